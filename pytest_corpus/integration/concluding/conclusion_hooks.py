@@ -13,7 +13,8 @@ import pytest
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.scope import begin_part
-from pytest_corpus.integration.concluding import progress
+from pytest_corpus.integration.collecting import nodes as collect
+from pytest_corpus.integration.concluding import estimate, progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, leave_in_time, uninterrupted
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import Placeholders, RunResult
@@ -49,7 +50,8 @@ class ConclusionHooks:
 
     @property
     def _concludes(self) -> bool:
-        return self.state.worker is None and not self.state.config.option.collectonly
+        runs_tests = not (self.state.config.option.collectonly or self.state.options.estimate)
+        return self.state.worker is None and runs_tests
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -90,6 +92,18 @@ class ConclusionHooks:
         stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
         calls = self._calls(len(items))
         return [*stated, *progress.left_out(known), *([f"corpus: about {count(calls, 'call')}"] if calls else [])]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if not self.state.options.estimate:
+            return None
+        reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+        for adapter in self.state.adapters.known.values():
+            chosen = sum(1 for item in session.items if (own := collect.owner(item)) and own[0] is adapter)
+            share = min(1.0, chosen / max(1, len(adapter.ledger.expected)))
+            for line in estimate.estimates(adapter, share, self.state.options.concurrency) if adapter.is_open else ():
+                reporter.write_line(line)
+        return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:

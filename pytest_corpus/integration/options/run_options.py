@@ -140,6 +140,7 @@ class Options:
     budget: Budget
     shard: Shard | None
     concurrency: int | None
+    estimate: bool
     on_terminal: Level
     in_files: Level
     connection: Connection = field(default_factory=Connection)
@@ -213,6 +214,7 @@ def read(config: pytest.Config) -> Options:
         concurrency=None
         if _one(config, "concurrency") in (None, "auto")
         else _number(config, "concurrency", 1, width, least=1, most=limits.MOST_IN_FLIGHT),
+        estimate=_estimates(config),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
         connection=reached,
@@ -222,6 +224,12 @@ def read(config: pytest.Config) -> Options:
 def _several(config: pytest.Config, name: str) -> list[str]:
     given = config.getoption(f"corpus_{name}")
     return list(given or config.getini(f"corpus_{name}") or [])
+
+
+def _estimates(config: pytest.Config) -> bool:
+    if config.getoption("corpus_estimate") and config.getoption("dist", "no") != "no":
+        raise pytest.UsageError("--corpus-estimate runs no test, so it needs no workers: leave out -n")
+    return bool(config.getoption("corpus_estimate"))
 
 
 def _one(config: pytest.Config, name: str) -> str | None:

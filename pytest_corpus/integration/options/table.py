@@ -55,6 +55,8 @@ OPTIONS = (
     Option("profile", "PROFILE", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
     Option("concurrency", "N|auto", "most tests in flight at a time; auto (the default): as many as gain time, one for "
            "adapters that answer at once"),
+    Option("estimate", "", "make about ten calls, say what the run would cost in calls, tokens and seconds, and "
+           "run no test", "", "store_true"),
     Option("repeat", "N", "run each test N times; one failure is a violation"),
     Option("budget", "LIMITS", "most calls and tokens of the suite and of behaviour bundles: calls=500,tokens=20000"),
     Option("shard", "NUMBER/OF", "run one part of the suite and of each bundle, such as 2/5; `pytest-corpus report "

@@ -13,13 +13,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter import inputs, turns
+from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import Part, current_part, part_of
@@ -28,11 +29,12 @@ from pytest_corpus.integration.collecting.nodes import REPETITION, case_of, name
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.evidence import Sighting
-from pytest_corpus.integration.running.width import Width
+from pytest_corpus.integration.running.width import PROMPT_S, TRIALS, Width
+from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
-from pytest_corpus.kit.outcomes import NotApplicable, Violation
+from pytest_corpus.kit.outcomes import NotApplicable, Undecided, Violation
 from pytest_corpus.spec.requirements import catalogue
 
 CONCURRENT = "COM-CONC-1"
@@ -95,6 +97,18 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
     places = places_of(item.session)
     own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
     inputs.begin(own, scope, places.get(item.nodeid, 0), case_of(item))
+
+
+def times_of_plain_calls(subject: Subject) -> Iterator[float]:
+    """The seconds that a few plain calls take, up to the first that is prompt or no success."""
+    with inputs.source(inputs.Source()), part_of(None), suppress(Undecided, Violation, Unresponsive):
+        for number in range(TRIALS):
+            reply = subject.invoke(subject.principal) if number else plain(subject, subject.principal)
+            if reply.is_error:
+                return
+            yield reply.exchange.elapsed_s
+            if reply.exchange.elapsed_s <= PROMPT_S:
+                return
 
 
 @dataclass(eq=False)
@@ -160,6 +174,8 @@ class InFlight:
             self.quiet()
             with part_of(None):
                 target.begin()
+        if self.width.is_unknown and target.keeps_apart:
+            self.width.begin([*times_of_plain_calls(target)])
         if self.width.now > 1:
             self._look_ahead(item, target, following)
             if item in self._waiting and isinstance(item, pytest.Function):

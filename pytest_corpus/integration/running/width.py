@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
@@ -15,6 +15,9 @@ PROMPT_S = 0.005
 
 FEW, MANY = (8, 5), 32
 """The numbers of answers, and of successes, from which their usual time is known; and of the latest that count."""
+
+TRIALS = 3
+"""The number of calls that are made to find out if tests can be in flight from the first one on."""
 
 FIRST = 4
 """The width to begin with."""
@@ -44,6 +47,11 @@ class Times:
         """Begin anew."""
         for latest in self._latest:
             latest.clear()
+
+    @property
+    def is_known(self) -> bool:
+        """True if any call was noted."""
+        return any(self._latest)
 
     @property
     def usual_s(self) -> list[float | None]:
@@ -79,6 +87,16 @@ class Width:
     def is_open(self) -> bool:
         """True if there may be several tests in flight, now or later."""
         return self._most > 1
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if the run is to find the width out, and knows nothing yet of the time of a call."""
+        return self._asked is None and self.now == 1 and not (self._objected or self._alone.is_known)
+
+    def begin(self, times_s: Sequence[float]) -> None:
+        """Begin with several tests if a few calls, made before the first test, all took their time."""
+        if len(times_s) == TRIALS and min(times_s) > PROMPT_S:
+            self.now = self.peak = min(FIRST, self._most)
 
     def limit(self, capabilities: Capabilities) -> None:
         """Heed the limits that an adapter publishes."""
