@@ -30,17 +30,19 @@ ROWS = {
 ESTIMATED = re.compile(r"about (\d+) s, or (\d+) s one test at a time")
 
 
-def called(component: str, slow_ms: int, *given: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the suite in a folder that holds an ini file."""
+def called(folder: str, component: str, slow_ms: int, *given: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the suite in a folder."""
+    Path(folder, "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", *(f"-pno:{name}" for name in ("asyncio", "randomly", "xdist"))]
     settings = {**os.environ, "PYTHONPATH": str(TESTS), "CORPUS_SLOW_MS": str(slow_ms)}
     suite = [f"--corpus-adapter=slow_adapters:{component}", "--corpus-max-namespaces=64"]
-    return subprocess.run([*command, *suite, *given], env=settings, capture_output=True, check=False)
+    return subprocess.run([*command, *suite, *given], cwd=folder, env=settings, capture_output=True, check=False)
 
 
 def estimated(component: str, slow_ms: int) -> tuple[float, float]:
     """The seconds of a run with many tests in flight, and of one with one at a time, as `--corpus-estimate` says."""
-    said = called(component, slow_ms, "--corpus-estimate").stdout.decode()
+    with tempfile.TemporaryDirectory(prefix="corpus-in-flight-") as folder:
+        said = called(folder, component, slow_ms, "--corpus-estimate").stdout.decode()
     found = ESTIMATED.search(said)
     if found is None:
         sys.exit(f"{component} has no estimate:\n{said}")
@@ -50,13 +52,12 @@ def estimated(component: str, slow_ms: int) -> tuple[float, float]:
 def run(component: str, slow_ms: int, width: str) -> tuple[float, dict[str, str]]:
     """The seconds that a run takes, and the status of each requirement."""
     with tempfile.TemporaryDirectory(prefix="corpus-in-flight-") as folder:
-        path = Path(folder, "r.json")
         started = time.monotonic()
-        ended = called(component, slow_ms, f"--corpus-concurrency={width}", f"--corpus-report={path}")
+        ended = called(folder, component, slow_ms, f"--corpus-concurrency={width}", "--corpus-report=r.json")
         seconds = time.monotonic() - started
         if ended.returncode:
             sys.exit(f"{component} failed:\n{ended.stdout.decode()}{ended.stderr.decode()}")
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = json.loads(Path(folder, "r.json").read_text(encoding="utf-8"))
     return seconds, {entry["id"]: entry["status"] for entry in report["requirements"]}
 
 
