@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+
+from pytest_corpus.spec.transports import PROXY_VARIABLE
 
 
 class Adapter:
@@ -21,9 +24,10 @@ class Adapter:
         try:
             answer = await asyncio.to_thread(self.ask, self.address(), envelope["args"])
         except HTTPError as error:
+            hint = error.headers["retry-after-ms"]
             return {
                 "ok": False, "code": "RESOURCE_EXHAUSTED", "error": "ResourceExhausted", "message": "busy",
-                "retry_after_ms": int(error.headers["retry-after-ms"]), "details": None, "ms": 1.0,
+                "retry_after_ms": hint and int(hint), "details": None, "ms": 1.0,
             }  # fmt: skip
         choice = answer["choices"][0]
         result = {"text": choice["message"]["content"], "model": "m", "usage": answer["usage"]}
@@ -47,3 +51,8 @@ def factory(provider: Any) -> Adapter:
 def careful(provider: Any) -> Adapter:
     """With the address of each call."""
     return Adapter(lambda: provider.url)
+
+
+def proxied() -> Adapter:
+    """With the address of the proxy before the vendor, which the environment names."""
+    return Adapter(lambda: os.environ[PROXY_VARIABLE])

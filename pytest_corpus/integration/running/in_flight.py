@@ -170,6 +170,8 @@ class InFlight:
         """The attempt of a test whose turn it is, which has ended; None if there was none."""
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
+        if why := confusion(target):
+            self.width.narrow(1, why)
         if target.holds_much and self._attempts:
             self.quiet()
             with part_of(None):

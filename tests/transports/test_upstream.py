@@ -1,0 +1,116 @@
+"""`--corpus-provider-upstream`: a proxy before the real provider of an adapter that runs outside this process."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runs import conformance, environment, statuses
+from served_adapters import command, served
+
+from pytest_corpus.spec.transports import PROXY_VARIABLE
+
+FAULT = "COM-FAULT-1"
+HERE = os.path.dirname(__file__)
+
+
+class Vendor(BaseHTTPRequestHandler):
+    """Completes everything."""
+
+    protocol_version = "HTTP/1.1"
+    asked = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        Vendor.asked += 1
+        choice = {"message": {"content": "well"}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        data = json.dumps({"choices": [choice], "usage": usage}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_given: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def upstream() -> Iterator[str]:
+    Vendor.asked = 0
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_program_finds_the_proxy_in_its_environment(tmp_path: Path, upstream: str) -> None:
+    """Faults are planned there, and plain calls reach the provider."""
+    given = (f"--corpus-adapter={command('vendor_adapter:proxied')}", f"--corpus-provider-upstream={upstream}")
+    ended = conformance(
+        tmp_path,
+        *given,
+        f"--corpus-requirement={FAULT}",
+        "-krate_limited",
+        "--corpus-components=llm",
+        "--corpus-report=r.json",
+        PYTHONPATH=HERE,
+    )
+    assert Vendor.asked > 0, ended.stdout
+    assert statuses(tmp_path / "r.json")["llm", FAULT] == "satisfied", ended.stdout
+
+
+def test_the_run_prints_the_address_for_an_adapter_that_somebody_else_starts(
+    tmp_path: Path, upstream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits until the adapter answers."""
+    with served("pytest_corpus.reference:llm") as (free, _):
+        pass
+    suite = [f"--corpus-adapter=a=http://{free}/", f"--corpus-provider-upstream={upstream}", "--corpus-report=r.json"]
+    plain = [
+        "-pno:cacheprovider",
+        "-pno:randomly",
+        "-pno:asyncio",
+        f"--corpus-requirement={FAULT}",
+        "-krate_limited",
+        "--corpus-components=llm",
+    ]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *plain, *suite], cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+        env={**environment(), "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert run.stdout is not None
+    line = next(line for line in run.stdout if line.startswith("corpus: point a at "))
+    address = line.removeprefix("corpus: point a at ").partition(",")[0]
+    assert line.endswith(f", a proxy before {upstream}\n")
+    monkeypatch.setenv(PROXY_VARIABLE, address)
+    monkeypatch.setenv("PYTHONPATH", HERE, prepend=os.pathsep)
+    with served("vendor_adapter:proxied", "--port", free.rpartition(":")[2]):
+        rest, _ = run.communicate(timeout=60)
+    assert statuses(tmp_path / "r.json")["llm", FAULT] == "satisfied", rest
+
+
+@pytest.mark.parametrize(
+    ("adapter", "upstream", "said"),
+    [
+        ("pytest_corpus.reference:llm", "http://127.0.0.1:1", "--corpus-provider-upstream"),
+        ("http://127.0.0.1:1/", "ftp://127.0.0.1:1", "provider-upstream"),
+        ("http://127.0.0.1:1/", "http://user:secret-4711@127.0.0.1:1", "provider-upstream"),
+    ],
+    ids=["in_process", "other_scheme", "with_a_password"],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, adapter: str, upstream: str, said: str) -> None:
+    """In one sentence, without a credential in it."""
+    ended = conformance(tmp_path, f"--corpus-adapter={adapter}", f"--corpus-provider-upstream={upstream}")
+    assert ended.returncode == 4, ended.stdout
+    assert said in ended.stdout + ended.stderr
+    assert "secret-4711" not in ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr
