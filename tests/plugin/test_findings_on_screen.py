@@ -1,9 +1,13 @@
 """What a red run leaves on the terminal: one block a requirement, what to fix first, the verdict last."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 from inner_runs import REFERENCE, Project, said
 
 from pytest_corpus.integration.concluding import progress
+from pytest_corpus.verdict.ledger import TestRecord
 
 FINISHES = """
 @changes("llm.complete")
@@ -164,10 +168,19 @@ def test_a_long_run_says_how_far_it_is(
     assert done == total == str(result.parseoutcomes()["passed"])
 
 
-def test_the_calls_to_come_tell_the_rest() -> None:
-    """What is left is reckoned by the calls to come, and by the tests if these take longer."""
-    assert progress.line(100, 400, 50.0, 20.0) == "corpus: 100 of 400 tests in 50 s, about 150 s left"
-    assert progress.line(399, 400, 95.0, 22.0) == "corpus: 399 of 400 tests in 95 s, about 22 s left"
+def test_the_present_pace_tells_the_rest(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run becomes faster as more of its tests are in flight: what was long ago does not count."""
+    clock, written = [0.0], list[str]()
+    monkeypatch.setattr(progress.Clock, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress.Progress, "_write", lambda _self, _config, text: written.append(text))
+    monkeypatch.setattr(progress, "EVERY_S", 0.0)
+    config = SimpleNamespace(pluginmanager=SimpleNamespace(get_plugin=lambda _: SimpleNamespace(testscollected=300)))
+    told = progress.Progress(reported=0.0)
+    for number in range(200):  # one call a second at first, then ten
+        clock[0] += 1.0 if number < 100 else 0.1
+        record = SimpleNamespace(calls=1, adapter="a", duration_s=0.1)
+        told.report(cast("pytest.Config", config), cast("TestRecord", record), (), lambda tests: tests)
+    assert written[-1] == "corpus: 200 of 300 tests in 109 s, about 10 s left"
 
 
 def test_calls_and_time_are_said_before(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +191,8 @@ def test_calls_and_time_are_said_before(project: Project, monkeypatch: pytest.Mo
     assert 20 < calls < 200
     assert "more are to come" not in "".join(lines)
     monkeypatch.setattr(progress, "SHORT_S", 0.0)
+    monkeypatch.setattr(progress, "RECENT_S", 0.0)
     assert "calls took " in said(project.run(REFERENCE, few))
-    assert progress.estimate(20, 791, 3.0) == "corpus: 20 calls took 3.0 s; about 771 more are to come, in about 116 s"
-    assert progress.estimate(1, 1, 3.0).startswith("corpus: 1 call took 3.0 s; ")
+    said_before = progress.estimate(20, 771, 3.0, 116)
+    assert said_before == "corpus: 20 calls took 3.0 s; about 771 more are to come, in about 116 s"
+    assert progress.estimate(1, 0, 3.0, 0.0).startswith("corpus: 1 call took 3.0 s; ")

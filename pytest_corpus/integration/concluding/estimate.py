@@ -93,7 +93,8 @@ def _seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
     Calls are made until their number in this run is `most`; a first plain call may need others before it.
     """
     answered, refused, wrong = list[float](), list[float](), subject.requests.wrong_types(subject.principal)
-    with inputs.source(inputs.Source()), part_of(None), suppress(*UNCALLABLE, Undecided, Violation):
+    undisturbed = suppress(*UNCALLABLE, Undecided, Violation)
+    with inputs.source(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
         refused.append(subject.invoke(subject.principal, wrong).exchange.elapsed_s)
         while not answered or subject.calls < most:
             reply = subject.invoke(subject.principal)

@@ -1,6 +1,7 @@
 """Lines that a run prints before and during its tests."""
 
 import textwrap
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ WAITS = {"vector": 135, "graph": 120}  # the waits for writes in a run of a refe
 CALLS = {"llm": 762, "vector": 1774, "embedding": 1181, "graph": 2169}  # the calls to the reference adapters
 STRESS_CALLS = {"llm": 1370, "vector": 2430, "embedding": 1790, "graph": 2823}
 FIRST = 20  # the calls after which the time of the rest is estimated
+RECENT_S = 5.0  # the time that tells the present pace
 SHORT_S = 10.0  # a run that takes less says nothing about its time
 LONGEST = 40  # the most characters of a stated fact on the terminal
 
@@ -80,6 +82,7 @@ class Progress:
     done: int = 0
     calls: int = 0
     estimated: bool = False
+    marks: deque[tuple[float, int, int]] = field(default_factory=deque)
     said: set[tuple[str, str]] = field(default_factory=set)
 
     def report(
@@ -99,21 +102,33 @@ class Progress:
             if (adapter, component) not in self.said:
                 self.said.add((adapter, component))
                 self._write(config, late_line(component, seconds, len(config.getoption("tx", None) or "1")))
-        is_estimated = self.estimated or self.calls < FIRST
+        self._mark(now)
+        is_estimated = self.estimated or self.calls < FIRST or now - self.started < RECENT_S
         if is_estimated and now - self.reported < EVERY_S:
             return
         total = getattr(config.pluginmanager.get_plugin("session"), "testscollected", 0)
         expected, elapsed_s = calls(total), now - self.started
-        left_s = elapsed_s / max(self.calls, 1) * max(expected - self.calls, 0)
+        since, calls_before, done_before = self.marks[0]
+        by_calls_s = (now - since) / max(self.calls - calls_before, 1) * max(expected - self.calls, 0)
+        by_tests_s = (now - since) / max(self.done - done_before, 1) * max(total - self.done, 0)
         if not is_estimated:
             self.estimated = True
-            if left_s >= SHORT_S:
-                self._write(config, estimate(self.calls, expected, elapsed_s))
+            if by_calls_s >= SHORT_S:
+                self._write(config, estimate(self.calls, max(expected - self.calls, 0), elapsed_s, by_calls_s))
         if now - self.reported < EVERY_S:
             return
         self.reported = now
         if total >= self.done:
+            left_s = max(by_calls_s, by_tests_s) if self.done < total else 0.0
             self._write(config, line(self.done, total, elapsed_s, left_s))
+
+    def _mark(self, now: float) -> None:
+        """Keep the numbers of the last seconds: a run becomes faster as more of its tests are in flight."""
+        if not self.marks:
+            self.marks.append((self.started, 0, 0))
+        self.marks.append((now, self.calls, self.done))
+        while len(self.marks) > 2 and self.marks[1][0] < now - RECENT_S:
+            self.marks.popleft()
 
     def _write(self, config: pytest.Config, text: str) -> None:
         terminal = config.pluginmanager.get_plugin("terminalreporter")
@@ -132,14 +147,12 @@ def late_line(component: str, seconds: float, workers: int) -> str:
     return f"corpus: writes of {component} show after {seconds:.3g} s; {waits}"
 
 
-def estimate(calls: int, expected: int, elapsed_s: float) -> str:
-    """The calls and the time that the rest of a run takes at the pace of the first calls."""
-    left = max(expected - calls, 0)
+def estimate(calls: int, left: int, elapsed_s: float, left_s: float) -> str:
+    """The calls and the time that the rest of a run takes at its present pace."""
     took = f"{count(calls, 'call')} took {elapsed_s:.1f} s"
-    return f"corpus: {took}; about {left} more are to come, in about {elapsed_s / calls * left:.0f} s"
+    return f"corpus: {took}; about {left} more are to come, in about {left_s:.0f} s"
 
 
 def line(done: int, total: int, elapsed_s: float, left_s: float) -> str:
-    """The progress of a run, and the time left: by the calls to come, and at least by the tests to come."""
-    left_s = max(left_s, elapsed_s / done * (total - done)) if done < total else 0.0
+    """The progress of a run, and the time that is left."""
     return f"corpus: {done} of {total} tests in {elapsed_s:.0f} s, about {left_s:.0f} s left"
