@@ -347,21 +347,6 @@ class Subject(Target):
                 self.shared.struck.close()
             self.shared.struck = None
 
-    @property
-    def has_room(self) -> bool:
-        """True if another test may write before its turn."""
-        return True
-
-    @property
-    def holds_much(self) -> bool:
-        """True if what tests wrote has to be deleted before others are begun."""
-        return False
-
-    @property
-    def keeps_apart(self) -> bool:
-        """True if what one test writes lies apart from what another looks at."""
-        return True
-
     def of_a_test(self) -> list[tuple[Place, Any]]:
         """The attributes that belong to the test at hand but hang on what all tests share, each as a test begins."""
         return [

@@ -58,6 +58,21 @@ class Target:
         """What is known of the time after which a write shows (R46)."""
         return Settle()
 
+    @property
+    def has_room(self) -> bool:
+        """True if another test may write before its turn."""
+        return True
+
+    @property
+    def holds_much(self) -> bool:
+        """True if what tests wrote has to be deleted before others are begun."""
+        return False
+
+    @property
+    def keeps_apart(self) -> bool:
+        """True if what one test writes lies apart from what another looks at."""
+        return True
+
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
 
