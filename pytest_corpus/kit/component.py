@@ -358,11 +358,6 @@ class Subject(Target):
         ]
 
     @property
-    def places(self) -> list[Any]:
-        """The places that tests hold, which are not deleted."""
-        return []
-
-    @property
     def settle(self) -> Settle:
         return self.settling.known
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
@@ -72,6 +73,11 @@ class Target:
     def keeps_apart(self) -> bool:
         """True if what one test writes lies apart from what another looks at."""
         return True
+
+    @property
+    def places(self) -> list[Any]:
+        """The places that tests hold, which are not deleted."""
+        return []
 
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
