@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
+from weakref import WeakSet
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.turns import Place
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
@@ -26,6 +28,9 @@ from pytest_corpus.suites.vector.support.geometry import canonical, direction
 from pytest_corpus.suites.vector.support.shared import VectorShared
 
 USUAL_DIMENSIONS = 4
+
+MANY_NAMESPACES = 32
+"""With fewer namespaces than these, tests in flight would wait for each other's."""
 
 INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
 """The number of waits for an index that is not ready and does not say when it will be, and their seconds."""
@@ -208,6 +213,19 @@ class VectorCapabilities(StatedLimits):
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""
         return self.retries.until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
+
+    @property
+    def keeps_apart(self) -> bool:
+        return self.prerequisites.claimed("create_namespace") is True and self.most_namespaces >= MANY_NAMESPACES
+
+    def of_a_test(self) -> list[tuple[Place, Any]]:
+        return [
+            *super().of_a_test(),
+            ((self, "_preparing"), False),
+            ((self, "occupied"), False),
+            ((self.shared, "used"), set()),
+            ((self.shared, "sandboxes"), WeakSet()),
+        ]
 
     @contextmanager
     def prepares(self) -> Iterator[None]:

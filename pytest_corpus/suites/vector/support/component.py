@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
-from weakref import WeakSet
 
 import pytest
 
-from pytest_corpus.adapter import inputs, turns
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
@@ -36,9 +35,6 @@ from pytest_corpus.suites.vector.support.shared import DROPPING, RANKING, WRITIN
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
 """The end of a run that comes in the middle of a call."""
-
-MANY_NAMESPACES = 32
-"""With fewer namespaces than these, tests in flight would wait for each other's."""
 
 PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
 """Errors after which a write may have been carried out."""
@@ -239,19 +235,6 @@ class Vector(VectorConditions):
     def has_room(self) -> bool:
         held = len(self._cleanup.held) + MIN_NAMESPACES + 1
         return bool(self.namespaces) and held < min(self.most_namespaces, self.shared.room or self.most_namespaces)
-
-    @property
-    def keeps_apart(self) -> bool:
-        return self.prerequisites.claimed("create_namespace") is True and self.most_namespaces >= MANY_NAMESPACES
-
-    def of_a_test(self) -> list[tuple[turns.Place, Any]]:
-        return [
-            *super().of_a_test(),
-            ((self, "_preparing"), False),
-            ((self, "occupied"), False),
-            ((self.shared, "used"), set()),
-            ((self.shared, "sandboxes"), WeakSet()),
-        ]
 
     @property
     def places(self) -> list[Any]:
