@@ -100,6 +100,10 @@ class StatedLimits(Subject):
         given = self.settings.max_namespaces
         return min(given, self.capabilities.published("max_namespaces") or given)
 
+    @property
+    def keeps_apart(self) -> bool:
+        return self.prerequisites.claimed("create_namespace") is True and self.most_namespaces >= MANY_NAMESPACES
+
     def at_most(self, top_k: int) -> int:
         """Return this number of matches, or the most that a query may ask for."""
         return min(top_k, self.capabilities.limit("max_top_k") or top_k)
@@ -214,19 +218,6 @@ class VectorCapabilities(StatedLimits):
         """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""
         return self.retries.until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
 
-    @property
-    def keeps_apart(self) -> bool:
-        return self.prerequisites.claimed("create_namespace") is True and self.most_namespaces >= MANY_NAMESPACES
-
-    def of_a_test(self) -> list[tuple[Place, Any]]:
-        return [
-            *super().of_a_test(),
-            ((self, "_preparing"), False),
-            ((self, "occupied"), False),
-            ((self.shared, "used"), set()),
-            ((self.shared, "sandboxes"), WeakSet()),
-        ]
-
     @contextmanager
     def prepares(self) -> Iterator[None]:
         """Make calls of the suite's own: nothing is prepared for them, and no planned fault strikes them."""
@@ -240,6 +231,15 @@ class VectorCapabilities(StatedLimits):
 
 class VectorConditions(VectorCapabilities):
     """Conditions: each goes on, or raises the reason why there is no verdict."""
+
+    def of_a_test(self) -> list[tuple[Place, Any]]:
+        return [
+            *super().of_a_test(),
+            ((self, "_preparing"), False),
+            ((self, "occupied"), False),
+            ((self.shared, "used"), set()),
+            ((self.shared, "sandboxes"), WeakSet()),
+        ]
 
     def several(self, count: int = 2) -> None:
         """Go on only if an upsert may hold this many vectors. Raises NotApplicable if it may not."""
