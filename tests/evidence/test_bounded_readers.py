@@ -1,8 +1,10 @@
 """Every reader of files that others wrote refuses what it cannot read: in a sentence, soon, in little memory."""
 
+import asyncio
 import contextlib
 import copy
 import gzip
+import hashlib
 import json
 import os
 import random
@@ -12,7 +14,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import hostile_files
@@ -25,7 +29,10 @@ from sound import sound, written
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks import http_server
 from pytest_corpus.adapter.hooks.vendors.recording import Recording
+from pytest_corpus.adapter.opening import settings
+from pytest_corpus.authoring.goldens import checks
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading import bundle_file
 from pytest_corpus.bundles.loading.output_schema import read_schema
@@ -34,13 +41,18 @@ from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.running import shards
 from pytest_corpus.bundles.running.cassettes import Cassettes
 from pytest_corpus.bundles.running.store import Journal
+from pytest_corpus.integration.options import files
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store import leftovers, sweeping
-from pytest_corpus.reports import json_report, reading
+from pytest_corpus.reference import llm
+from pytest_corpus.reports import formats, json_report, reading
 from pytest_corpus.reports.checking import verification
 from pytest_corpus.reports.signing import dsse, intoto
 from pytest_corpus.reports.site import building
+from pytest_corpus.resources import folder
 from pytest_corpus.schema_registry import SchemaRegistry, SchemaValidationError, json_problems
+from pytest_corpus.serving.service import Conversation, Service
+from pytest_corpus.spec import goldens
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.stream_validator import validate_frames
 from pytest_corpus.text import bounded, strict_json
@@ -97,7 +109,15 @@ ANSWERS = [["a k", {"answer": CASSETTE["recordings"][0]["answer"], "attempts": 1
 LEFTOVERS = [{"run": "abcdefghij", "adapter": "a", "factory": ""},
              ["+", "vector", None, None, "namespace", ["corpusrunabcdefghij1", "b"]],
              ["-", "vector", "t", "n", "vector", ["a"]], ["+", "graph", None, None, "edge", ["e"]]]  # fmt: skip
-LISTS = ("answers", "leftovers")
+CASES = [samples.echo(1), {"id": "b", "input": {"q": [1]}, "expected_output": {"a": 1}, "metadata": {"x": "y"}}]
+DIALECTS = {"cypher": {"nodes": "MATCH (n) RETURN n"}, "mine": {"nodes": ["a", "b"]}}
+REQUEST = "POST /v1/hooks/1/metrics HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}"
+CHUNKED = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\n{}\r\n0\r\nA: b\r\n\r\n"
+MESSAGES = [{"id": 1, "stream": True, "envelope": {**COUNT, "op": "llm.stream"}, "hooks": None},
+            {"id": "a", "envelope": COUNT}, {"cancel": 1}]  # fmt: skip
+INI = "[pytest]\ncorpus_headers =\n    X-Key: $HOME\ncorpus_timeout = 3\n"
+PROJECT = '[tool.pytest-corpus]\nheaders = ["a: b"]\n\n[tool.pytest.ini_options]\ncorpus_tls_verify = false\n'
+LISTS = ("answers", "leftovers", "cases", "stream", "golden_stream", "messages")
 """Documents that are files of lines."""
 
 
@@ -114,6 +134,8 @@ def read_report(path: Path) -> None:
     verification.faults(path, deviations.today(), lambda _component, _profile: {})
     document, _ = reading.read(path)
     json_report.digest(document)
+    for suffix in formats.FORMATS:
+        formats.render(document, suffix)
 
 
 def read_envelope(path: Path) -> None:
@@ -187,6 +209,84 @@ def read_schema_file(path: Path) -> None:
         schema_files.read(path.parent, path.name)
 
 
+def read_dialects(path: Path) -> None:
+    files.dialects(SimpleNamespace(invocation_params=SimpleNamespace(dir=path.parent)), path.name)  # type: ignore[arg-type]
+
+
+def read_golden(path: Path) -> None:
+    for name in ("llm/llm_complete_success.json", "llm/llm_error_envelope.json", "llm/llm_types_tool.json"):
+        checks.check_file(goldens.BY_FILE[name], path)
+
+
+def read_golden_stream(path: Path) -> None:
+    checks.check_file(goldens.BY_FILE["llm/llm_stream.ndjson"], path)
+
+
+def read_stream(path: Path) -> None:
+    for words in ((), ("--sse",), ("--framing", "events", "--mode", "collect_errors")):
+        found = called("stream", "check", "--component", "llm", *words, path)
+        assert found.code in (0, 1, 2), found
+
+
+def read_message(path: Path) -> None:
+    for words in ((), ("--lines",)):
+        found = called("schema", "check", *words, path)
+        assert found.code in (0, 1, 2), found
+
+
+def read_settings(path: Path) -> None:
+    settings.found_from(path.parent)
+
+
+def read_dataset(path: Path) -> None:
+    bundle_file.load(path.parent / "bundle.yaml")
+
+
+def read_key(path: Path) -> None:
+    for load in (dsse.private, dsse.public):
+        with contextlib.suppress(dsse.KeyFileError):
+            load(bounded.contents(path))
+
+
+def read_request(path: Path) -> None:
+    async def read() -> None:
+        reader = asyncio.StreamReader()
+        reader.feed_data(path.read_bytes())
+        reader.feed_eof()
+        with contextlib.suppress(http_server.Refused):
+            while await http_server.read_request(reader, SimpleNamespace(write=len)):  # type: ignore[arg-type]
+                pass
+
+    asyncio.run(read())
+
+
+def read_messages(path: Path) -> None:
+    async def read() -> None:
+        sent: list[bytes] = []
+
+        async def send(message: bytes) -> None:
+            sent.append(message)
+
+        service = Service(llm, "llm")
+        await service.open()
+        conversation = Conversation(service, send, "")
+        for line in path.read_bytes().splitlines():
+            await conversation.take(line)
+        every = asyncio.gather(*conversation._every, return_exceptions=True)
+        failed = [each for each in await every if isinstance(each, Exception)]
+        assert not failed, failed
+        for message in sent:
+            json.loads(message)
+        await conversation.close()
+        await service.close()
+
+    asyncio.run(read())
+
+
+def golden_text(name: str) -> str:
+    return (folder("golden") / name).read_text("utf-8")
+
+
 READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "transcript": ("t.jsonl", read_transcript, list(hostile_files.LINES)),
     "report": ("r.json", read_report, REPORT),
@@ -204,17 +304,49 @@ READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "schema": ("s.json", read_schema_file, {"$id": BASE_URI + "s.json", "type": "object", "properties": {"a": {}}}),
     "remembered": ("data/verified.json", read_remembered,
                    {"format": "1.0", "verified": {"0" * 64: {"kit": "1.0.0", "faults": ["a"]}}}),
+    "dialects": ("dialects.json", read_dialects, DIALECTS),
+    "golden": ("g.json", read_golden, json.loads(golden_text("llm/llm_complete_success.json"))),
+    "golden_stream": ("g.ndjson", read_golden_stream,
+                      [json.loads(line) for line in golden_text("llm/llm_stream.ndjson").splitlines()]),
+    "stream": ("s.ndjson", read_stream, [FRAME, {**FRAME, "chunk": {**FRAME["chunk"], "is_final": True}}]),
+    "message": ("m.json", read_message, json.loads(golden_text("llm/llm_complete_request.json"))),
+    "project": ("pyproject.toml", read_settings, PROJECT),
+    "ini": ("pytest.ini", read_settings, INI),
+    "cases": ("data.jsonl", read_dataset, CASES),
+    "prompt": ("prompt.md", read_dataset, "{% for x in q %}{{ x|upper }}{% endfor %} {{ q.a[0] }} {# c #}"),
+    "key": ("k.pem", read_key, signatures.pem(signatures.KEY).decode()),
+    "request": ("r.http", read_request, REQUEST + CHUNKED),
+    "messages": ("m.jsonl", read_messages, MESSAGES),
 }  # fmt: skip
 """By name: the file's name, the reader, and a sound document of that kind."""
 
-DOCUMENTED = (PlainError, BundleError, comparison.BaselineError, deviations.DeviationError, MissingAnswer)
+DOCUMENTED = (
+    PlainError,
+    pytest.UsageError,
+    BundleError,
+    comparison.BaselineError,
+    deviations.DeviationError,
+    MissingAnswer,
+)
 
 
 def inputs(kind: str, number: int, folder: Path) -> Iterator[bytes]:
-    """Files of hostile shape: a sound one with other values, other bytes, or another one altogether."""
+    """Different files of hostile shape: a sound one with other values, other bytes, or another one altogether."""
+    seen: set[bytes] = set()
+
+    def is_new(data: bytes) -> bool:
+        before = len(seen)
+        seen.add(hashlib.sha256(data).digest())
+        return len(seen) > before
+
+    return islice(filter(is_new, _drawn(kind, 10 * number, folder)), number)
+
+
+def _drawn(kind: str, number: int, folder: Path) -> Iterator[bytes]:
     document = READERS[kind][2]
-    if kind == "bundle":
+    if kind in ("bundle", "cases", "prompt"):
         samples.bundle(folder, [{"id": "c", "input": {}, "expected": "t"}])
+    if kind == "bundle":
         document = (folder / "bundle.yaml").read_text()
     for seed in range(number):
         chance = random.Random(f"{kind} {seed}")
