@@ -3,6 +3,9 @@
 import pytest
 from inner_runs import Project, said, statuses, violated
 
+from pytest_corpus.integration.running.surroundings import OF_TIME
+from pytest_corpus.spec.requirements import catalogue
+
 FLAKY = """
 import itertools
 calls = itertools.count(1)
@@ -178,6 +181,20 @@ def test_a_clock_that_ticks(adapters: Project, adapter: str, found: set[str]) ->
     assert violated(report) == found, said(result)
     assert ("replaced time.monotonic" in gaps(report)) is (adapter == "Mixed")
     assert statuses(report)["llm", "COM-ENV-6"] == ("not_assessed" if adapter == "Mixed" else "satisfied")
+
+
+def test_a_clock_that_ticks_explains_no_content(adapters: Project) -> None:
+    """Words in an answer that sound like a time excuse nothing."""
+    adapters.pytester.makeconftest(TICKS)
+    adapters.adapter(
+        "@changes('llm.complete')\ndef timely(answer): answer['result']['finish_reason'] = '5 ms later, in time'\n"
+    )
+    _, report = adapters.judged("mine:timely", FEW)
+    assert violated(report) == {"LLM-COMPLETE-2"}
+
+
+def test_requirements_of_time_are_requirements() -> None:
+    assert catalogue().keys() >= OF_TIME
 
 
 def test_a_clock_that_stands_for_the_session(adapters: Project) -> None:

@@ -127,11 +127,12 @@ class TestExecution:
         before = self._reported.copy()
         ending = self._outcome(function, arguments, observed)
         for sighting in tuple(observed.sightings):
-            if excuse := self._surroundings.excuse(sighting.violation):
+            if excuse := self._surroundings.excuse(sighting.requirement, sighting.violation):
                 observed.sightings.remove(sighting)
                 self._reported -= {(self._place, sighting.requirement)} - before
                 self.adapter.ledger.mark_unreliable(excuse)
-        excuse = self._surroundings.excuse(ending.sighting.violation) if ending.sighting else ""
+        seen = ending.sighting
+        excuse = self._surroundings.excuse(seen.requirement, seen.violation) if seen else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:

@@ -123,6 +123,6 @@ def _lines(said: str) -> list[str]:
     """Split a text of evidence into lines; a whole stream has a line for each frame."""
     try:
         frames = json.loads(said) if said.startswith("[") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         frames = None
     return [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in frames or [said]]
