@@ -52,7 +52,8 @@ def to_bytes(value: Any) -> bytes:
 def is_longer_than(most: int, value: Any) -> bool:
     """True if the JSON text of a value has more than `most` bytes, found without writing it.
 
-    Only plain types are looked at, and each number counts as one byte: the text may still be longer.
+    Only Python's own texts and containers, and classes derived from them, are looked at, without their methods, and
+    each number counts as one byte: the text may still be longer.
     """
     try:
         return _least_length(value, {}) > most
@@ -65,15 +66,30 @@ def _least_length(value: Any, known: dict[int, int]) -> int:
     kind = type(value)
     if kind is str:
         return len(value) + 2
-    if kind is not dict and kind is not list and kind is not tuple:
+    if kind is int or kind in _ATOMS:
         return 1
+    base = kind if kind in _PLAIN else next((each for each in _PLAIN if issubclass(kind, each)), None)
+    if base is None:
+        return 1
+    if base is str:
+        return str.__len__(value) + 2
     if id(value) not in known:
         known[id(value)] = 0  # what holds itself is found when it is written
-        items = value.values() if kind is dict else value
+        plain = value if base is kind else _PLAIN[base](value)
+        items = plain.values() if base is dict else plain
         total = sum(_least_length(item, known) for item in items if type(item) is not float)
-        total += sum(len(key) + 3 for key in value if type(key) is str) if kind is dict else 0
-        known[id(value)] = total + len(value) + 1
+        total += sum(len(key) + 3 for key in plain if type(key) is str) if base is dict else 0
+        known[id(value)] = total + len(plain) + 1
     return known[id(value)]
+
+
+_PLAIN: Mapping[type, Callable[[Any], Any]] = {
+    dict: dict.copy,
+    list: list.copy,
+    tuple: lambda value: tuple.__getitem__(value, slice(None)),
+    str: str.__str__,
+}
+"""Python's own classes, with what makes one of them of a derived one."""
 
 
 def _mapping(value: Any) -> Any:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import client as client_module
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.event_loop.loop import Phase
+from pytest_corpus.adapter.exceptions import Unresponsive
 
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
 
@@ -299,3 +301,27 @@ def test_a_fork_ends_when_it_returns(pids: list[int], awaits: bool) -> None:
 
 def ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def test_the_last_calls_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes far longer than those before is not waited for, and nothing is sent after it."""
+
+    class Blocks(Handler):
+        calls = 0
+
+        async def leave(self) -> None:
+            self.calls += 1
+            await asyncio.sleep(1000 if self.calls == 4 else 0.05)
+
+    monkeypatch.setattr(client_module, "LEAST_S", 0.2)
+    client = opened(Blocks)
+    assert client.send(REQUEST, "llm").fault is None
+    client.hurry()
+    for _ in range(2):
+        assert client.send(REQUEST, "llm").fault is None
+    began = time.monotonic()
+    assert client.send(REQUEST, "llm").fault is not None
+    with pytest.raises(Unresponsive):
+        client.send(REQUEST, "llm")
+    assert time.monotonic() - began < 3
+    client.close()

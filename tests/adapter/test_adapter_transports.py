@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -287,8 +288,25 @@ def laughs() -> list[Any]:
     return value
 
 
+class Derived(str):
+    """A text of a class of the adapter's, which says another length."""
+
+    def __len__(self) -> int:
+        return 1
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+def derived() -> Any:
+    """A large answer of classes that derive from Python's own."""
+    return OrderedDict(a=Pair(1, Derived("x" * (65 << 20))))
+
+
 @pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize("make", [lambda: {"text": "x" * (65 << 20)}, lambda: {"x" * (65 << 20): 1}, laughs])
+@pytest.mark.parametrize("make", [lambda: {"text": "x" * (65 << 20)}, lambda: {"x" * (65 << 20): 1}, laughs, derived])
 def test_an_object_that_is_too_large_is_not_written(
     monkeypatch: pytest.MonkeyPatch, make: Callable[[], Any], streaming: bool
 ) -> None:
@@ -304,7 +322,14 @@ def test_an_object_that_is_too_large_is_not_written(
 
 @pytest.mark.parametrize(
     "value",
-    [{"text": "x" * 80}, [["a" * 30, 1.5, None] * 2], {"a": {"b": ["c" * 10]}, "d": True}, ("é" * 60, {1: 2}), [[[]]]],
+    [
+        {"text": "x" * 80},
+        [["a" * 30, 1.5, None] * 2],
+        {"a": {"b": ["c" * 10]}, "d": True},
+        ("é" * 60, {1: 2}),
+        [[[]]],
+        OrderedDict(a=Derived("d" * 50), b=Pair([1] * 20, 2)),
+    ],
 )
 def test_the_least_length_is_never_above_the_length(value: Any) -> None:
     """No answer that is within the limit is refused."""

@@ -174,6 +174,8 @@ class Adapter:
             if target.unsettled:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:
+                if self.client is not None:
+                    self.client.hurry()
                 target.begin()
                 target.close_fresh(is_last=True)
                 target.tidy()
