@@ -308,7 +308,7 @@ READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "golden": ("g.json", read_golden, json.loads(golden_text("llm/llm_complete_success.json"))),
     "golden_stream": ("g.ndjson", read_golden_stream,
                       [json.loads(line) for line in golden_text("llm/llm_stream.ndjson").splitlines()]),
-    "stream": ("s.ndjson", read_stream, [FRAME, {**FRAME, "chunk": {**FRAME["chunk"], "is_final": True}}]),
+    "stream": ("s.ndjson", read_stream, [FRAME, {**FRAME, "chunk": {"text": "b", "is_final": True}}]),
     "message": ("m.json", read_message, json.loads(golden_text("llm/llm_complete_request.json"))),
     "project": ("pyproject.toml", read_settings, PROJECT),
     "ini": ("pytest.ini", read_settings, INI),
