@@ -46,6 +46,10 @@ class AdapterClient:
     Args:
         hooks: those of another instance, which this one shares.
         instance: what answers; by default an instance of the adapter that is still to be opened.
+
+    Attributes:
+        hurries: the last calls of a run are made, for which no test waits. One that takes far longer than those before
+            is given up, and nothing is sent after it.
     """
 
     def __init__(
@@ -67,7 +71,7 @@ class AdapterClient:
         self._hooks = hooks or Hooks(metrics, provider)
         self._recorder = recorder
         self.instance = instance or AdapterInstance(declaration, call_timeout, self._hooks, closing or ClosingBudget())
-        self._longest_s, self._is_last, self._unanswered = 0.0, False, ""
+        self.hurries, self._longest_s, self._unanswered = False, 0.0, ""
         self._steps: tuple[Step, ...] = (self._permit, self._begin, self.instance.answer, self._end)
         if recorder is not None:
             self._steps += (recorder.sent,)
@@ -106,13 +110,6 @@ class AdapterClient:
             recorder=self._recorder,
             instance=self.instance.another(hooks, call_timeout),
         )
-
-    def hurry(self) -> None:
-        """Make the last calls, for which no test waits: one that takes far longer than those before is not waited for.
-
-        After one of those nothing more is sent.
-        """
-        self.call_timeout, self._is_last = min(self.call_timeout, max(LEAST_S, 3 * self._longest_s)), True
 
     def close(self) -> list[str]:
         """Close the instance; what closing raised and left behind, for a warning."""
@@ -184,6 +181,8 @@ class AdapterClient:
             BudgetSpent: the run may make no more calls.
         """
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
+        if self.hurries:
+            limit = min(limit, max(LEAST_S, 3 * self._longest_s))
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         exchange.limited = limit < self.call_timeout
         self._take_steps(Sending([exchange], component, limit, debug_logs))
@@ -255,7 +254,7 @@ class AdapterClient:
         for exchange in sending.exchanges:
             if exchange.fault is None:
                 self._longest_s = max(self._longest_s, exchange.elapsed_s)
-            elif self._is_last and exchange.fault.kind == "timeout":
+            elif self.hurries and exchange.fault.kind == "timeout":
                 self._unanswered = exchange.op
         if texts := {f"provider text {number}": text for number, text in enumerate(canaries(self.provider.plans))}:
             for exchange in sending.exchanges:

@@ -107,15 +107,11 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=len, reverse=True))
 
 
-_ESCAPE = re.compile("%..")
-
-
 @lru_cache(1024)
 def _encoded(secret: str) -> tuple[str, ...]:
     """A secret in base 64, as it stands at any place of a longer text, percent-encoded, and in base 16."""
     data = secret.encode("utf-8", "replace")
-    found = {quote(data, safe=""), quote_plus(data), data.hex(), data.hex().upper()}
-    found |= {_ESCAPE.sub(lambda escape: escape[0].lower(), each) for each in found}
+    found = {quote(data, safe=""), quote_plus(data), data.hex()}
     for offset in range(3):
         text = b64encode(bytes(offset) + data).decode()
         part = text[4 if offset else 0 : -4 if (offset + len(data)) % 3 else None]  # the rest depends on neighbours

@@ -175,7 +175,7 @@ class Adapter:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:
                 if self.client is not None:
-                    self.client.hurry()
+                    self.client.hurries = True
                 target.begin()
                 target.close_fresh(is_last=True)
                 target.tidy()

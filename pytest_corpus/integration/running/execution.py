@@ -127,12 +127,11 @@ class TestExecution:
         before = self._reported.copy()
         ending = self._outcome(function, arguments, observed)
         for sighting in tuple(observed.sightings):
-            if excuse := self._surroundings.excuse(sighting.requirement, sighting.violation):
+            if excuse := self._surroundings.excuse(sighting):
                 observed.sightings.remove(sighting)
                 self._reported -= {(self._place, sighting.requirement)} - before
                 self.adapter.ledger.mark_unreliable(excuse)
-        seen = ending.sighting
-        excuse = self._surroundings.excuse(seen.requirement, seen.violation) if seen else ""
+        excuse = self._surroundings.excuse(ending.sighting) if ending.sighting else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.adapter.inputs import Clock
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.redaction import secret_values
 
 SHORT_S = 0.002
@@ -115,15 +115,16 @@ class Surroundings:
             return FORKED
         return _said(each for each in FUNCTIONS if each.is_broken)
 
-    def excuse(self, requirement: str, violation: Violation) -> str:
-        """The reason why a requirement's violation may be that of the surroundings; empty if not.
+    def excuse(self, sighting: Sighting) -> str:
+        """The reason why a violation may be that of the surroundings; empty if not.
 
         A clock that goes on may still differ from one that the adapter has kept, which explains times and calls that
         failed. Sockets and variables explain only calls that failed.
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
-        failed = any(map(_failed, violation.exchanges))
-        of_time = requirement in OF_TIME or any(map(_has_deadline, violation.exchanges))
+        exchanges = sighting.violation.exchanges
+        failed = any(map(_failed, exchanges))
+        of_time = sighting.requirement in OF_TIME or any(map(_has_deadline, exchanges))
         if any(each not in CLOCKS for each in replaced) or (replaced and (failed or of_time)):
             return _said(replaced)
         if not failed:
