@@ -146,6 +146,16 @@ def test_an_adapter_elsewhere_is_run_one_test_at_a_time(project: Project) -> Non
     assert notes(result) == ["at most 1 test at a time: the adapter runs outside this process"]
 
 
+def test_the_last_failed_tests_are_run_again(project: Project) -> None:
+    """`--lf` selects as before, and pytest-timeout lets tests in flight end."""
+    module = project.adapter("@changes('llm.complete')\ndef spoilt(answer):\n    answer['result']['model'] = 7\n")
+    given = (f"--corpus-adapter={module}:spoilt", "--corpus-requirement=LLM-COMPLETE-*", WIDE, "--timeout=30")
+    first = project.run(*given, plugins=("cacheprovider", "timeout"))
+    again = project.run(*given, "--lf", plugins=("cacheprovider", "timeout"))
+    assert first.parseoutcomes()["failed"] == again.parseoutcomes()["failed"] > 0
+    assert "passed" not in again.parseoutcomes()
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [

@@ -39,6 +39,19 @@ def test_an_address_that_is_not_known_yet_is_said_in_one_sentence(tmp_path: Path
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.parametrize("scheme", ["http", pytest.param("ws", marks=pytest.mark.slow)])
+def test_an_address_is_run_one_test_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    """However slowly it answers, without a word on it."""
+    slow = os.pathsep.join([str(Path(__file__).parents[1] / "plugin"), os.environ.get("PYTHONPATH", "")])
+    monkeypatch.setenv("PYTHONPATH", slow)
+    with served("slow_adapters:llm") as (place, _):
+        given = (f"--corpus-adapter={scheme}://{place}/", "--corpus-components=llm", "--corpus-requirement=LLM-MODEL-*")
+        ended = conformance(tmp_path, *given, "--corpus-report=r.json")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "--corpus-concurrency" not in ended.stdout
+    assert statuses(tmp_path / "r.json")["llm", "LLM-MODEL-1"] == "satisfied"
+
+
 @pytest.mark.slow
 def test_the_log_of_an_address_can_be_given(tmp_path: Path) -> None:
     """Then what rests on log records is assessed."""
