@@ -49,6 +49,9 @@ ENOUGH = 3
 TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
 """Chapters of which a test may fail beside others since that takes its time, or fills what is kept for a while."""
 
+FACTS = 1_000
+"""The places, after those of the tests, that are left to facts which tests share."""
+
 LONGEST_S = 0.5
 """The time after which one that waits looks again."""
 
@@ -96,7 +99,8 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
         scope += f" {adapter.number}"
     places = places_of(item.session)
     own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
-    inputs.begin(own, scope, places.get(item.nodeid, 0), case_of(item))
+    place = places.get(item.nodeid, 0) + (begun - 1) * (len(places) + FACTS)  # an adapter may have kept the answers
+    inputs.begin(own, scope, place, case_of(item))
 
 
 def times_of_plain_calls(subject: Subject) -> Iterator[float]:

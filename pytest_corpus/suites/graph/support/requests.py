@@ -15,7 +15,7 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""
 
-SPACES = 60
+SPACES = 120
 """The number of spaces, at most, before and after the text of a query, in which plain requests differ."""
 
 FEW = 4
