@@ -82,6 +82,10 @@ class Requests:
         """Requests with unknown keys inside what their arguments hold."""
         raise NotApplicable(f"no operation takes objects in its arguments, for {len(unknown)} keys")
 
+    def with_nulls(self) -> list[Request]:
+        """Requests with null for the optional arguments that their schemas let be null."""
+        raise NotApplicable("no schema of an argument has null")
+
     def with_number(self, number: float) -> list[Request]:
         """Requests with this number wherever a number goes in, the deadline included."""
         raise NotImplementedError

@@ -121,13 +121,13 @@ def test_a_filter_compares_values(graph: Graph) -> Steps:
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"corpus_kind": kind}, "ab"),
         ({"corpus_kind": other}, "c"),
-        ({"corpus_size": 1}, "ac"),
+        ({"corpus_size": words.LARGE + 1}, "ac"),
         ({"corpus_true": True}, "a"),
         ({"corpus_true": False}, "b"),
         ({"corpus_kind": kind.swapcase()}, ""),
-        ({"corpus_kind": kind, "corpus_size": 1}, "a"),
+        ({"corpus_kind": kind, "corpus_size": words.LARGE + 1}, "a"),
         ({unknown: 1}, ""),
-        ({"corpus_size": "1"}, ""),
+        ({"corpus_size": str(words.LARGE + 1)}, ""),
     )
     yield
     for wanted, names in cases:

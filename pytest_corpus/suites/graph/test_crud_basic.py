@@ -111,7 +111,7 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
         {**sandbox.node("other", corpus_color="red"), "labels": ["CorpusOther"]},
     ]
     sandbox.put(*nodes)
-    many = {**sandbox.node("two"), "labels": ["CorpusNode", "CorpusOther"]}
+    many = {**sandbox.node("two"), "labels": ["CorpusNode", "CorpusOther", "CorpusThird", "CorpusFourth"]}
     for node in (many, {**sandbox.node("none"), "labels": []}):
         reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest", "NotSupported")

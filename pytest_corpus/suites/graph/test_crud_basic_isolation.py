@@ -32,7 +32,7 @@ WAYS = ("ids", "filter", *MANY)
 """The ways of a delete, and the name of the node that each deletes."""
 
 RESEMBLING = ("underscore", "long", "dash", "letter_case", "trailing_blank", "colon", "longer")
-"""The kinds of names of each run; one more is tried by seed."""
+"""The kinds of names that are tried."""
 
 FIRST = 3
 """The number of places that are read: those of a plain name, of one with a sign and of a long one.
@@ -46,7 +46,7 @@ def test_namespaces_are_separate(graph: Graph) -> Steps:
     """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
     places = isolation.apart(graph)
     one = places[0][0]
-    similar = words.places(one, meeting(str(one.namespace), len(RESEMBLING) + 1, RESEMBLING), by="namespaces")
+    similar = words.places(one, meeting(str(one.namespace), len(RESEMBLING), RESEMBLING), by="namespaces")
     yield
     for sandbox, written in places:
         sandbox.all_show(written, "the nodes of the namespace")
@@ -69,7 +69,7 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
     yield
     for place, values in {**written, third: []}.items():
         (place.one_shows if own or place is third else place.all_show)(values, "the nodes of the tenant")
-    for place, values in similar[:FIRST]:
+    for place, values in similar[: FIRST - own]:
         place.one_shows(values, "the node of a tenant whose name resembles that of another")
 
 

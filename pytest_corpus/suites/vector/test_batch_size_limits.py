@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.judgement import look_at, reading_apart
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import word
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
@@ -26,6 +27,7 @@ from pytest_corpus.suites.vector.support.answers import (
 )
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, is_number
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import exactly, fan, rankings
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -255,11 +257,24 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     }
     asked = [plain, *({**plain, key: value} for key, value in others.items())]
     alone = [shown(sandbox.matches(**query)) for query in asked]
+    if vector.filters_work():
+        filters_of_a_batch(sandbox, plain)
     for number, key in enumerate(others, start=1):
         pair = (0, number) if number % 2 else (number, 0)
         found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
         wanted = [alone[each] for each in pair]
         expect.that(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
+
+
+def filters_of_a_batch(sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
+    """An operator, and a word that is not tame, do in a batch what they do alone, or are refused there too."""
+    [word] = vocabulary.filled(vocabulary.some(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
+    for term in ({"part": {"gt": 2}}, {"sort": word}):
+        query = {**plain, "filter": term}
+        alone = sandbox.ask(**query)
+        if expect.either(alone, *PERMANENT):
+            found, wanted = shown(sandbox.batch(query)[0]), shown(matches_of(alone.result))
+            expect.that(found == wanted, "the answer that the query gets alone (another filter)", "other matches")
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:

@@ -54,7 +54,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
     vector.need_namespaces("query")
     kinds = ("long", *FIRST_TO_MEET, "trailing_blank", "longer", "colon")
-    name, long, *similar = meeting(vector.name("n"), len(kinds) + 1, kinds)
+    name, long, *similar = meeting(vector.name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]
     sandboxes.append(vector.offered(long, *items[1]) or vector.sandbox(*items[1]))

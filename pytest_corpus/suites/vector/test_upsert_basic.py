@@ -56,13 +56,13 @@ SCALARS: dict[str, Any] = {
 }
 """Metadata of every scalar type but null, as large as they may be (R128)."""
 
-DOUBLE = 0.1 + 0.2
-"""A number that neither 32 bits nor fewer than 17 digits hold."""
+DOUBLES = {"double": 0.1 + 0.2, "thousands": 123456.789012345, "tiny": 1.5e-9 / 7}
+"""Numbers that neither 32 bits nor fewer than 16 digits hold."""
 
-EXACT = ("large", "negative", "double")
+EXACT = ("large", "negative", *DOUBLES)
 """The values that not even the last digit may change of."""
 
-NULL_AND_LISTS: dict[str, Any] = {"null": None, "words": ["a", "b"], "numbers": [1, 2]}
+NULL_AND_LISTS: dict[str, Any] = {"null": None, "words": ["b", "a", "b"], "numbers": [2, 1, *range(12)], "none": []}
 """Metadata that the schema allows, too."""
 
 TWINS = {
@@ -209,9 +209,8 @@ def replaced(vector: Vector) -> Sandbox:
 @rules("scalars VEC-UPSERT-6, doubles VEC-UPSERT-19, null_and_lists VEC-UPSERT-15")
 def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Steps:
     """Each value comes back as it was written, and with its type."""
-    double = {"double": DOUBLE}
-    scalars = SCALARS if vector.capabilities.rounds_numbers else {**SCALARS, **double}
-    held = {"VEC-UPSERT-6": scalars, "VEC-UPSERT-19": double, "VEC-UPSERT-15": NULL_AND_LISTS}[requirement]
+    scalars = SCALARS if vector.capabilities.rounds_numbers else {**SCALARS, **DOUBLES}
+    held = {"VEC-UPSERT-6": scalars, "VEC-UPSERT-19": DOUBLES, "VEC-UPSERT-15": NULL_AND_LISTS}[requirement]
     item, [sandbox] = vector.item(30, held), lasting(vector, "metadata", lambda: [vector.sandbox()])
     if requirement == "VEC-UPSERT-6":
         sandbox.put(item)

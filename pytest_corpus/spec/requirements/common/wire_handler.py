@@ -122,6 +122,9 @@ COM-SUBTYPE-1 SHOULD: An error is not a subtype that the taxonomy gives to other
 COM-WIRE-14 MUST: An operation that reads is answered as the very first call of an instance too.
   from SPECIFICATION 4.2.6, R8, R74
   hint: every operation must work as the first call of a fresh instance: create tables, do not divide by 0 calls
+COM-WIRE-15 MUST: An optional argument of null is taken as a missing one, or refused permanently.
+  from SCHEMA 4.2.2, SCHEMA 4.4.2, BEHAVIORAL_CONFORMANCE 6.3, R144; for vector, graph
+  hint: many clients write null for what their caller left out: treat it as a missing argument
 COM-NUM-1 MUST: NaN and infinities in a request are refused with BAD_REQUEST.
   from SPECIFICATION 4.1, SPECIFICATION 17.2, R34
   hint: check math.isfinite of every number in `ctx` and `args`, at any depth, in every operation

@@ -111,6 +111,16 @@ class GraphRequests(Requests):
             found.append(Request(name, {key: [{**item, "args": {**self._graph.plain_nodes(), **unknown}}]}))
         return found
 
+    def with_nulls(self) -> list[Request]:
+        [node] = self._graph.plain_nodes("nulls")["nodes"]
+        asked = dict.fromkeys(("dialect", "namespace", "timeout_ms"))
+        followed = dict.fromkeys(("relationship_types", "node_filters", "relationship_filters"))
+        return [
+            Request("upsert_nodes", {"nodes": [{**node, "labels": None, "namespace": None}]}),
+            Request("query", {**asked, **self.minimal("query")}),
+            Request("traversal", {**followed, **self.minimal("traversal")}),
+        ]
+
     def with_number(self, number: float) -> list[Request]:
         found = [
             Request("bulk_vertices", {"limit": number}),

@@ -217,6 +217,15 @@ class TestWireHandler:
             for named in failed_as(reply):
                 expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
 
+    @pytest.mark.requirement("COM-WIRE-15")
+    def test_a_null_argument_does_no_harm(self, subject: Subject) -> None:
+        """Null in the place of each optional argument that a schema lets be null is no outage, for an item either."""
+        for request in offered(subject, subject.requests.with_nulls()):
+            reply = subject.carry_out(request)
+            expect.either(reply, *PERMANENT)
+            for named in failed_as(reply):
+                expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
+
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:

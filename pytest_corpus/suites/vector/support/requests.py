@@ -178,6 +178,13 @@ class VectorRequests(PlainPlaces):
             Request("batch_query", {"queries": [{**self.minimal("query"), **unknown}], **main}),
         ]
 
+    def with_nulls(self) -> list[Request]:
+        unsaid = dict.fromkeys(("filter", "include_metadata", "include_vectors"))
+        return [
+            Request("query", {**self.minimal("query"), **unsaid}),
+            Request("delete", {**self.minimal("delete"), "filter": None}),
+        ]
+
     def with_number(self, number: float) -> list[Request]:
         vector, query = self._vector, self.minimal("query")
         wrong: list[dict[str, Any]] = [{"vector": [number, *query["vector"][1:]]}, {"top_k": number}]

@@ -27,6 +27,9 @@ LABELS = (
 )
 """The kinds of labels of each run."""
 
+LARGE = 2**53
+"""The last integer that a double tells from the next one."""
+
 MOST_LABELS, FEW_LABELS = 11, 3
 """The number of words, and of reserved words, that are labels in a run."""
 
@@ -100,9 +103,9 @@ def put_kinds(sandbox: Sandbox) -> tuple[str, str]:
     They differ in their sizes, and in `corpus_true`.
     """
     given: dict[str, tuple[int, dict[str, Any]]] = {
-        "a": (0, {"corpus_size": 1, "corpus_true": True}),
-        "b": (0, {"corpus_size": 2, "corpus_true": False}),
-        "c": (1, {"corpus_size": 1}),
+        "a": (0, {"corpus_size": LARGE + 1, "corpus_true": True}),
+        "b": (0, {"corpus_size": LARGE, "corpus_true": False}),
+        "c": (1, {"corpus_size": LARGE + 1}),
     }
     odd = (f"x{vocabulary.texts(1, 'w')[0]}", vocabulary.INJECTIONS["condition"])
     nodes = {name: sandbox.node(name, corpus_kind=odd[at], **more) for name, (at, more) in given.items()}
