@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -48,7 +48,13 @@ def in_ms(milliseconds: float) -> int:
 
 
 class Requests:
-    """The requests that each component builds in its `requests.py`. Operations go by their bare names."""
+    """The requests that each component builds in its `requests.py`. Operations go by their bare names.
+
+    Attributes:
+        nullable: by operation, the optional arguments that its schema lets be null, those of an item as `nodes.labels`.
+    """
+
+    nullable: Mapping[str, Sequence[str]] = {}
 
     def minimal(self, name: str) -> dict[str, Any]:
         """The arguments of the plainest valid request of an operation."""
@@ -81,10 +87,6 @@ class Requests:
     def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
         """Requests with unknown keys inside what their arguments hold."""
         raise NotApplicable(f"no operation takes objects in its arguments, for {len(unknown)} keys")
-
-    def with_nulls(self) -> list[Request]:
-        """Requests with null for the optional arguments that their schemas let be null."""
-        raise NotApplicable("no schema of an argument has null")
 
     def with_number(self, number: float) -> list[Request]:
         """Requests with this number wherever a number goes in, the deadline included."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pytest_corpus.adapter import inputs
@@ -24,6 +25,14 @@ FEW = 4
 
 class GraphRequests(Requests):
     """Requests about the seeds, and about plain nodes of their own."""
+
+    nullable = MappingProxyType(
+        {
+            "upsert_nodes": ("nodes.labels", "nodes.namespace"),
+            "query": ("dialect", "namespace", "timeout_ms"),
+            "traversal": ("relationship_types", "node_filters", "relationship_filters"),
+        }
+    )
 
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph = graph
@@ -110,16 +119,6 @@ class GraphRequests(Requests):
             found.append(Request(name, {key: [{**item, **unknown}]}))
             found.append(Request(name, {key: [{**item, "args": {**self._graph.plain_nodes(), **unknown}}]}))
         return found
-
-    def with_nulls(self) -> list[Request]:
-        [node] = self._graph.plain_nodes("nulls")["nodes"]
-        asked = dict.fromkeys(("dialect", "namespace", "timeout_ms"))
-        followed = dict.fromkeys(("relationship_types", "node_filters", "relationship_filters"))
-        return [
-            Request("upsert_nodes", {"nodes": [{**node, "labels": None, "namespace": None}]}),
-            Request("query", {**asked, **self.minimal("query")}),
-            Request("traversal", {**followed, **self.minimal("traversal")}),
-        ]
 
     def with_number(self, number: float) -> list[Request]:
         found = [

@@ -1,6 +1,7 @@
 """Good and bad requests of the vector component."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pytest_corpus.adapter import inputs
@@ -95,6 +96,8 @@ class PlainPlaces(Requests):
 class VectorRequests(PlainPlaces):
     """Requests in and about the plain namespaces."""
 
+    nullable = MappingProxyType({"query": ("filter", "include_metadata", "include_vectors"), "delete": ("filter",)})
+
     # -- plain requests --------------------------------------------------------------------------------
 
     def minimal(self, name: str) -> dict[str, Any]:
@@ -176,13 +179,6 @@ class VectorRequests(PlainPlaces):
         return [
             Request("upsert", {"vectors": [{**self._vector.item(), **unknown}], **scratch}),
             Request("batch_query", {"queries": [{**self.minimal("query"), **unknown}], **main}),
-        ]
-
-    def with_nulls(self) -> list[Request]:
-        unsaid = dict.fromkeys(("filter", "include_metadata", "include_vectors"))
-        return [
-            Request("query", {**self.minimal("query"), **unsaid}),
-            Request("delete", {**self.minimal("delete"), "filter": None}),
         ]
 
     def with_number(self, number: float) -> list[Request]:
