@@ -18,7 +18,7 @@ COM-IDEM-3 MUST: A replay under the same idempotency key applies once and answer
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
   hint: keep the whole first answer of every write, of batches too; on a replay return it and apply nothing
 COM-IDEM-4 MUST: Of two calls at once under the same idempotency key one is carried out, and both have its answer.
-  from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph
+  from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph; quiet
   hint: take a lock for the key before you look for a first answer, and keep it until that answer is stored
 COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when its key comes again.
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
@@ -27,7 +27,7 @@ COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five 
   from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
   hint: keep the first answers for a day, whatever their number; a cache of the last few keys forgets
 COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone asks the provider.
-  from SPECIFICATION 6.1, R126; needs idempotent_writes, provider
+  from SPECIFICATION 6.1, R126; needs idempotent_writes, provider; quiet
   hint: let the second call wait for the answer of the first, under a lock for the key
 COM-IDEM-8 MUST: A request under another idempotency key is another one, however much the two keys resemble each other.
   from SPECIFICATION 6.1, R138, R139; needs idempotent_writes; for vector, graph

@@ -129,9 +129,9 @@ GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transaction
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SPECIFICATION 7.3.3
   hint: send the calls of the smallest story again, and look for the first node or edge that is wrong
 GRA-MODEL-2 MUST: Concurrent writes, reads and deletes of a node show whole nodes, and leave the last write.
-  from SPECIFICATION 4.2.6, R46
+  from SPECIFICATION 4.2.6, R46; quiet
   hint: read and change what is stored in one step, after the last await, and commit only what the request changes
 GRA-MODEL-3 SHOULD: If strong consistency is claimed, some order of concurrent operations explains what each read sees.
-  from SPECIFICATION B, R46
+  from SPECIFICATION B, R46; quiet
   hint: answer a write once every read sees it, or claim `read_after_write_consistency` of another kind
 """

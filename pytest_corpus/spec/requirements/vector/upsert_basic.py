@@ -64,10 +64,10 @@ VEC-STATE-1 MUST: Whatever the sequence of writes and deletes, queries find exac
   hint: send the calls of the smallest story again, and follow the id that is lost or stays
 VEC-STATE-2 MUST: Where clients write and delete an id at once, queries find whole vectors, and in the end the last
     write, or nothing after a delete.
-  from SPECIFICATION 4.2.6, SPECIFICATION 9.3, R46
+  from SPECIFICATION 4.2.6, SPECIFICATION 9.3, R46; quiet
   hint: replace vector and metadata in one step, and change nothing but the ids of the request after an await
 VEC-STATE-3 SHOULD: Where capabilities claim strong consistency of reads after writes, concurrent operations on an id
     are as if they were done one after the other.
-  from SPECIFICATION B, R46
+  from SPECIFICATION B, R46; quiet
   hint: read and write one copy of an id under one lock, or claim `read_after_write_consistency` of another kind
 """
