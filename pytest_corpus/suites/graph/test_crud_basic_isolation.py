@@ -1,12 +1,15 @@
 """The same ids in two namespaces and of two tenants (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import Steps, core, deciding, subject
+from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.vocabulary import meeting
@@ -169,22 +172,36 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> Step
     replies = list(map(Reply, graph.send_all(requests)))
     expect.assessable(all(reply.is_success for reply in replies), Obstacle.ALL_REFUSED)
     yield
-    for place, node in nodes.items():
-        place.one_shows([value_of(node)], "the node that the tenant wrote beside another one")
-    if "query" in graph.readers.of_nodes():
-        asked = [
-            graph.envelope("query", {**each.place, **graph.question("find", wanted=each.key("a"))}, each.ctx)
-            for each in tenants
-        ]
-        for (place, node), reply in zip(nodes.items(), map(Reply, graph.send_all(asked)), strict=True):
-            found = place.own(reply.result) if reply.is_success else {value_of(node)}
-            expect.that(
-                found == {value_of(node)},
-                "the node of the tenant that asks",
-                "another node, or none",
-                "records",
-                on=[reply],
-            )
+    with unless_tenants_share(graph, *tenants):
+        for place, node in nodes.items():
+            place.one_shows([value_of(node)], "the node that the tenant wrote beside another one")
+        if "query" in graph.readers.of_nodes():
+            asked = [
+                graph.envelope("query", {**each.place, **graph.question("find", wanted=each.key("a"))}, each.ctx)
+                for each in tenants
+            ]
+            for (place, node), reply in zip(nodes.items(), map(Reply, graph.send_all(asked)), strict=True):
+                found = place.own(reply.result) if reply.is_success else {value_of(node)}
+                expect.that(
+                    found == {value_of(node)},
+                    "the node of the tenant that asks",
+                    "another node, or none",
+                    "records",
+                    on=[reply],
+                )
+
+
+@contextmanager
+def unless_tenants_share(graph: Graph, one: Sandbox, other: Sandbox) -> Iterator[None]:
+    """Report what belongs to another tenant as COM-TENANT-1's if a single write shows it too (R148)."""
+    try:
+        yield
+    except Violation:
+        node = one.node("alone")
+        one.put(node)
+        if value_of(node) in other.seen(graph.readers.of_nodes()[0]):
+            raise Blocked("COM-TENANT-1", "a tenant reads a node that another one wrote") from None
+        raise
 
 
 @pytest.mark.requirement("COM-TENANT-1")
