@@ -31,6 +31,7 @@ from pytest_corpus.adapter.opening import settings
 from pytest_corpus.authoring.goldens import checks
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading import bundle_file
+from pytest_corpus.bundles.loading.output_schema import read_schema
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.running import shards
@@ -99,6 +100,13 @@ ANSWERS = [["a k", {"answer": CASSETTE["recordings"][0]["answer"], "attempts": 1
 LEFTOVERS = [{"run": "abcdefghij", "adapter": "a", "factory": ""},
              ["+", "vector", None, None, "namespace", ["corpusrunabcdefghij1", "b"]],
              ["-", "vector", "t", "n", "vector", ["a"]], ["+", "graph", None, None, "edge", ["e"]]]  # fmt: skip
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["a"],
+    "properties": {"a": {"$ref": "#/$defs/x"}, "b": {"$dynamicRef": "#m"}}, "allOf": [{"not": {"const": 1}}],
+    "$defs": {"x": {"type": "string", "pattern": "a+", "$anchor": "m", "$dynamicAnchor": "m"}}, "items": {},
+    "prefixItems": [True], "if": {}, "then": True, "patternProperties": {"^a": {}}, "dependentSchemas": {"a": {}},
+    "additionalProperties": {"$ref": "other.json#/x"},
+}  # fmt: skip
 CASES = [samples.echo(1), {"id": "b", "input": {"q": [1]}, "expected_output": {"a": 1}, "metadata": {"x": "y"}}]
 DIALECTS = {"cypher": {"nodes": "MATCH (n) RETURN n"}, "mine": {"nodes": ["a", "b"]}}
 REQUEST = "POST /v1/hooks/1/metrics HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}"
@@ -232,6 +240,11 @@ def read_dataset(path: Path) -> None:
     bundle_file.load(path.parent / "bundle.yaml")
 
 
+def read_output_schema(path: Path) -> None:
+    (path.parent / "other.json").write_text('{"x": {"properties": ["a"]}}')
+    read_schema(path.parent, path.name).violations({"a": 1})
+
+
 def read_key(path: Path) -> None:
     for load in (dsse.private, dsse.public):
         with contextlib.suppress(dsse.KeyFileError):
@@ -304,6 +317,7 @@ READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "ini": ("pytest.ini", read_settings, INI),
     "cases": ("data.jsonl", read_dataset, CASES),
     "prompt": ("prompt.md", read_dataset, "{% for x in q %}{{ x|upper }}{% endfor %} {{ q.a[0] }} {# c #}"),
+    "output_schema": ("s.json", read_output_schema, SCHEMA),
     "key": ("k.pem", read_key, signatures.pem(signatures.KEY).decode()),
     "request": ("r.http", read_request, REQUEST + CHUNKED),
     "messages": ("m.jsonl", read_messages, MESSAGES),
@@ -356,25 +370,25 @@ def _drawn(kind: str, number: int, folder: Path) -> Iterator[bytes]:
 
 
 def fuzz(kind: str, number: int, folder: Path) -> float:
-    """Give a reader a number of inputs; return the longest time that one of them took, in seconds."""
+    """Give a reader a number of inputs; return the most seconds of the processor that one of them took."""
     name, reader, _ = READERS[kind]
     path, longest = folder / name, 0.0
     path.parent.mkdir(parents=True, exist_ok=True)
     for at, data in enumerate(inputs(kind, number, folder)):
         path.write_bytes(data)
-        began = time.monotonic()
+        began = time.process_time()
         try:
             reader(path)
         except DOCUMENTED:
             pass
         except Exception as error:
             raise AssertionError(f"{kind}, input {at}: {type(error).__name__}: {error}\n{data[:2000]!r}") from error
-        longest = max(longest, time.monotonic() - began)
+        longest = max(longest, time.process_time() - began)
     return longest
 
 
 def measured(kind: str, number: int, folder: str) -> None:
-    """Write the longest time of an input, and the most memory of this process."""
+    """Write the most time that an input took, and the most memory of this process."""
     longest = fuzz(kind, number, Path(folder))
     mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     sys.stdout.write(json.dumps({"longest_s": round(longest, 2), "mib": mib}))

@@ -1,10 +1,8 @@
 """Every reader of files that others wrote refuses what it cannot read: in a sentence, soon, in little memory."""
 
-import contextlib
 import gzip
 import json
 import os
-import random
 import subprocess
 import sys
 import threading
@@ -17,7 +15,7 @@ import hostile_files
 import pytest
 from cli_runs import called, environment
 from fuzzed_readers import DOCUMENTED, READERS, fuzz
-from hostile_files import changed, sealed
+from hostile_files import sealed
 
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.output_schema import read_schema
@@ -181,25 +179,9 @@ def test_integers_that_python_does_not_write(instance: Any) -> None:
     assert not validate_frames([instance], "llm").is_valid
 
 
-SCHEMA = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["a"],
-    "properties": {"a": {"$ref": "#/$defs/x"}, "b": {"$dynamicRef": "#m"}}, "allOf": [{"not": {"const": 1}}],
-    "$defs": {"x": {"type": "string", "pattern": "a+", "$anchor": "m", "$dynamicAnchor": "m"}}, "items": {},
-    "prefixItems": [True], "if": {}, "then": True, "patternProperties": {"^a": {}}, "dependentSchemas": {"a": {}},
-    "additionalProperties": {"$ref": "other.json#/x"},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("number", [150, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_odd_schemas_of_a_bundle(tmp_path: Path, number: int) -> None:
-    """A schema whose keywords hold values of other types is refused by `BundleError` alone."""
-    (tmp_path / "other.json").write_text('{"x": {"properties": ["a"]}}')
-    path = tmp_path / "s.json"
+def test_schemas_of_a_bundle_that_hold_other_types(tmp_path: Path) -> None:
+    """A schema whose keywords hold values of other types is refused by `BundleError`."""
     for document in ({"properties": ["a"]}, {"$defs": ["x"]}):
-        path.write_text(json.dumps(document))
+        (tmp_path / "s.json").write_text(json.dumps(document))
         with pytest.raises(BundleError):
             read_schema(tmp_path, "s.json")
-    for seed in range(number):
-        path.write_text(json.dumps(changed(SCHEMA, random.Random(seed))))
-        with contextlib.suppress(BundleError):
-            read_schema(tmp_path, "s.json").violations({"a": 1})
