@@ -133,7 +133,8 @@ class Ledger:
         incomplete: the reasons why only a part of the suite was to run.
         doubts: the reasons why the whole run is unreliable.
         reruns: the number of reports of each test after which another plugin ran it again.
-        plugins: the plugins that may be the reason of a mismatch, by the keys of `MISMATCHES`.
+        plugins: the end of a sentence with the plugins that may be the reason of a mismatch, by the keys of
+            `MISMATCHES`, or of tests that are `missing`.
         unaccounted: a process ran tests and did not report them.
         outage: a sentence on the provider's outage.
         runs: the ids of the run, or of the runs that were combined.
@@ -155,7 +156,7 @@ class Ledger:
     incomplete: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
     reruns: Counter[str] = field(default_factory=Counter)
-    plugins: dict[str, list[str]] = field(default_factory=dict)
+    plugins: dict[str, str] = field(default_factory=dict)
     unaccounted: bool = False
     outage: str = ""
     runs: set[str] = field(default_factory=set)
@@ -280,7 +281,8 @@ class Ledger:
 
     def _missing(self) -> list[str]:
         missing = len(self.expected - self.executed)
-        return [f"{missing} of {len(self.expected)} tests did not run"] if missing else []
+        said = f"{missing} of {len(self.expected)} tests did not run{self.plugins.get('missing', '')}"
+        return [said] if missing else []
 
     def _unreliable(self) -> list[str]:
         found = {why: tests for why, tests in self.mismatches().items() if tests}
@@ -290,16 +292,12 @@ class Ledger:
         return [
             *sorted(self.doubts),
             *(f"{why}: {times}" for why, times in sorted(Counter(causes.values()).items()) if why not in self.doubts),
-            *(f"{MISMATCHES[why]}: {len(tests)}{self._suspects(why)}" for why, tests in found.items()),
+            *(f"{MISMATCHES[why]}: {len(tests)}{self.plugins.get(why, '')}" for why, tests in found.items()),
         ]
 
     def _ends_with_rerun(self) -> set[str]:
         """The tests that were to run again and did not."""
         return {key for key, number in self.reruns.items() if number and number >= len(self._arrived[key])}
-
-    def _suspects(self, why: str) -> str:
-        names = self.plugins.get(why)
-        return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 
 _PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")

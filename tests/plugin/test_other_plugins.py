@@ -1,5 +1,7 @@
 """Beside plugins and fixtures that rerun, end, fork or repeat tests, or replace what the suite rests on."""
 
+import re
+
 import pytest
 from inner_runs import Project, said, statuses, violated
 
@@ -100,6 +102,28 @@ def test_reruns(adapters: Project, name: str) -> None:
     assert "LLM-COMPLETE-2" in violated(report)
     assert result.ret == 1
     assert result.parseoutcomes()["rerun"]
+
+
+SUSPECTS = {
+    "drops": "def pytest_collection_modifyitems(items): del items[::2]",
+    "swallows": "def pytest_runtest_protocol(item, nextitem): return 'complete' in item.nodeid or None",
+    "passes": "import pytest\n@pytest.hookimpl(wrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
+    "    report = yield\n    report.outcome = 'passed'\n    return report",
+}
+
+
+@pytest.mark.parametrize("name", SUSPECTS)
+def test_a_plugin_that_keeps_a_run_from_a_verdict(adapters: Project, name: str) -> None:
+    """The reason names it; of tests that were deselected, or that the user ended, no plugin is the reason."""
+    adapters.pytester.makepyfile(**{name: SUSPECTS[name]})
+    adapters.pytester.syspathinsert()
+    given = ("--corpus-adapter=mine:Red", "--corpus-report=r.json", "-p", name)
+    result = adapters.run(*given)
+    [named] = re.findall(r"\(a plugin may be the reason: (.*?)\)", gaps(adapters.report()))
+    assert name in named.split(", "), said(result)
+    if name != "passes":
+        adapters.run(*given, "-x" if name == "swallows" else FEW)
+        assert "a plugin" not in gaps(adapters.report())
 
 
 def test_a_time_limit(adapters: Project) -> None:

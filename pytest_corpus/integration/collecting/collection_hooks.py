@@ -14,6 +14,7 @@ from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHoo
 from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.declaring.suite import Suite
+from pytest_corpus.integration.running.other_plugins import suspects
 from pytest_corpus.spec.components import ROWS
 from pytest_corpus.verdict.ledger import ledger_key
 
@@ -223,7 +224,8 @@ class CollectionHooks:
             if self.state.config.getoption("lf", False):
                 ledger.mark_partial("only the tests that failed last were to run")
             else:
-                ledger.mark_unreliable("tests of the suite were not collected, or were removed silently")
+                said = "tests of the suite were not collected, or were removed silently"
+                ledger.mark_unreliable(said + suspects(self.state.config, "not collected"))
 
     @pytest.hookimpl(trylast=True)
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:

@@ -24,7 +24,7 @@ from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.leniency import reported_warnings
 from pytest_corpus.integration.options.run_options import on_github
 from pytest_corpus.integration.running import presentation
-from pytest_corpus.integration.running.other_plugins import CHANGING, implementing
+from pytest_corpus.integration.running.other_plugins import CHANGING, suspects
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.reports import formats
@@ -44,7 +44,7 @@ class ConclusionHooks:
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
         self._threads = frozenset(threading.enumerate())
-        self._code = 0
+        self._code, self._stops = 0, False
         self._unsaid: list[str] = []
         self._since: list[str] = []
 
@@ -118,6 +118,7 @@ class ConclusionHooks:
             warnings = self.state.adapters.close()
         if self.state.worker is not None:
             self.distributing.give_account()
+        self._stops = bool(session.shouldstop or session.shouldfail)
         decided = self._conclude(TERMINATED if self._exits.terminated else exitstatus)
         session.exitstatus = decided
         try:
@@ -148,9 +149,11 @@ class ConclusionHooks:
         if not chosen and self.state.adapters.known:
             return given
         meant = self._meant(chosen)
+        goes_on = given in USUAL_ENDS and not (self._stops or self.state.distributes)
         for ledger in meant:
-            found = {why: hooks for why, hooks in CHANGING.items() if ledger.mismatches()[why]}
-            ledger.plugins = {why: implementing(self.state.config, hooks) for why, hooks in found.items()}
+            found = {why for why, tests in ledger.mismatches().items() if tests}
+            found |= {"missing"} if goes_on and not ledger.incomplete else set()
+            ledger.plugins = {why: suspects(self.state.config, why) for why in found & CHANGING.keys()}
         self.result = RunResult(
             meant,
             self.state.options,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 CHANGING: Mapping[str, tuple[str, ...]] = {
+    "missing": ("pytest_runtest_protocol", "pytest_runtestloop"),
     "not collected": ("pytest_generate_tests", "pytest_collection_modifyitems", "pytest_pycollect_makeitem"),
     "not reported": ("pytest_runtest_protocol", "pytest_runtest_logreport"),
     "not run": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
@@ -14,7 +15,7 @@ CHANGING: Mapping[str, tuple[str, ...]] = {
     "repeated": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
     "otherwise": ("pytest_runtest_call", "pytest_runtest_makereport", "pytest_runtest_logreport"),
 }
-"""The hooks by which a plugin may cause a mismatch, by the keys of `MISMATCHES`."""
+"""The hooks by which a plugin may cause a mismatch, by the keys of `MISMATCHES`, or keep tests from beginning."""
 
 OWN = ("_pytest", "pytest", "pluggy", "pytest_corpus", "xdist")
 """The packages whose hooks change no test."""
@@ -32,6 +33,12 @@ def implementing(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
             if _package(each.function.__module__) not in OWN:
                 found.add(name_of(config, each.function.__module__, each.plugin_name))
     return sorted(found)
+
+
+def suspects(config: pytest.Config, why: str) -> str:
+    """The end of a sentence, with the plugins that may be the reason; empty if there are none."""
+    names = implementing(config, CHANGING[why])
+    return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 
 def that_raised(config: pytest.Config, error: BaseException | None) -> str:
