@@ -29,12 +29,12 @@ from pytest_corpus.integration.collecting.nodes import REPETITION, case_of, name
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.evidence import Sighting
-from pytest_corpus.integration.running.width import PROMPT_S, TRIALS, Width
-from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.integration.running.width import PROMPT_S, TRIAL_S, TRIALS, Width
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import NotApplicable, Undecided, Violation
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.requirements import catalogue
 
 CONCURRENT = "COM-CONC-1"
@@ -105,10 +105,11 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
 
 def times_of_plain_calls(subject: Subject) -> Iterator[float]:
     """The seconds that a few plain calls take, up to the first that is prompt or no success."""
+    limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
     with inputs.source(inputs.Source()), part_of(None), suppress(Undecided, Violation, Unresponsive):
-        for number in range(TRIALS):
-            reply = subject.invoke(subject.principal) if number else plain(subject, subject.principal)
-            if reply.is_error:
+        for _ in range(TRIALS):
+            reply = subject.invoke(subject.principal, limit_s=limit_s)
+            if not isinstance(reply, Reply) or not reply.is_success:
                 return
             yield reply.exchange.elapsed_s
             if reply.exchange.elapsed_s <= PROMPT_S:

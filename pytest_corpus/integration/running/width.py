@@ -16,8 +16,8 @@ PROMPT_S = 0.005
 FEW, MANY = (8, 5), 32
 """The numbers of answers, and of successes, from which their usual time is known; and of the latest that count."""
 
-TRIALS = 3
-"""The number of calls that are made to find out if tests can be in flight from the first one on."""
+TRIALS, TRIAL_S = 3, 5.0
+"""The number of calls that are made to find out if tests can be in flight from the first one on, and their limit."""
 
 FIRST = 4
 """The width to begin with."""

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -115,11 +115,11 @@ class TestWireHandler:
     @core("COM-WIRE-1")
     def test_no_exception_escapes(self, subject: Subject) -> None:
         """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
-        asked: list[Callable[[], Reply | StreamReply]] = [partial(plain, subject, subject.principal)]
-        asked += [partial(envelopes.no_object, subject, value) for value in envelopes.NO_OBJECTS]
+        replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *envelopes.refusals(subject)]
+        replies += side_by_side(partial(envelopes.no_object, subject), envelopes.NO_OBJECTS)
         if subject.principal_stream and subject.client.instance.streams(subject.component):
-            asked += [partial(envelopes.no_stream_object, subject, value) for value in envelopes.NO_OBJECTS]
-        for reply in (*envelopes.refusals(subject), *side_by_side(lambda ask: ask(), asked)):
+            replies += side_by_side(partial(envelopes.no_stream_object, subject), envelopes.NO_OBJECTS)
+        for reply in replies:
             holds(expect.ANSWERS, reply, subject)
 
     @core("COM-WIRE-2")
