@@ -332,4 +332,5 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
     def draw(chance: Random, size: float) -> tuple[int, bool]:
         return chance.randint(round(-12 * size), round(12 * size)), chance.random() < 0.5
 
-    generate.for_all(draw, check, embedding, examples=8)
+    check((0, True))  # one of them is within the limit, with every seed
+    generate.for_all(draw, check, embedding, examples=7)
