@@ -133,7 +133,7 @@ def _chance() -> _Chance:
 
 
 @contextmanager
-def apart(scope: str) -> Iterator[Part]:
+def fact_scope(scope: str) -> Iterator[Part]:
     """A part for what any test may be the first to find out, or to clean up; no plan of a test strikes it."""
     outer, run = current_part(), _chance().run
     if run.name and run.name.lower() in scope.lower():
@@ -203,12 +203,12 @@ def ordinal(most: int) -> int:
 
     def found() -> int:
         chance = _chance()
-        return chance.place * most + (turn("ordinal") if chance.is_test else next(_ordinals))
+        return chance.place * most + (next_in_rotation("ordinal") if chance.is_test else next(_ordinals))
 
     return read("ordinal", found)
 
 
-def turn(what: str) -> int:
+def next_in_rotation(what: str) -> int:
     """The number of times that this was called before in this scope, from a start that depends on scope and seed.
 
     What is asked in turn is asked by some case of each test that has enough of them, and by each case with some seed.

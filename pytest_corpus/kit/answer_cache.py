@@ -40,10 +40,10 @@ def _known_or_asked(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
         recalled: T = answer
         return recalled
     mistakes = len(calls.client.provider.mistakes.noted)
-    with inputs.apart(f"{calls.component} {key!r}") as fact, reading_apart() as read:
+    with inputs.fact_scope(f"{calls.component} {key!r}") as fact, reading_apart() as read:
         answer = ask()
     look_at(*read)
-    if all(map(lasting, fact.exchanges)) and len(calls.client.provider.mistakes.noted) == mistakes:
+    if all(map(is_cacheable, fact.exchanges)) and len(calls.client.provider.mistakes.noted) == mistakes:
         kept[key] = (answer, fact.exchanges, frozenset(done), read)
     return answer
 
@@ -59,7 +59,7 @@ def remembered(ask: Ask) -> Ask:
     return recalled  # type: ignore[return-value]
 
 
-def lasting(exchange: Exchange) -> bool:
+def is_cacheable(exchange: Exchange) -> bool:
     """Return if an exchange would have the same result later: it ended, and not in a failure that may pass."""
     if exchange.fault or not exchange.frames:
         return False
@@ -87,7 +87,7 @@ def expired(calls: Calls, name: str) -> Reply | StreamReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class ReplayProbe:
     """A write, another one after it that a second application of the first would undo, and a look at what is left.
 
     Attributes:
@@ -101,7 +101,7 @@ class Rivals:
     shows: Callable[[], None]
 
 
-def keyed(key: Mapping[str, Any]) -> dict[str, Any]:
+def context_with_key(key: Mapping[str, Any]) -> dict[str, Any]:
     """The context of one call under a key: its own request id, trace and deadline, which the key's scope leaves out."""
     own = {"request_id": f"req-{canary()}", "traceparent": new_trace(), "deadline_ms": in_ms(HOUR_MS)}
     return {**own, **key}
@@ -113,21 +113,21 @@ def keys_of(request: Any) -> frozenset[str]:
     return frozenset([key] if op is not None and op.mutating and isinstance(key, str) else [])
 
 
-def under(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:
+def call_with_key(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:
     """The answer to a request under a key."""
-    return calls.invoke(request.op, request.args, {**request.ctx, **keyed(key)})
+    return calls.invoke(request.op, request.args, {**request.ctx, **context_with_key(key)})
 
 
-def are_replayed(calls: Calls, rivals: Callable[[], Rivals]) -> bool:
+def are_replayed(calls: Calls, replay_probe: Callable[[], ReplayProbe]) -> bool:
     """Return whether a plain write that comes again with its key is applied once, though nothing claims it."""
 
     def ask() -> bool:
         key = {"idempotency_key": f"key{canary()}"}
         try:
-            found = rivals()
-            first = under(calls, found.first, key)
+            found = replay_probe()
+            first = call_with_key(calls, found.first, key)
             found.other()
-            again = under(calls, found.first, key)
+            again = call_with_key(calls, found.first, key)
             found.shows()
         except (Undecided, Violation):
             return False

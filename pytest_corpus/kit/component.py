@@ -12,7 +12,7 @@ from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.turns import Place
 from pytest_corpus.adapter.usage import Outages
-from pytest_corpus.kit.answer_cache import Rivals, are_replayed, keys_of
+from pytest_corpus.kit.answer_cache import ReplayProbe, are_replayed, keys_of
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings, seen_in
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
@@ -69,7 +69,7 @@ class Subject(Target):
         self.prerequisites = self.prerequisites_type(self)
         self.settling = self.settling_type(self)
         self.editions, self._fresh = set(EDITIONS), list[AdapterClient]()
-        self.beside: Callable[[str], Subject | None] = lambda _component: None
+        self.other_component: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried = set[str]()
         self.unsettled: deque[Exchange] = deque()
@@ -96,7 +96,7 @@ class Subject(Target):
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
         unclaimed = "idempotent_writes" in requirement.needs and self.capabilities.flag("idempotent_writes") is None
-        if unclaimed and not are_replayed(self, self.rivals):
+        if unclaimed and not are_replayed(self, self.replay_probe):
             raise NotApplicable("idempotent_writes is not claimed, and a plain replay is applied again")
 
     def _learn_hooks(self, requirement: Requirement) -> None:
@@ -267,7 +267,7 @@ class Subject(Target):
         planned |= is_failing(self.client.provider.plans)
         return [] if planned else [reply]
 
-    def rivals(self) -> Rivals:
+    def replay_probe(self) -> ReplayProbe:
         """Two plain writes that tell a replay from a second application. Raises NotApplicable if nothing is stored."""
         raise NotApplicable(f"{self.component} stores nothing")
 

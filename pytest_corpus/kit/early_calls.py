@@ -13,7 +13,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.kit.answer_cache import lasting
+from pytest_corpus.kit.answer_cache import is_cacheable
 from pytest_corpus.kit.audit.positive_evidence import is_reported
 from pytest_corpus.kit.fixtures import Steps
 from pytest_corpus.kit.judgement import Judgement, judging, look_at, note_check
@@ -88,7 +88,7 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
         outer, places = subject.shared.actions, subject.places
         subject.shared.actions = type(outer)()
         try:
-            with inputs.apart(f"begun {name}") as part, judging() as judgement, _blaming(subject, name):
+            with inputs.fact_scope(f"begun {name}") as part, judging() as judgement, _blaming(subject, name):
                 subject.gate(known[name].requirement)
                 steps = known[name].begin()
                 next(steps)
@@ -97,7 +97,7 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
         except (StopIteration, Undecided, Violation):
             continue  # it begins again in its turn
         else:
-            if all(map(lasting, part.exchanges)) and name not in subject.shared.misled:
+            if all(map(is_cacheable, part.exchanges)) and name not in subject.shared.misled:
                 written = [each for each in subject.places if each not in places]
                 subject.shared.begun[name] = Begun(steps, part.exchanges, subject.shared.actions, written, judgement)
         finally:

@@ -107,7 +107,7 @@ def failure(reply: Reply | StreamReply, *families: str) -> None:
     for item in failed:
         names = error_names(item)
         right = any(is_a(name, family) for name in names for family in families)
-        that(
+        check(
             right,
             f"failed items of class {' or '.join(families)}",
             " and ".join(names) or "an error that names no class of the taxonomy",
@@ -141,7 +141,7 @@ def either(reply: Reply | StreamReply, *families: str) -> bool:
     return not reply.is_error
 
 
-def that(
+def check(
     holds: object,
     expected: str,
     got: str = "",

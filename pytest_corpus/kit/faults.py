@@ -9,7 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe, is_stand_in
 from pytest_corpus.adapter.turns import finding_out
-from pytest_corpus.kit.answer_cache import lasting
+from pytest_corpus.kit.answer_cache import is_cacheable
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
@@ -45,7 +45,7 @@ class ProviderFaults:
         options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
         broken = BROKEN_FORMS[:1] if self.is_tunnelled and self._calls.operation(name).mutating else BROKEN_FORMS
         forms = [None, *(form for form in broken if kind in FORMS[form])]
-        options.setdefault("form", forms[inputs.turn("form") % len(forms)])
+        options.setdefault("form", forms[inputs.next_in_rotation("form") % len(forms)])
         provider.clear()
         return provider.plan(kind, op, **options)
 
@@ -104,11 +104,11 @@ class ProviderFaults:
         calls.require(name)
         own = f"{calls.component}.{name}"
         if name not in calls.shared.provider_ops:
-            with inputs.apart(f"{own} reaches") as fact:
+            with inputs.fact_scope(f"{own} reaches") as fact:
                 reply = calls.invoke(name, calls.requests.distinct(name))
             reached = (each for exchange in fact.made for each in exchange.observed.arrivals if each.chunk is None)
             arrived = tuple(dict.fromkeys(each.op for each in reached))
-            if arrived or lasting(reply.exchange):
+            if arrived or is_cacheable(reply.exchange):
                 calls.shared.provider_ops[name] = arrived
         ops = calls.shared.provider_ops.get(name)
         if not ops:

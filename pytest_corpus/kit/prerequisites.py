@@ -43,7 +43,7 @@ class Prerequisites:
         for name in names:
             with finding_out(id(self._calls.shared), f"{name} works"):
                 if name not in self._calls.shared.obstacles:
-                    with judging(), inputs.apart(f"{self._calls.component}.{name} works"):
+                    with judging(), inputs.fact_scope(f"{self._calls.component}.{name} works"):
                         self._calls.shared.obstacles[name] = self.obstacle(name)
             if (obstacle := self._calls.shared.obstacles[name]) is not None:
                 raise obstacle

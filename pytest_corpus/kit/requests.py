@@ -39,7 +39,7 @@ def canary(length: int = 14) -> str:
 
 def new_trace() -> str:
     """A traceparent that was not sent before: sampled or not, in turn."""
-    return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-0{inputs.turn('trace') % 2}"
+    return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-0{inputs.next_in_rotation('trace') % 2}"
 
 
 def in_ms(milliseconds: float) -> int:

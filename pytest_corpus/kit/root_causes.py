@@ -92,7 +92,7 @@ class RootCauses(Generic[Own]):
         """The cause, or nothing while it is being looked for: a search does not explain its own findings."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
-            with inputs.apart(f"{self.subject.component} {find.__name__}"):
+            with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
                 self._found[find.__name__] = tuple(find())
         return self._found[find.__name__]
 
@@ -171,7 +171,7 @@ class RootCauses(Generic[Own]):
     def _refused(self, feature: Feature) -> Blocked | None:
         """The requirement of a feature, if a plain request with it fails."""
         try:
-            with reading_apart(), inputs.apart(f"{self.subject.component} {feature.requirement}"):
+            with reading_apart(), inputs.fact_scope(f"{self.subject.component} {feature.requirement}"):
                 reply = feature.ask()
         except (Undecided, Violation):
             return None

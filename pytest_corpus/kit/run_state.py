@@ -81,7 +81,7 @@ class Settings:
 
         It is masked in findings, so it has no part in common with the names that begin with `prefix`.
         """
-        return f"tenant{self.run[::-1]}{inputs.turn('tenant') % TENANTS}"
+        return f"tenant{self.run[::-1]}{inputs.next_in_rotation('tenant') % TENANTS}"
 
     @property
     def run_prefix(self) -> str:
@@ -141,7 +141,7 @@ class Shared:
         """The value of an attribute, found out by the first test that needs it."""
         with finding_out(id(self), name):
             if getattr(self, name) is None:
-                with inputs.apart(f"{type(self).__name__} {name}"), reading_apart():
+                with inputs.fact_scope(f"{type(self).__name__} {name}"), reading_apart():
                     setattr(self, name, find())
         found: T = getattr(self, name)
         return found

@@ -45,7 +45,7 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script
     return [printable(line) for line in lines]
 
 
-def behind(seen: Evidence) -> Iterator[tuple[str, str]]:
+def evidence_lines(seen: Evidence) -> Iterator[tuple[str, str]]:
     """The evidence of a finding for a report that shows the rest of it: a line of text for each label."""
     values, lists = _shown(seen)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))

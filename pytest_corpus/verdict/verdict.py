@@ -154,13 +154,13 @@ def _component(
         replace(status, status="deviated", deviation=declared[status.requirement.id])
         if status.status == "violated" and status.requirement.id in declared
         else status
-        for status in _held(found)
+        for status in _with_blockers(found)
     )
     pairs = [(entry.requirement.level, entry.status) for entry in statuses]
     return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
 
 
-def _held(statuses: list[Status]) -> Iterable[Status]:
+def _with_blockers(statuses: list[Status]) -> Iterable[Status]:
     """The statuses, with requirements that block others violated or not assessed."""
     blocking: dict[str, str] = {}
     for status in statuses:

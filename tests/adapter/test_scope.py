@@ -171,7 +171,7 @@ def test_a_fact_is_a_part_of_the_test_that_finds_it_out(opened: Open) -> None:
     client = opened(factory_of(directly))
     with part_of(None) as test:
         client.provider.plan("unavailable", times=1)
-        with inputs.apart("a fact") as fact:
+        with inputs.fact_scope("a fact") as fact:
             found = client.send(request(1), "llm")
         own = client.send(request(2), "llm")
         test.recall(fact.exchanges)
@@ -202,7 +202,7 @@ def test_a_fact_has_its_own_random_inputs() -> None:
             inputs.begin(inputs.Run(seed=1), name)
             before = inputs.hexadecimal(4)
             inputs.reset(Counter())
-            with inputs.apart("a fact"):
+            with inputs.fact_scope("a fact"):
                 found.append(inputs.hexadecimal(4))
             assert inputs.hexadecimal(4) != before
     assert found[0] == found[1]

@@ -26,7 +26,7 @@ def test_a_fault_of_one_reader_is_found_with_each_seed(
 
 def turns(seed: int, name: str, case: int, count: int = 1) -> list[int]:
     inputs.begin(inputs.Run(seed=seed), name, case=case)
-    return [inputs.turn("reader") % 3 for _ in range(count)]
+    return [inputs.next_in_rotation("reader") % 3 for _ in range(count)]
 
 
 def test_cases_and_seeds_begin_with_another_turn() -> None:

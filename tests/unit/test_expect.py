@@ -35,9 +35,9 @@ def test_what_a_test_rests_on_is_no_look() -> None:
     """Only what the test itself looks at counts."""
     with judging() as taken:
         with expect.resting_on("LLM-MODEL-1"):
-            expect.that(True, "anything")
+            expect.check(True, "anything")
         assert taken.checks == 0
-        expect.that(True, "anything")
+        expect.check(True, "anything")
         assert taken.checks == 1
 
 
@@ -127,7 +127,7 @@ def test_a_finding_names_the_thing_that_came_instead() -> None:
     assert plain == []
 
 
-GOT = {"expect.that": 2, "that": 2, "Violation": 1, "self.differ": 1}
+GOT = {"expect.check": 2, "check": 2, "Violation": 1, "self.differ": 1}
 """The place of the answer in words among the arguments."""
 
 

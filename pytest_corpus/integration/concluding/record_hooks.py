@@ -200,7 +200,7 @@ class RecordHooks:
         self._progress.report(self.state.config, record, late, self.calls)
         if record.findings and isinstance(report.longrepr, str):
             # A bare text would appear twice in the short summary if CI is set.
-            shown_as = presentation.Shown(report.longrepr, presentation.in_one_line(record.findings))
+            shown_as = presentation.FailureText(report.longrepr, presentation.in_one_line(record.findings))
             report.longrepr = shown_as  # type: ignore[assignment]
 
     def calls(self, tests: int) -> int:

@@ -16,7 +16,7 @@ import pytest
 from pytest_corpus.integration.concluding.record_hooks import Findings, Seen
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.integration.running.presentation import Shown
+from pytest_corpus.integration.running.presentation import FailureText
 from pytest_corpus.reports import terminal
 from pytest_corpus.reports.finding_text import block, got, one_line
 from pytest_corpus.reports.terminal import Detail, Line
@@ -76,7 +76,7 @@ class Screen:
 
     def _is_shown_here(self, report: Any) -> bool:
         own = getattr(report, "nodeid", None) in self.findings.nodes
-        return own and (report.outcome != "failed" or isinstance(getattr(report, "longrepr", None), Shown))
+        return own and (report.outcome != "failed" or isinstance(getattr(report, "longrepr", None), FailureText))
 
     def show_findings(self, result: RunResult) -> None:
         """Show the findings of each adapter, by requirement, in the order of repair."""

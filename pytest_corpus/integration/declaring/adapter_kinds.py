@@ -137,7 +137,7 @@ class Adapter:
         if component not in self._targets:
             target = self._targets[component] = self._target(component)
             if isinstance(target, Subject):
-                target.beside = self._subject
+                target.other_component = self._subject
         return self._targets[component]
 
     def _subject(self, component: str) -> Subject | None:

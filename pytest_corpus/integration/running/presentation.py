@@ -35,7 +35,7 @@ class Crash:
     lineno: int = 0
 
 
-class Shown:
+class FailureText:
     """The message of a failed test, in the form in which pytest keeps a failure (``report.longrepr``)."""
 
     def __init__(self, text: str, message: str) -> None:

@@ -180,7 +180,7 @@ class Settling:
             if self.known.seconds is None:
                 self.known.seconds = self._given
             if self.known.seconds is None:
-                with self.at_once(), judging(), inputs.apart("settling"):
+                with self.at_once(), judging(), inputs.fact_scope("settling"):
                     try:
                         longest = self._longest()
                     except (Undecided, Violation, Unresponsive):

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_corpus.reports import view
 from pytest_corpus.reports.difference import Earlier
-from pytest_corpus.reports.finding_text import behind
+from pytest_corpus.reports.finding_text import evidence_lines
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.obstacles import with_remedy
@@ -94,10 +94,10 @@ class Shown:
         """The reason for the status of a requirement, with the remedy if it was not assessed."""
         return with_remedy(entry["reason"]) if entry["status"] == "not_assessed" else str(entry["reason"])
 
-    def behind(self, entry: Entry, finding: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
+    def evidence_lines(self, entry: Entry, finding: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
         """The evidence of a finding: labels with their lines."""
         if seen := view.evidence_of(self.evidence, entry, finding):
-            for label, rows in groupby(behind(seen), key=itemgetter(0)):
+            for label, rows in groupby(evidence_lines(seen), key=itemgetter(0)):
                 yield label, [line for _, said in rows for line in _lines(said)]
 
     def script(self, entry: Entry, finding: dict[str, str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
-from pytest_corpus.reports.finding_text import behind
+from pytest_corpus.reports.finding_text import evidence_lines
 from pytest_corpus.reports.text import VERDICT_WORDS, count, found, printable
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.obstacles import with_remedy
@@ -179,7 +179,7 @@ def _finding(document: view.Document, entry: dict[str, Any], evidence: Sequence[
             f"  - expected {code(finding['expected'])}, got {code(got)}" + (f" (at {code(path)})" if path else "")
         )
         seen = view.evidence_of(evidence, entry, finding)
-        lines += [f"    - {label}: {code(text)}" for label, text in (behind(seen) if seen else ())]
+        lines += [f"    - {label}: {code(text)}" for label, text in (evidence_lines(seen) if seen else ())]
     if hint := entry.get("hint"):
         lines.append(f"  - hint: {sentence(hint)}")
     lines.append(f"  - rerun: {code(view.rerun(document, entry['id']))}")

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import keyed
+from pytest_corpus.kit.answer_cache import context_with_key
 from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.requests import in_ms
@@ -61,7 +61,7 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
     embedding.require(operation)
     text = embedding.unique()
     first, _, again = (embedding.vector(operation, each) for each in (text, embedding.unique(), text))
-    expect.that(embedding.same(first, again), "the vector of the first time", "another vector")
+    expect.check(embedding.same(first, again), "the vector of the first time", "another vector")
 
 
 @core("EMB-CACHE-2")
@@ -99,7 +99,9 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
             truth = embedding.known_vector(operations[1], embedding.fit("hi"), model=model, normalize=True)
             with expect.resting_on(NORMALIZED[operations[1]]):
                 unit(truth)
-        expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another norm")
+        expect.check(
+            abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another norm"
+        )
 
 
 @core("EMB-CACHE-4")
@@ -122,7 +124,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
             short = embedding.text_of(len(short))
         with expect.resting_on("EMB-TRUNC-2"):
             whole(other.embed(short, truncate=True), short)
-        expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
+        expect.check(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
 
 
 @core("EMB-CACHE-4")
@@ -214,11 +216,11 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     embedding.require("embed")
     ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
     name, args = caching.replayed(embedding, what)
-    first = embedding.call(name, args, keyed(ctx))
+    first = embedding.call(name, args, context_with_key(ctx))
     embedding.call("embed", between, ctx)
-    again = embedding.call(name, args, keyed(ctx))
+    again = embedding.call(name, args, context_with_key(ctx))
     expect.readable(again)
-    expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
+    expect.check(first.is_error == again.is_error, "the answer of the first call", str(again))
     expect.applicable(embeddings_of(first.result), "the first call returned no vector")
     replays.answers_again(first, again)
 
@@ -236,7 +238,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
     found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts), reply)
     failed = len(failures_of(reply.result))
-    expect.that(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
+    expect.check(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
 
 
 @pytest.mark.requirement("EMB-BATCH-16")
@@ -249,7 +251,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
         name = class_of(failure)
         if name is None:
             raise Blocked("EMB-BATCH-11", "a failed text names no class")
-        expect.that(TAXONOMY[name].family in classes, " or ".join(classes), name, "result.failed_texts.error")
+        expect.check(TAXONOMY[name].family in classes, " or ".join(classes), name, "result.failed_texts.error")
 
 
 @pytest.mark.requirement("EMB-BATCH-16")
@@ -258,7 +260,7 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
     """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
     _, _, reply, _ = caching.failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
     families = {family_of(failure) for failure in caching.reported(reply)}
-    expect.that(
+    expect.check(
         "BadRequest" in families,
         "BadRequest among the failures",
         "no failure of class BadRequest",
@@ -282,8 +284,8 @@ def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: s
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
     texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider
     right, least = passed.count(ctx[fact]), min(texts, asked - 1)  # a provider may also be asked for something else
-    expect.that(right == len(passed), f"the {fact} of the batch", f"another {fact}", fact)
-    expect.that(right >= least, f"the {fact} of the batch in {least} calls of the provider", f"in {right}", fact)
+    expect.check(right == len(passed), f"the {fact} of the batch", f"another {fact}", fact)
+    expect.check(right >= least, f"the {fact} of the batch in {least} calls of the provider", f"in {right}", fact)
 
 
 @pytest.mark.requirement("EMB-NORM-2")

@@ -38,7 +38,7 @@ GROWING = ("total_requests", "total_texts", "total_tokens", "cache_hits", "cache
 def test_models_are_listed(embedding: Embedding) -> None:
     """Capabilities list at least one model."""
     look_at_capabilities(embedding.capabilities)
-    expect.that(embedding.capabilities.models, "a list of models", "no list of models", "result.supported_models")
+    expect.check(embedding.capabilities.models, "a list of models", "no list of models", "result.supported_models")
 
 
 @pytest.mark.requirement("EMB-CAP-2")
@@ -47,7 +47,7 @@ def test_flags_are_declared(embedding: Embedding, name: str) -> None:
     """Each flag of the component is stated."""
     look_at_capabilities(embedding.capabilities)
     assert any(fact.name == name for fact in FACTS)
-    expect.that(embedding.capabilities.raw(name) is not None, "a value", "no value", f"result.{name}")
+    expect.check(embedding.capabilities.raw(name) is not None, "a value", "no value", f"result.{name}")
 
 
 @core("EMB-STATS-1")
@@ -69,7 +69,7 @@ def test_statistics_move(embedding: Embedding, name: str, operation: str) -> Non
     before, after = (each.get(name) for each in statistics)
     expect.applicable(is_number(before), f"{name} is not reported")
     grown = after - before if is_number(after) else 0
-    expect.that(grown >= many, f"{many} more, or more", f"{grown} more", f"result.{name}")
+    expect.check(grown >= many, f"{many} more, or more", f"{grown} more", f"result.{name}")
 
 
 @remembered
@@ -97,7 +97,9 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
         after = statistics_of(embedding)
         for key in GROWING:
             if is_number(before.get(key)) and is_number(after.get(key)):
-                expect.that(after[key] >= before[key], f"{before[key]} or more", found=after[key], path=f"result.{key}")
+                expect.check(
+                    after[key] >= before[key], f"{before[key]} or more", found=after[key], path=f"result.{key}"
+                )
         before = after
 
 
@@ -111,7 +113,7 @@ def test_statistics_tell_no_text(embedding: Embedding) -> None:
             embedding.invoke(name, embedding.requests.with_text(name, text), new_tenant())
     told = embedding.call("get_stats", {}, new_tenant())
     result = json.dumps(expect.success(told, "statistics"), default=str, ensure_ascii=False)
-    expect.that(len(text) < SHORT or text not in result, "no text", "a text of a request", "result")
+    expect.check(len(text) < SHORT or text not in result, "no text", "a text of a request", "result")
 
 
 def statistics_of(embedding: Embedding) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
     counted = outcomes(stream.exchange)
     expect.applicable(counted, "no final outcome is counted, which is a finding of its own")
     right = all(names_outcome(count, stream.exchange) for count in counted)
-    expect.that(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
+    expect.check(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
 
 
 @pytest.mark.requirement("COM-TENANT-2")
@@ -50,7 +50,7 @@ def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) ->
     owner = new_tenant()
     expect.works(embedding.invoke("embed", ctx=owner), "an embedding for a tenant")
     said = json.dumps(expect.success(embedding.call(operation, ctx=new_tenant()), "a report"))
-    expect.that(owner["tenant"] not in said, "nothing of another tenant's", "its id", "result")
+    expect.check(owner["tenant"] not in said, "nothing of another tenant's", "its id", "result")
 
 
 @rules("metrics COM-LEAK-2, logs COM-LEAK-3")
@@ -119,6 +119,6 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     expect.applicable(reply.is_success and failures_of(reply.result), "no text is reported as failed")
     for failure in failures_of(reply.result):
         said = str([failure.get(key) for key in SAID])
-        expect.that(
+        expect.check(
             not gives_away(said, secret), "nothing of the content", "a part of the content", "result.failed_texts"
         )

@@ -49,4 +49,4 @@ def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
     words = "a b c d e f g h"[: embedding.limited()].strip()
     expect.applicable(len(words) >= 3, f"a text of {embedding.limit} characters has no words")
     one, many = embedding.count("a"), embedding.count(words)
-    expect.that(many > one, f"more than {one} tokens for {len(words.split())} words", f"{many}")
+    expect.check(many > one, f"more than {one} tokens for {len(words.split())} words", f"{many}")

@@ -20,10 +20,10 @@ from pytest_corpus.suites.shared.claims.deadlines import (
     TestDeadlines,
     TestNestedDeadlines,
     TestStreamDeadlines,
-    heeded,
     in_time,
     out_of_time,
     repeatedly,
+    require_deadline_support,
 )
 
 
@@ -31,7 +31,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
 def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
     """When the provider hangs, a batch ends within its budget plus a second, refused or with its texts reported."""
     embedding.faults.provider_op("embed_batch")
-    heeded(embedding, "embed_batch", expired(embedding, "embed_batch"))
+    require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
     repeatedly(partial(hung, embedding))
 
 
@@ -39,7 +39,7 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
 def test_the_budget_of_a_fallback_is_one(embedding: Embedding) -> None:
     """If a batch fails, and each of its texts then takes almost the whole budget, the call is over in time."""
     embedding.faults.provider_op("embed_batch")
-    heeded(embedding, "embed_batch", expired(embedding, "embed_batch"))
+    require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
     repeatedly(partial(fallen_back, embedding))
 
 

@@ -79,7 +79,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
             if embedding.limit is None and reply.is_a("BadRequest", "NotSupported"):
                 continue
             found = len(embedding.vector_in(reply, operation, text, model=model))
-            expect.that(found == wanted, f"{wanted} dimensions, as for other texts", f"{found}", "vector")
+            expect.check(found == wanted, f"{wanted} dimensions, as for other texts", f"{found}", "vector")
 
 
 @pytest.mark.core
@@ -124,7 +124,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
         shown = result.get("text") if isinstance(result, dict) else None
         if not isinstance(shown, str) or not embedding.holds(text):
             return
-        expect.that(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
+        expect.check(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
     for word in words.values():
         check(embedding.fit(word))
@@ -137,7 +137,7 @@ def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     for model in embedding.able_to("embed"):
         vectors = [embedding.known_vector("embed", embedding.fit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
-            expect.that(distance(one, other) > 1e-9, "different vectors", "the same vector")
+            expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
 
 @deciding("operation", embed="EMB-EMBED-6", embed_batch="EMB-BATCH-17")
@@ -151,7 +151,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
         result = expect.success(reply, "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
         expect.applicable(named, "no model is named")
-        expect.that(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "result.model")
+        expect.check(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "result.model")
 
 
 @pytest.mark.requirement("EMB-EMBED-7")
@@ -162,7 +162,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
     vectors = [embedding.vector("embed", text) for _ in range(3)]
     fresh = embedding.fresh()
     for other in (*vectors[1:], fresh.vector("embed", text)):
-        expect.that(distance(vectors[0], other) <= 1e-6, "the same vector", "another vector")
+        expect.check(distance(vectors[0], other) <= 1e-6, "the same vector", "another vector")
 
 
 @pytest.mark.requirement("EMB-EMBED-8")
@@ -178,7 +178,7 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
         expect.applicable(used is not None, "tokens_used is not given")
         with expect.resting_on("EMB-TOKENS-1" if text.isascii() else "EMB-TOKENS-3"):
             counted = embedding.count(embedding.fit(text), model=model)
-        expect.that(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used", on=[reply])
+        expect.check(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used", on=[reply])
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
         text = odd if embedding.holds(odd) else plain
         for _ in range(2):
             found = batches.only(embedding, embedding.streamed(text, model=model))
-            expect.that(found, "at least one embedding", "no embedding", "chunk.embeddings")
+            expect.check(found, "at least one embedding", "no embedding", "chunk.embeddings")
 
 
 @pytest.mark.requirement("EMB-STREAM-3")
@@ -268,8 +268,8 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
         for text in [*own][:2]:
             found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
-            expect.that(max(apart.values()) > 1e-9, "another vector than for other texts", "the same vector")
-            expect.that(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
+            expect.check(max(apart.values()) > 1e-9, "another vector than for other texts", "the same vector")
+            expect.check(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
 
 
 @pytest.mark.requirement("EMB-STREAM-7")
@@ -283,4 +283,4 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
         for text in map(embedding.fit, ("hi", FILLER)):
             alone = embedding.known_vector("embed", text, model=model, **options)
             found = batches.streamed_vector(embedding, text, model=model, **options)
-            expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")
+            expect.check(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")

@@ -55,7 +55,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
             continue
         found = batches.placed(embedding, requirement, reply, texts)
         if requirement == "EMB-BATCH-3":
-            expect.that(len(found) == len(texts), "every good text to be embedded", f"{len(found)} of {len(texts)}")
+            expect.check(len(found) == len(texts), "every good text to be embedded", f"{len(found)} of {len(texts)}")
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -64,7 +64,7 @@ def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding)
     for model in embedding.able_to("embed_batch"):
         own = embedding.own_vectors([embedding.fit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
-            expect.that(distance(one, other) > 1e-9, "different vectors", "the same vector")
+            expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -127,7 +127,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
         for position, each in found.items():
             alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
             same = embedding.same(vector_of(each) or [], alone, 0.02)
-            expect.that(same, "the vector of `embed`", "another vector", f"result.embeddings.{position}", on=[reply])
+            expect.check(same, "the vector of `embed`", "another vector", f"result.embeddings.{position}", on=[reply])
 
 
 @core("EMB-BATCH-5")
@@ -142,7 +142,7 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if None in failed:
         raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
-    expect.that(len(failed) == len(bad), f"the {len(bad)} bad texts to fail", f"{len(failed)} failures", "result")
+    expect.check(len(failed) == len(bad), f"the {len(bad)} bad texts to fail", f"{len(failed)} failures", "result")
     found = batches.placed(embedding, "EMB-BATCH-5", reply, texts)
     if failed != bad:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
@@ -162,7 +162,7 @@ def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: s
     expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
-        expect.that(failed == bad, "the positions of the bad texts", "other positions", "result.failed_texts")
+        expect.check(failed == bad, "the positions of the bad texts", "other positions", "result.failed_texts")
     batches.placed(embedding, requirement, reply, texts)
 
 
@@ -189,7 +189,7 @@ def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> N
     expect.applicable(total is not None, "total_tokens is not given")
     counted = sum(embedding.count(text, model=embedding.model) for text in texts)
     expected = f"{counted}, as count_tokens says"
-    expect.that(total == counted, expected, found=total, path="result.total_tokens", on=[reply])
+    expect.check(total == counted, expected, found=total, path="result.total_tokens", on=[reply])
 
 
 @core("EMB-BATCH-6")
@@ -215,8 +215,8 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
         expect.refusal(reply, "BadRequest")
     for key in ("max_batch_size", "suggested_batch_reduction"):
         value = reply.details.get(key)
-        expect.that(isinstance(value, (int, float)), "a number", found=value, path=f"details.{key}")
-    expect.that(
+        expect.check(isinstance(value, (int, float)), "a number", found=value, path=f"details.{key}")
+    expect.check(
         0 < reply.details["suggested_batch_reduction"] <= 100, "a percentage", found=value, path=f"details.{key}"
     )
 
@@ -236,7 +236,7 @@ def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> N
     for model in embedding.able_to("embed_batch")[: 1 if texts == "equal" else None]:
         result = expect.success(embedding.batch(many, model=model), "a batch of the stated size to be embedded")
         found = len(embeddings_of(result))
-        expect.that(found == most, f"{most} embeddings", f"{found}", "result")
+        expect.check(found == most, f"{most} embeddings", f"{found}", "result")
 
 
 @pytest.mark.requirement("EMB-BATCH-8")
@@ -271,9 +271,9 @@ def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, ki
         return
     failed = {failure.get("index"): batches.family_of(failure) for failure in failures_of(reply.result)}
     wanted = {number: "BadRequest" for number, text in enumerate(texts) if not isinstance(text, str)}
-    expect.that(failed == wanted, "a bad request, reported for the text", "a success, or another failure", "result")
+    expect.check(failed == wanted, "a bad request, reported for the text", "a success, or another failure", "result")
     found = len(embeddings_of(reply.result))
-    expect.that(found == len(texts) - 1, "the other texts to be embedded", f"{found} embeddings", "result")
+    expect.check(found == len(texts) - 1, "the other texts to be embedded", f"{found} embeddings", "result")
 
 
 @pytest.mark.requirement("EMB-BATCH-9")
@@ -294,7 +294,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
     for model in embedding.able_to("embed_batch"):
         result = expect.success(embedding.known_batch(texts, model=model), "a batch of every listed model")
         found = len(embeddings_of(result))
-        expect.that(found == len(texts), f"{len(texts)} embeddings", f"{found}", "result")
+        expect.check(found == len(texts), f"{len(texts)} embeddings", f"{found}", "result")
 
 
 @pytest.mark.requirement("EMB-MODEL-6")
@@ -309,7 +309,7 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
     for model in others:
         found = embedding.known_vector("embed_batch", text, model=model)
         near = distance(found, alone[first]) < distance(found, alone[model])
-        expect.that(not near, "the vector of the model asked for", "that of another model", "result.embeddings")
+        expect.check(not near, "the vector of the model asked for", "that of another model", "result.embeddings")
 
 
 @pytest.mark.requirement("EMB-BATCH-14")
@@ -326,7 +326,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
     wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
     for key, number in wanted.items():
         said = reply.result.get(key)
-        expect.that(said in (None, number), f"{number}", found=said, path=f"result.{key}")
+        expect.check(said in (None, number), f"{number}", found=said, path=f"result.{key}")
 
 
 @pytest.mark.requirement("EMB-BATCH-15")
@@ -337,7 +337,7 @@ def test_an_empty_batch_does_no_harm(embedding: Embedding) -> None:
     expect.either(reply, *batches.FINAL)
     if reply.is_success:
         found = len(embeddings_of(reply.result))
-        expect.that(found == 0, "no embeddings", f"{found}", "result.embeddings")
+        expect.check(found == 0, "no embeddings", f"{found}", "result.embeddings")
 
 
 @core("EMB-MODEL-3")

@@ -35,7 +35,7 @@ def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, 
         return
     for failure in failures_of(reply.result):
         got = in_words(failure.get("error"))
-        expect.that(family_of(failure) in classes, " or ".join(classes), got, "result.failed_texts.error")
+        expect.check(family_of(failure) in classes, " or ".join(classes), got, "result.failed_texts.error")
 
 
 @pytest.mark.requirement("COM-FAULT-8")
@@ -63,4 +63,4 @@ def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) 
     expect.works(reply, "the next batch to work")
     if not embeddings_of(reply.result) and not failures_of(reply.result):
         raise NotApplicable("a batch is answered without embeddings")
-    expect.that(not failures_of(reply.result), "no failed text", "a failed text", "result")
+    expect.check(not failures_of(reply.result), "no failed text", "a failed text", "result")

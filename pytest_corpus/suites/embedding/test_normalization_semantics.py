@@ -67,7 +67,7 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
         alone(embedding, model)
         texts = [embedding.fit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][:many]
         found = placed(embedding, "EMB-NORM-2", embedding.batch(texts, model=model, normalize=True), texts)
-        expect.that(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
+        expect.check(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
         for position, each in found.items():
             unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
 
@@ -84,7 +84,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
         expect.finished(stream, "a stream with `normalize`")
         found = only(embedding, stream)
         with expect.resting_on("EMB-STREAM-2"):
-            expect.that(found, "at least one embedding", "no embedding", "chunk.embeddings")
+            expect.check(found, "at least one embedding", "no embedding", "chunk.embeddings")
         for vector in found:
             unit(vector, "chunk.embeddings")
 
@@ -117,7 +117,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
         if reply.is_a("NotSupported") and embedding.capabilities.flag("supports_normalization") is not True:
             raise NotApplicable("`normalize` is not offered")
         vector = embedding.vector_in(reply, operation, text, model=model, normalize=True)
-        expect.that(embedding.same(raw, vector, 1e-7), "the vector of the source", "another vector", "vector")
+        expect.check(embedding.same(raw, vector, 1e-7), "the vector of the source", "another vector", "vector")
 
 
 @pytest.mark.requirement("EMB-NORM-8")
@@ -133,9 +133,9 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
         plain = embedding.known_vector(operation, text, model=model)
         normalized = embedding.known_vector(operation, text, model=model, normalize=True)
         with expect.resting_on("EMB-DIM-1"):
-            expect.that(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
+            expect.check(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
         expect.assessable(norm(plain), Obstacle.ZEROS)
-        expect.that(
+        expect.check(
             cosine(plain, normalized) >= STRAIGHT, "the direction of the plain vector", "another direction", "vector"
         )
 
@@ -150,7 +150,7 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
         stated, silent = vector_of(embedding.embedding(reply)), embedding.known_vector(operation, text, model=model)
         if stated is None:
             raise Violation("an embedding where `normalize` is false", str(reply))
-        expect.that(abs(norm(stated) - norm(silent)) <= 0.02 * norm(stated), "the norm of the vector", "another norm")
+        expect.check(abs(norm(stated) - norm(silent)) <= 0.02 * norm(stated), "the norm of the vector", "another norm")
 
 
 @pytest.mark.requirement("EMB-NORM-10")

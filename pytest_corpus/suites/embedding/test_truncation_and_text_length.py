@@ -69,7 +69,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
             expect.finished(reply, "a text within the limit to be embedded")
             continue
         failed = failures_of(expect.success(reply, "a text within the limit to be embedded"))
-        expect.that(not failed, "a text within the limit to be embedded", "a failed text", "result")
+        expect.check(not failed, "a text within the limit to be embedded", "a failed text", "result")
 
 
 @core("EMB-TRUNC-3")
@@ -95,7 +95,7 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
         vectors = [
             truncation.cut_vector(fresh, part, fresh.embed(part, truncate=True, **others), **others) for part in left
         ]
-        expect.that(
+        expect.check(
             any(embedding.same(found, vector) for vector in vectors)
             or truncation.unmoved(embedding, text, found, left, **others),
             "the vector of what is left of the text",
@@ -118,8 +118,8 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
     for told in texts_of(reply):
         shorter = not same_text(told, text)
         fits = len(told) <= limit or not embedding.counts_characters
-        expect.that(not shorter or fits, f"at most {limit} characters", f"{len(told)}", "text")
-        expect.that(not shorter or plain(told) in plain(text), "a part of the text", "another text", "text")
+        expect.check(not shorter or fits, f"at most {limit} characters", f"{len(told)}", "text")
+        expect.check(not shorter or plain(told) in plain(text), "a part of the text", "another text", "text")
 
 
 @pytest.mark.requirement("EMB-TRUNC-5")
@@ -135,7 +135,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
     expect.applicable(truncation.flag(reply), "the text is not too long, as this adapter counts")
     expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
-        expect.that(plain(told) in plain(text), "a part of the text", "another text", "text")
+        expect.check(plain(told) in plain(text), "a part of the text", "another text", "text")
 
 
 @pytest.mark.requirement("EMB-TRUNC-15")
@@ -148,11 +148,11 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     told = [part for part in texts_of(reply) if not same_text(part, text)]
     if told:
         kept = all(plain(text).startswith(plain(part)) for part in told)
-        expect.that(kept, "the beginning of the text", "another part", "result.text")
+        expect.check(kept, "the beginning of the text", "another part", "result.text")
         return
     other = f"{text[: -len(OTHER)]}{OTHER[:-1]}x"
     same = embedding.same(found, truncation.cut_vector(embedding, other, embedding.embed(other, truncate=True)))
-    expect.that(same, "the vector of the beginning", "one that depends on the end", "result.embedding.vector")
+    expect.check(same, "the vector of the beginning", "one that depends on the end", "result.embedding.vector")
 
 
 @core("EMB-TRUNC-6")
@@ -165,7 +165,7 @@ def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> No
     truncation.cut_elsewhere(embedding, operation, text, embedding.known(operation, text, truncate=True))
     silent = embedding.ask(operation, text)
     expect.readable(silent)
-    expect.that(truncation.embedded(silent), "a text that is too long to be cut", str(silent))
+    expect.check(truncation.embedded(silent), "a text that is too long to be cut", str(silent))
     if isinstance(silent, Reply) and operation == "embed":
         truncation.cut(silent)
 
@@ -211,14 +211,14 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
     own = {text: truncation.cut_vector(embedding, text, embedding.known_embed(text, truncate=True)) for text in texts}
     reply = embedding.fresh().batch(texts, truncate=True)
     found = placed(embedding, "EMB-TRUNC-8", reply, texts)
-    expect.that(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
+    expect.check(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
     singly = embedding.own_vectors(texts, truncate=True)
     each_its_own(embedding, found, texts, singly, reply)
     for position, each in found.items():
         vector, wanted = vector_of(each) or [], own[texts[position]]
         near = embedding.same(vector, wanted, 0.02) or not embedding.same(singly[texts[0]], own[texts[0]], 0.02)
         usual = position not in bad or near
-        expect.that(usual, "the vector that `embed` gives to the text", "another vector", "result.embeddings")
+        expect.check(usual, "the vector that `embed` gives to the text", "another vector", "result.embeddings")
 
 
 @core("EMB-TRUNC-9")
@@ -261,7 +261,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     short = embedding.fit("hi")
     usual = embedding.same(streamed_vector(embedding, short), embedding.known_vector("embed", short), 0.02)
     if usual and len(found := only(embedding, stream)) == 1:
-        expect.that(embedding.same(found[0], alone, 0.02), "the vector of `embed`", "another vector")
+        expect.check(embedding.same(found[0], alone, 0.02), "the vector of `embed`", "another vector")
 
 
 @core("EMB-TRUNC-12")
@@ -300,7 +300,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     for key, wanted in (("max_text_length", limit), ("provided_length", len(text))):
         value = reply.details.get(key)
         other_unit = not embedding.counts_characters and isinstance(value, (int, float)) and value > limit
-        expect.that(
+        expect.check(
             value == wanted or (wanted != limit and other_unit), f"{wanted}", found=value, path=f"details.{key}"
         )
 

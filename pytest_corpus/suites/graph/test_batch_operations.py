@@ -98,10 +98,10 @@ def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) 
     reply, sizes = batches.sound(graph, name)
     result = expect.success(reply, f"a {name} to work")
     found = results(result)
-    expect.that(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
-    expect.that(all(item.get("ok") is not False for item in found), "successes", "a failure", "result.results")
+    expect.check(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
+    expect.check(all(item.get("ok") is not False for item in found), "successes", "a failure", "result.results")
     if name == "transaction":
-        expect.that(result.get("success") is True, "true", "another value, or none", "result.success")
+        expect.check(result.get("success") is True, "true", "another value, or none", "result.success")
     batches.in_order([size(item.get("result", item)) for item in found], [*sizes])
 
 
@@ -128,7 +128,7 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
     expect.either(reply, "BadRequest")
     for item in results(reply.result) if not reply.is_error else ():
         reported = item.get("ok") is False or failures(item.get("result"))
-        expect.that(reported, "a refusal, or a reported failure", "a success", "result.results.0")
+        expect.check(reported, "a refusal, or a reported failure", "a success", "result.results.0")
 
 
 @pytest.mark.core
@@ -153,16 +153,16 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     if requirement == "GRA-BATCH-3":
         both = len(listed(reply.result, "results")) + len(listed(reply.result, "failures"))
         reported = max(len(found), both)
-        expect.that(reported >= count, f"{count} results", f"{reported}", "result.results")
+        expect.check(reported >= count, f"{count} results", f"{reported}", "result.results")
         return
-    expect.that(len(failed) == 1, "one failed operation", f"{len(failed)}", "result.results")
+    expect.check(len(failed) == 1, "one failed operation", f"{len(failed)}", "result.results")
     index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
-    expect.that(index == at, f"the index {at}", str(index) if isinstance(index, int) else "no index", "results.index")
-    expect.that(isinstance(error, str) and error, "an error", word(error), "results.error")
-    expect.that(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
+    expect.check(index == at, f"the index {at}", str(index) if isinstance(index, int) else "no index", "results.index")
+    expect.check(isinstance(error, str) and error, "an error", word(error), "results.error")
+    expect.check(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
     blamed(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
-        expect.that(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
+        expect.check(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
 
 
 @pytest.mark.requirement("GRA-BATCH-4")
@@ -174,7 +174,7 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
     if expect.either(reply, "BadRequest", "NotSupported"):
         failed = batches.failed_operations(reply.result)
         failed += [each for each in results(reply.result) if failures(each.get("result"))]
-        expect.that(
+        expect.check(
             failed or not batches.committed(reply), "a failed operation", "no failed operation", "result.results"
         )
 
@@ -195,9 +195,9 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
     reply, _ = batches.too_large(graph)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
-    expect.that(isinstance(given, (int, float)), "a number", word(given), f"details.{hint}")
+    expect.check(isinstance(given, (int, float)), "a number", word(given), f"details.{hint}")
     if hint == "suggested_batch_reduction" and given is not None:
-        expect.that(0 < given <= 100, "a percentage", found=given, path=f"details.{hint}")
+        expect.check(0 < given <= 100, "a percentage", found=given, path=f"details.{hint}")
 
 
 @pytest.mark.requirement("GRA-BATCH-7")
@@ -208,7 +208,7 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> Steps:
     items = [*(drop(sandbox, f"none{n}") for n in range(most - 1)), put(sandbox, last)]
     result = expect.success(sandbox.call_many("batch", *items), f"a batch of {most} operations to work")
     failed = batches.failed_operations(result)
-    expect.that(not failed, "no failures", f"{len(failed)}", "result.results")
+    expect.check(not failed, "no failures", f"{len(failed)}", "result.results")
     yield
     sandbox.one_shows([value_of(last)], "what the last operation wrote")
 
@@ -227,7 +227,7 @@ def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> Steps:
     spoiled = (yield from batches.spoiled(graph, "batch", "first", "unknown_operation")) if fails else None
     reply = spoiled.reply if spoiled else batches.sound(graph, "batch")[0]
     if not reply.is_error and "success" in reply.result:
-        expect.that(reply.result["success"] is not fails, str(not fails).lower(), str(fails).lower(), "success")
+        expect.check(reply.result["success"] is not fails, str(not fails).lower(), str(fails).lower(), "success")
 
 
 @pytest.mark.requirement("GRA-BATCH-11")
@@ -243,10 +243,10 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> Steps:
     if reply.is_a("NotSupported", "BadRequest"):
         return
     found = results(expect.success(reply, "a batch to work"))
-    expect.that(len(found) == 2, "two results", f"{len(found)}", "result.results")
+    expect.check(len(found) == 2, "two results", f"{len(found)}", "result.results")
     if found[1].get("ok") is not False:
         shown = sandbox.own(found[1])
-        expect.that(shown == {value_of(node), *before}, "the node that was written", "not that", "results.1")
+        expect.check(shown == {value_of(node), *before}, "the node that was written", "not that", "results.1")
 
 
 @pytest.mark.core
@@ -256,7 +256,7 @@ def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: 
     """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
     spoiled = yield from batches.spoiled(graph, "transaction", place, kind)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
-        expect.that(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
+        expect.check(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
     if requirement == "GRA-TXN-2":
         spoiled.leaves(spoiled.before, "what was there before")
 
@@ -272,7 +272,7 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> Steps:
     reply = sandbox.call_many("transaction", *items)
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
-        expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
+        expect.check(not committed(reply), "an error, or success false", str(reply), "result.success")
     yield
     sandbox.one_leads("a", {"b": values["b"]}, "the edges as they were")
 
@@ -289,7 +289,7 @@ def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> 
     )
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
-        expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
+        expect.check(not committed(reply), "an error, or success false", str(reply), "result.success")
     yield
     for place, values in before.items():
         place.one_shows(values, "what was there before")
@@ -361,7 +361,7 @@ def test_a_transaction_works_after_a_failed_one(graph: Graph) -> Steps:
     node = sandbox.node("a")
     sandbox.call_many("transaction", put(sandbox, node), unusable(sandbox))
     result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
-    expect.that(result.get("success") is not False, "a commit", "a failure", "result.success")
+    expect.check(result.get("success") is not False, "a commit", "a failure", "result.success")
     yield
     sandbox.one_shows([value_of(node)], "what the second transaction wrote")
 
@@ -373,4 +373,4 @@ def test_each_transaction_has_an_id_of_its_own(graph: Graph) -> None:
     replies = [sandbox.call_many("transaction", put(sandbox, sandbox.node(name))) for name in "ab"]
     stated = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
     expect.applicable(None not in stated, "transactions state no transaction_id")
-    expect.that(stated[0] != stated[1], "two ids", "the same id twice, or no id", "result.transaction_id")
+    expect.check(stated[0] != stated[1], "two ids", "the same id twice, or no id", "result.transaction_id")

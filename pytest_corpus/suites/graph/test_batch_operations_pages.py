@@ -53,7 +53,7 @@ def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str)
         batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.CROWD)})
         return
     expect.applicable(found is not None, "no query shows nodes")
-    expect.that(len(found or ()) == batches.CROWD, f"{batches.CROWD} nodes", f"{len(found or ())}", "result.records")
+    expect.check(len(found or ()) == batches.CROWD, f"{batches.CROWD} nodes", f"{len(found or ())}", "result.records")
 
 
 @pytest.mark.requirement("GRA-BULK-3")
@@ -97,7 +97,7 @@ def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> Steps:
 def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
     """The first page and the following ones have at most `limit` nodes."""
     for page in batches.pages(graph, limit)[-1]:
-        expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
+        expect.check(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
 
 
 @core("GRA-BULK-5")
@@ -145,7 +145,7 @@ def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) 
     reply = sandbox.call("bulk_vertices", {"filter": wanted})
     if expect.either(reply, "BadRequest", "NotSupported"):
         ids = [node.get("id") for node in listed(reply.result, "nodes")]
-        expect.that(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
+        expect.check(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
 
 
 @pytest.mark.core

@@ -17,7 +17,7 @@ def test_the_operations_of_batches_are_advertised(graph: Graph) -> None:
     extensions = graph.capabilities.document.get("extensions")
     lists = [value for value in extensions.values() if isinstance(value, list)] if isinstance(extensions, dict) else []
     named = any(str(name).endswith(("nodes", "query")) for value in lists for name in value)
-    expect.that(named, "the operations of batches", "no list of operations", "result.extensions")
+    expect.check(named, "the operations of batches", "no list of operations", "result.extensions")
 
 
 @pytest.mark.requirement("GRA-CAP-2")
@@ -25,6 +25,6 @@ def test_the_size_of_batches_is_stated(graph: Graph) -> None:
     """`max_batch_ops` is stated where batches are offered."""
     look_at_capabilities(graph.capabilities)
     expect.applicable(graph.capabilities.flag("supports_batch") is True, "batches are not claimed")
-    expect.that(
+    expect.check(
         graph.capabilities.raw("max_batch_ops") is not None, "a number", "no number", "result.limits.max_batch_ops"
     )

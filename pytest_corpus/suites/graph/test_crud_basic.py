@@ -121,9 +121,9 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
     shown = {node.get("id"): node for node in sandbox.listed()}
     for each in (*nodes, *odd.values()):
         found = shown.get(each["id"])
-        expect.that(found is not None, "the node that was written", "no such node", "result.nodes")
+        expect.check(found is not None, "the node that was written", "no such node", "result.nodes")
         assert found is not None
-        expect.that(
+        expect.check(
             set(each["labels"]) <= set(found.get("labels") or []),
             f"the labels of {each['id']}",
             "other labels",
@@ -131,14 +131,16 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
         )
         for key, value in each["properties"].items():
             is_kept = found["properties"].get(key) == value
-            expect.that(is_kept, f"the {key} of {each['id']}", "another value, or none", "properties")
+            expect.check(is_kept, f"the {key} of {each['id']}", "another value, or none", "properties")
 
 
 @core("GRA-NODE-12")
 def test_an_id_is_any_text(graph: Graph) -> None:
     """A node whose id is a word is taken, and not only one whose id is a UUID."""
     only_uuids = graph.prerequisites.takes_only_uuids()
-    expect.that(not only_uuids, "ids of any text", "a refusal, which the same node with a UUID is spared", "nodes.0.id")
+    expect.check(
+        not only_uuids, "ids of any text", "a refusal, which the same node with a UUID is spared", "nodes.0.id"
+    )
     graph.require("upsert_nodes")
 
 
@@ -168,13 +170,13 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> Steps:
     sandbox.put({**sandbox.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
     yield
     found = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
-    expect.that(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
-    expect.that("CorpusOther" in (found[0].get("labels") or []), "the new label", "the new label is missing", "labels")
+    expect.check(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
+    expect.check("CorpusOther" in (found[0].get("labels") or []), "the new label", "the new label is missing", "labels")
     properties = found[0]["properties"]
-    expect.that(
+    expect.check(
         properties.get("corpus_size") == 4, "the new value of a property", "another value, or none", "properties"
     )
-    expect.that(
+    expect.check(
         properties.get("corpus_color") == "red", "the new property", "the new property is missing", "properties"
     )
 
@@ -219,7 +221,7 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
     for kind, value in SCALARS.items():
         if kind == SECOND_CASE and kind not in found:
             continue
-        expect.that(kind in found, f"a property of the kind {kind} to be accepted", "a refusal")
+        expect.check(kind in found, f"a property of the kind {kind} to be accepted", "a refusal")
         read = found[kind]
         near = lenient and type(value) is type(read) is float and math.isclose(read, value, rel_tol=1e-6)
         as_written(kind, read, right=near or same(read, value))
@@ -236,7 +238,7 @@ def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
     for kinds, node in nodes.items():
         properties = shown.get(node["id"], {})
         right = all(properties.get(key) == value for key, value in node["properties"].items())
-        expect.that(right, f"the properties as written ({kinds}), or a refusal", "other properties", "properties")
+        expect.check(right, f"the properties as written ({kinds}), or a refusal", "other properties", "properties")
 
 
 @pytest.mark.requirement("GRA-NODE-10")
@@ -261,7 +263,7 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
     if "bulk_vertices" in graph.readers.of_nodes():
         shown = {node.get("id") for node in sandbox.listed()}
         for each, written in odd.items():
-            expect.that(written["id"] in shown, f"the id as written ({each}), or a refusal", "another id", "nodes.id")
+            expect.check(written["id"] in shown, f"the id as written ({each}), or a refusal", "another id", "nodes.id")
 
 
 @pytest.mark.requirement("GRA-NODE-11")
@@ -371,7 +373,7 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
 def as_written(kind: str, read: Any, *, right: bool) -> None:
     """Go on if a property that was accepted (`kept`) is read back as it was written."""
     got = "no property of this name" if read is ... else "another value"
-    expect.that(right, f"the property corpus_{kind} as it was written", got, f"properties.corpus_{kind}")
+    expect.check(right, f"the property corpus_{kind} as it was written", got, f"properties.corpus_{kind}")
 
 
 def kept(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
@@ -392,5 +394,5 @@ def kept(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
                 written |= dict.fromkeys(kinds, sandbox.id(kinds[0]))
     nodes = {node.get("id"): node["properties"] for node in sandbox.listed()}
     missing = set(written.values()) - nodes.keys()
-    expect.that(not missing, "the node that was written", f"{number_of(missing)} missing", "result.nodes")
+    expect.check(not missing, "the node that was written", f"{number_of(missing)} missing", "result.nodes")
     return {kind: nodes[name].get(f"corpus_{kind}", ...) for kind, name in written.items()}

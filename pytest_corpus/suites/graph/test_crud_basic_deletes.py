@@ -153,7 +153,7 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> Steps:
             raise Blocked("GRA-DELETE-6", "a node that the filter of a delete does not select is gone") from None
         raise
     if "traversal" in graph.readers.of_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
-        expect.that(
+        expect.check(
             not sandbox.reached("a", max_depth=2),
             "no node behind a deleted one",
             "a node behind a deleted one",
@@ -182,7 +182,7 @@ def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kin
             holds("GRA-DELETE-8", reply, graph, claim=f"delete_{kind} to work")
             continue
         result = expect.success(reply, f"delete_{kind} to succeed")
-        expect.that(not failures(result), "no failure for what is not there", "a failed item", "result.failures")
+        expect.check(not failures(result), "no failure for what is not there", "a failed item", "result.failures")
 
 
 @remembered
@@ -218,7 +218,7 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
     counts = [counted(result) for result in sent_twice_at_once(graph, request)[0]]
     expect.applicable(None not in counts, "the result counts nothing (R123)")
     total = sum(filter(None, counts))
-    expect.that(total == 1, "one deleted node in both answers", f"{total}", "result")
+    expect.check(total == 1, "one deleted node in both answers", f"{total}", "result")
 
 
 @pytest.mark.core
@@ -317,7 +317,7 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
     ids = {"ids": [sandbox.id(name) for name in "ab"]} if kind in ("greater", "list") else {}
     expect.either(sandbox.call("delete_nodes", {**ids, "filter": wanted}), "BadRequest", "NotSupported")
     reader = sandbox.node_reader()
-    expect.that(values[0] in sandbox.seen(reader), "what does not fit to stay", "it is gone", reader)
+    expect.check(values[0] in sandbox.seen(reader), "what does not fit to stay", "it is gone", reader)
 
 
 @pytest.mark.requirement("GRA-DELETE-6")

@@ -45,12 +45,12 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
     sandbox.link(edge)
     yield
     found = sandbox.relationships("a")
-    expect.that(len(found) == 1, "one edge", f"{len(found)}", "result.relationships")
+    expect.check(len(found) == 1, "one edge", f"{len(found)}", "result.relationships")
     shown, keys = found[0], ["id", "dst", "label"]
     if requirement == "GRA-EDGE-2":
         shown, edge, keys = shown.get("properties") or {}, edge["properties"], [*edge["properties"]]
     for key in keys:
-        expect.that(
+        expect.check(
             shown.get(key) == edge[key], f"the {key} that was written", f"another {key}", f"relationships.{key}"
         )
 
@@ -74,16 +74,18 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
         properties = there.get("properties") or {}
         named = requirement == "GRA-EDGE-2" or there.get("label") == written["label"]
         right = there and named and written["properties"].items() <= properties.items()
-        expect.that(right, f"the edge as written ({kinds}), or a refusal", "another, or none", "relationships")
+        expect.check(right, f"the edge as written ({kinds}), or a refusal", "another, or none", "relationships")
     if is_refused(reply):
         return
     found = [edge for edge in shown if edge.get("dst") == sandbox.id("c")]
-    expect.that(len(found) == 1, "the edge that was written", f"{len(found)}", "result.relationships")
+    expect.check(len(found) == 1, "the edge that was written", f"{len(found)}", "result.relationships")
     if requirement == "GRA-EDGE-1":
-        expect.that(found[0].get("id") == sandbox.id(name), "the id that was written", "another id", "relationships.id")
+        expect.check(
+            found[0].get("id") == sandbox.id(name), "the id that was written", "another id", "relationships.id"
+        )
     else:
         properties = found[0].get("properties") or {}
-        expect.that(properties.get(key) == 1, "the key that was written", "another key", "relationships.properties")
+        expect.check(properties.get(key) == 1, "the key that was written", "another key", "relationships.properties")
 
 
 @pytest.mark.requirement("GRA-EDGE-2")
@@ -96,7 +98,7 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
     sandbox.link(edge)
     yield
     found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
-    expect.that(found == [value_of(edge)], "the value that was written", "another value")
+    expect.check(found == [value_of(edge)], "the value that was written", "another value")
 
 
 @pytest.mark.requirement("GRA-EDGE-3")
@@ -111,7 +113,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> Steps:
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
         for key, value in edge["properties"].items():
-            expect.that(found.get(key) == value, "the new properties", "other properties", "properties")
+            expect.check(found.get(key) == value, "the new properties", "other properties", "properties")
     target = "b"
     for changed in ({"dst": sandbox.id("c")}, {"label": "CORPUS_OTHER"}):
         edge |= changed
@@ -125,7 +127,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> Steps:
                 left = sandbox.relationships("a") if edge_reader == "traversal" else sandbox.ends(edge_reader, "a")
                 labels = [each.get("label") if isinstance(each, Mapping) else "CORPUS_LINK" for each in left]
                 wanted = ["CORPUS_OTHER"] if edge_reader == "traversal" else []
-                expect.that(
+                expect.check(
                     labels == wanted,
                     "the edge with its new label, or a refusal",
                     "an edge with another label, or none",
@@ -148,7 +150,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> Steps:
             targets = sorted(pair[1] for pair in pairs if pair[0] == source)
             wanted = sorted(sandbox.id(name) if edge_reader == "traversal" else values[name] for name in targets)
             found = edges.ends(graph, sandbox, edge_reader, source, wanted)
-            expect.that(found == wanted, f"{len(wanted)} edges", difference(wanted, found), edge_reader)
+            expect.check(found == wanted, f"{len(wanted)} edges", difference(wanted, found), edge_reader)
 
 
 @core("GRA-EDGE-8")
@@ -173,7 +175,7 @@ def test_an_edge_without_an_end_is_refused(graph: Graph, requirement: str, missi
     if requirement == "GRA-EDGE-5":
         expect.readable(reply)
         refused = reply.is_error or bool(failures(reply.result))
-        expect.that(refused, "a refusal of an edge without one of its nodes", str(reply))
+        expect.check(refused, "a refusal of an edge without one of its nodes", str(reply))
         return
     expect.either(reply, *PERMANENT)
     for failure in failures(reply.result):

@@ -95,7 +95,7 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> Steps:
         place.link(place.edge("a", target))
     for place, target in ((one, "b"), (other, "c")):
         yield
-        expect.that(
+        expect.check(
             place.reached("a") == [target],
             "the node that its own edge leads to",
             "another node, or none",
@@ -105,7 +105,7 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> Steps:
         reply = other.call("traversal", {"start_nodes": [one.id("b")], "max_depth": 1, "direction": "INCOMING"})
         expect.either(reply, *PERMANENT)
         found = listed(reply.result, "nodes") if reply.is_success else None
-        expect.that(not found, "nothing from a node of another tenant", "nodes", "result.nodes")
+        expect.check(not found, "nothing from a node of another tenant", "nodes", "result.nodes")
 
 
 @READING
@@ -141,7 +141,7 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> Steps:
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
     yield
     reader = other.node_reader()
-    expect.that(values[way] in other.seen(reader), "the node of another place to stay", "it is gone", reader)
+    expect.check(values[way] in other.seen(reader), "the node of another place to stay", "it is gone", reader)
     for place, written in similar:
         place.one_shows(written, "the node of a place whose name resembles that of another")
 
@@ -182,7 +182,7 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> Step
             ]
             for (place, node), reply in zip(nodes.items(), map(Reply, graph.send_all(asked)), strict=True):
                 found = place.own(reply.result) if reply.is_success else {value_of(node)}
-                expect.that(
+                expect.check(
                     found == {value_of(node)},
                     "the node of the tenant that asks",
                     "another node, or none",
@@ -211,7 +211,7 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
     one, other = isolation.two_tenants(graph, own=True)
     values = one.put_named("ab")
     for reader in graph.readers.of_nodes():
-        expect.that(not observed(other.seen, reader), "nothing of another tenant", "its nodes", reader)
+        expect.check(not observed(other.seen, reader), "nothing of another tenant", "its nodes", reader)
     for operation, args in isolation.intrusions(graph, other):
         other.call(operation, args)
     one.one_shows(values.values(), "the nodes of another tenant as they were")
@@ -254,7 +254,7 @@ def test_answers_name_the_namespace(graph: Graph) -> Steps:
     yield
     for node in sandbox.listed():
         named = node.get("namespace")
-        expect.that(
+        expect.check(
             named in (None, sandbox.namespace), "the namespace that was listed", "another namespace", "nodes.namespace"
         )
 
@@ -272,7 +272,7 @@ def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) ->
     if expect.either(reply, "BadRequest", "IndexNotReady"):
         key = {"bulk_vertices": "nodes", "traversal": "relationships"}.get(reader)
         found = records(reply) if key is None else listed(reply.result, key)
-        expect.that(not found, "nothing", f"{len(found)} of them", reader)
+        expect.check(not found, "nothing", f"{len(found)} of them", reader)
 
 
 @pytest.mark.requirement("GRA-NS-5")
@@ -295,7 +295,7 @@ def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> Steps:
     yield
     graph.settling.pause()
     schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
-    expect.that(label not in str(schema), "nothing of another tenant", "a label of it", "result")
+    expect.check(label not in str(schema), "nothing of another tenant", "a label of it", "result")
 
 
 @pytest.mark.requirement("COM-CACHE-1")
@@ -330,7 +330,7 @@ def test_a_cache_scope_does_not_share_answers(graph: Graph) -> Steps:
         expect.success(reply, f"{name} to work")
         others = {value for each, values in written.items() if each is not sandbox for value in values}
         mixed = others.intersection(strings_of(reply.result))
-        expect.that(not mixed, "the nodes of the tenant", "those of another tenant", "records")
+        expect.check(not mixed, "the nodes of the tenant", "those of another tenant", "records")
 
 
 @pytest.mark.requirement("GRA-CACHE-1")
@@ -343,7 +343,7 @@ def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
     with expect.resting_on("GRA-DIALECT-4"):
         other = graph.question("group", group=graph.sandbox(own=False).group)
         expect.refusal(graph.call("query", {**other, "dialect": "no-such-dialect"}), "NotSupported")
-    expect.that(refusal.is_error, "a refusal, as of a query that is new", str(refusal))
+    expect.check(refusal.is_error, "a refusal, as of a query that is new", str(refusal))
 
 
 @pytest.mark.requirement("GRA-CACHE-1")
@@ -365,13 +365,13 @@ def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> Steps:
         reply = homes[0].call("query", graph.question("find", wanted=node["properties"]["corpus_key"]))
         if expect.either(reply, *PERMANENT):
             is_found = value_of(node) in strings_of(reply.result)
-            expect.that(is_found, "the node that was asked for", "other records", "records")
+            expect.check(is_found, "the node that was asked for", "other records", "records")
     for names in ("aA", ""):
         for sandbox, values in written.items():
             sandbox.shows("query", values, "the nodes of the group and namespace")
             for name, value in zip(names, values, strict=False):
                 found = sandbox.answers("query", "find", wanted=sandbox.key(name))
-                expect.that(found == [value], "the node that was asked for", "other records", "records")
+                expect.check(found == [value], "the node that was asked for", "other records", "records")
 
 
 def keyed(sandbox: Sandbox, end: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import keyed
+from pytest_corpus.kit.answer_cache import context_with_key
 from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
@@ -79,7 +79,7 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> Steps:
     write = Write(graph, sandbox, name)
     key, first = replays.sent_first(partial(sandbox.call, name, write.args))
     write.undo()
-    again = sandbox.call(name, write.args, keyed(key))
+    again = sandbox.call(name, write.args, context_with_key(key))
     expect.success(again, "a replay to succeed")
     yield
     write.shows("what was done after the first call", done=False)
@@ -137,7 +137,7 @@ def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
     fresh = graph.fresh()
     result = replays.can_be_sent_again(fresh, name, fresh.requests.distinct(name)).result
     failed = failures(result) or any(each.get("ok") is False for each in listed(result, "results"))
-    expect.that(not failed, "the write to be carried out", "a failure", "result")
+    expect.check(not failed, "the write to be carried out", "a failure", "result")
 
 
 @pytest.mark.requirement("COM-IDEM-1")

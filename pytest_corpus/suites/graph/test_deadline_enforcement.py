@@ -9,7 +9,12 @@ from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
 from pytest_corpus.suites.graph.support.written_items import MANY
-from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines, TestStreamDeadlines, heeded
+from pytest_corpus.suites.shared.claims.deadlines import (
+    TestDeadlines,
+    TestNestedDeadlines,
+    TestStreamDeadlines,
+    require_deadline_support,
+)
 
 
 @pytest.mark.requirement("COM-DEADLINE-10")
@@ -31,7 +36,7 @@ def test_an_expired_write_changes_nothing(graph: Graph) -> Steps:
     ]
     for name, args in writes:
         if graph.works(name):
-            heeded(graph, name, sandbox.call(name, args, {"deadline_ms": in_ms(-60_000)}))
+            require_deadline_support(graph, name, sandbox.call(name, args, {"deadline_ms": in_ms(-60_000)}))
     yield
     sandbox.all_show(values.values(), "the nodes as they were")
     if linked and graph.readers.of_edges():

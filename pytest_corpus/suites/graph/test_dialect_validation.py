@@ -26,7 +26,7 @@ def test_dialects_are_listed(graph: Graph) -> None:
         return
     for name in DIALECTS:
         args = {**graph.question("group", name, group=graph.seeds.group), "dialect": name}
-        expect.that(graph.call("query", args).is_error, "a dialect that is answered to be listed", name, "result")
+        expect.check(graph.call("query", args).is_error, "a dialect that is answered to be listed", name, "result")
     raise NotAssessed(Obstacle.NO_DIALECT)
 
 
@@ -48,7 +48,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
         if reply.is_error:
             raise Violation(f"the listed dialect {name} to be answered", str(reply))
         found = {value for record in records(reply) for value in graph.seeds.own(record)}
-        expect.that(found == set(first), f"the records that {graph.dialect} finds", "other records", name)
+        expect.check(found == set(first), f"the records that {graph.dialect} finds", "other records", name)
     unknown += [name for name in graph.dialects.listed if name not in graph.dialects.known]
     expect.assessable(not unknown, Obstacle.NO_QUERIES, dialects=", ".join(unknown))
 
@@ -64,7 +64,7 @@ def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
         graph.question("links", name, wanted=sandbox.key("a"))
         if graph.dialects.obstacle("links", name) is None:
             found = sandbox.answers("query", "links", dialect=name, wanted=sandbox.key("a"))
-            expect.that(found == [values["b"]], "the node that the edge leads to", f"{len(found)} others", name)
+            expect.check(found == [values["b"]], "the node that the edge leads to", f"{len(found)} others", name)
 
 
 @pytest.mark.core
@@ -86,7 +86,7 @@ def test_an_unknown_dialect_in_a_batch_is_not_supported(graph: Graph, name: str)
     reply = graph.call(name, {MANY[name]: [graph.item("query", **args)]})
     expect.either(reply, "BadRequest", "NotSupported")
     refused = reply.is_error or (is_refused(reply) and not graph.seeds.own(reply.result))
-    expect.that(refused, "a failure with NOT_SUPPORTED", str(reply), "result.results")
+    expect.check(refused, "a failure with NOT_SUPPORTED", str(reply), "result.results")
 
 
 @rules("refused_as_such GRA-DIALECT-4, not_working GRA-DIALECT-7")
@@ -95,7 +95,7 @@ def test_a_dialect_of_the_protocol_that_is_not_listed_is_not_supported(graph: Gr
     for reply in in_unlisted_dialects(graph):
         expect.readable(reply)
         if requirement == "GRA-DIALECT-7":
-            expect.that(reply.is_error, "NOT_SUPPORTED, as capabilities say", str(reply))
+            expect.check(reply.is_error, "NOT_SUPPORTED, as capabilities say", str(reply))
         elif reply.is_error:
             expect.refusal(reply, "NotSupported")
 

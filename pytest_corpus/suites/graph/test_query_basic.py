@@ -57,7 +57,7 @@ def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -
         return
     for name, value in values.items():
         found = sandbox.answers(operation, "find", wanted=sandbox.key(name))
-        expect.that(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
+        expect.check(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
 
 
 @FINDING
@@ -103,7 +103,7 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
     answers = side_by_side(lambda kind: queries.found_by(sandbox, operation, keys[kind][0]), kinds)
     for kind, found in zip(kinds, answers, strict=True):
         right = found is None or found == [keys[kind][1]]
-        expect.that(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
+        expect.check(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
 
 
 @BINDING
@@ -119,7 +119,7 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
     answers = side_by_side(lambda each: queries.found_by(sandbox, operation, keys[each[1]][0], each[0]), asked)
     for (dialect, kind), found in zip(asked, answers, strict=True):
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
-        expect.that(found is None or found == [keys[kind][1]], claim, "other records, or none", "records")
+        expect.check(found is None or found == [keys[kind][1]], claim, "other records, or none", "records")
 
 
 @pytest.mark.requirement("GRA-QUERY-3")
@@ -135,7 +135,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> Steps:
     for (dialect, kind), answer in zip(asked, queries.answers_in(sandbox, name, items), strict=True):
         right = answer.get("ok") is False or sandbox.own(answer) == {keys[kind][1]}
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
-        expect.that(right, claim, "other records, or none", f"{name}.results")
+        expect.check(right, claim, "other records, or none", f"{name}.results")
 
 
 @deciding("operation", query="GRA-QUERY-4", stream_query="GRA-STREAM-4")
@@ -162,10 +162,10 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> Steps:
         if kind not in integers and node not in others[: graph.at_once]:
             if kind == digits:
                 lost = queries.found_by(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
-                expect.that(not lost, "no node of a number for a text", f"{len(lost or ())} nodes", "records")
+                expect.check(not lost, "no node of a number for a text", f"{len(lost or ())} nodes", "records")
             continue
         found = sandbox.answers(operation, "typed", wanted=key, rank=queries.TYPED[kind])
-        expect.that(found == [value_of(node)], f"the node of the value: {kind}", f"{len(found)} nodes", "records")
+        expect.check(found == [value_of(node)], f"the node of the value: {kind}", f"{len(found)} nodes", "records")
 
 
 @deciding("operation", query="GRA-QUERY-5", stream_query="GRA-STREAM-7")
@@ -176,7 +176,7 @@ def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, opera
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"
     found = records(graph.invoke(operation, graph.question(purpose, **{name: f"none-{canary()}"})))
-    expect.that(not found, "no records", f"{len(found)}", "records")
+    expect.check(not found, "no records", f"{len(found)}", "records")
 
 
 @pytest.mark.core
@@ -190,7 +190,7 @@ def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> 
         if operation == "stream_query":
             stream = graph.stream(operation, args)
             expect.refusal(stream, "BadRequest")
-            expect.that(not stream.chunks, "one error envelope and no data", f"{len(stream.chunks)} frames of data")
+            expect.check(not stream.chunks, "one error envelope and no data", f"{len(stream.chunks)} frames of data")
 
 
 @pytest.mark.requirement("GRA-QUERY-6")
@@ -254,7 +254,7 @@ def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) 
     reply = graph.call("query", args)
     if expect.either(reply, "BadRequest"):
         found = graph.seeds.own(reply.result)
-        expect.that(not found, "a refusal, or no records", f"{len(found)} nodes", "result.records")
+        expect.check(not found, "a refusal, or no records", f"{len(found)} nodes", "result.records")
 
 
 @pytest.mark.requirement("GRA-QUERY-10")
@@ -283,8 +283,8 @@ def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> Steps
     wanted = [value_of(node) for node in sorted(nodes, key=lambda node: node["properties"]["corpus_rank"])]
     yield
     found = sandbox.answers(operation, "ordered", group=sandbox.group)
-    expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
-    expect.that(found == wanted, "the order that was asked for", "another order", "records")
+    expect.check(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
+    expect.check(found == wanted, "the order that was asked for", "another order", "records")
 
 
 @pytest.mark.requirement("GRA-QUERY-21")
@@ -298,7 +298,7 @@ def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
     summary = last.get("summary")
     stated = [summary[key] for key in ("rows", "records") if isinstance(summary.get(key), int)] if summary else []
     expect.applicable(stated, "no summary counts records")
-    expect.that(set(stated) == {found}, f"a count of {found}", f"{stated}", "summary")
+    expect.check(set(stated) == {found}, f"a count of {found}", f"{stated}", "summary")
 
 
 @pytest.mark.requirement("GRA-QUERY-12")
@@ -311,12 +311,12 @@ def test_a_result_names_what_was_asked_for(graph: Graph) -> Steps:
         args = graph.question("group", name, group=sandbox.group)
         if graph.dialects.obstacle("group", name) is None:
             result = expect.success(sandbox.call("query", args), "records")
-            expect.that(
+            expect.check(
                 result.get("dialect") in (None, name), f"the dialect {name}", "another dialect", "result.dialect"
             )
             named = result.get("namespace")
             wrong = sandbox.namespace is not None and named not in (None, sandbox.namespace)
-            expect.that(not wrong, "the namespace that was asked for", "another namespace", "result.namespace")
+            expect.check(not wrong, "the namespace that was asked for", "another namespace", "result.namespace")
 
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
@@ -338,7 +338,7 @@ def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement:
     first, found = (
         graph.seeds.own(records(graph.invoke(operation, {**args, **more}))) for more in ({}, {"timeout_ms": 60_000})
     )
-    expect.that(found == first, "the same records", "other records")
+    expect.check(found == first, "the same records", "other records")
 
 
 @arguments_of("GRA-QUERY-13", "GRA-QUERY-20")
@@ -361,7 +361,7 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
         fresh.faults.fired(plan)
         in_time(reply, TIMEOUT_MS)
         expect.readable(reply)
-        expect.that(reply.is_error, "an error once the timeout is over", str(reply))
+        expect.check(reply.is_error, "an error once the timeout is over", str(reply))
 
     graph.faults.provider_op(operation)
     repeatedly(time_out)

@@ -40,13 +40,13 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
         found = sandbox.names(result)
         if requirement == "GRA-TRAV-2":
             missing = wanted - found
-            expect.that(not missing, "every node in the depth", f"{number_of(missing)} missing", "result.nodes")
+            expect.check(not missing, "every node in the depth", f"{number_of(missing)} missing", "result.nodes")
             continue
         more = found - wanted - {f"n{start}"}
-        expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
+        expect.check(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
         shown = {str(edge.get("id")) for edge in listed(result, "relationships")}
         beyond = shown - {sandbox.id(f"e{number}") for number in range(start, start + depth)}
-        expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
+        expect.check(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
@@ -59,11 +59,11 @@ def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> Steps:
     sandbox.put(node)
     yield
     found = [shown for shown in listed(sandbox.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
-    expect.that(len(found) == 1, "the node that was written", f"{len(found)} nodes", "result.nodes")
-    expect.that(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "other labels", "nodes.labels")
+    expect.check(len(found) == 1, "the node that was written", f"{len(found)} nodes", "result.nodes")
+    expect.check(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "other labels", "nodes.labels")
     shown = found[0].get("properties") or {}
     for key, value in node["properties"].items():
-        expect.that(shown.get(key) == value, "its properties", "other properties", "nodes.properties")
+        expect.check(shown.get(key) == value, "its properties", "other properties", "nodes.properties")
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
@@ -81,7 +81,7 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> Steps:
     names = sandbox.names(long.result) if is_taken else {*sandbox.reached("a", "c", "e")}
     found = sorted(names - {"a", "c", "e", *others})
     ends = ["b", "d", "f"]
-    expect.that(found == ends, "a node from each start", difference(ends, found), "result.nodes")
+    expect.check(found == ends, "a node from each start", difference(ends, found), "result.nodes")
 
 
 @core("GRA-TRAV-4")
@@ -94,7 +94,7 @@ def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: in
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
     found = sandbox.names(queries.walked(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
-    expect.that(sorted(found) == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
+    expect.check(sorted(found) == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
 
 
 @core("GRA-TRAV-5")
@@ -109,7 +109,7 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     if depth == 2:
         wanted += [f"{first}{second}" for first in wanted for second in "ab" if second.upper() in types or not types]
     found = sandbox.reached("hub", max_depth=depth, **given)
-    expect.that(found == sorted(wanted), f"{len(wanted)} nodes", f"{len(found)}, or others", "result.nodes")
+    expect.check(found == sorted(wanted), f"{len(wanted)} nodes", f"{len(found)}, or others", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-TRAV-6")
@@ -129,7 +129,7 @@ def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: 
     if expect.either(reply, "BadRequest", "NotSupported"):
         found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
         names = [sandbox.id(name) for name in wanted]
-        expect.that(found == names, f"{len(names)} nodes that fit", difference(names, found), "result.nodes")
+        expect.check(found == names, f"{len(names)} nodes that fit", difference(names, found), "result.nodes")
 
 
 @pytest.mark.requirement("GRA-TRAV-6")
@@ -142,7 +142,7 @@ def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: st
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
         ids = [node.get("id") for node in listed(reply.result, "nodes")]
-        expect.that(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
+        expect.check(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
 
 
 @core("GRA-TRAV-7")
@@ -153,11 +153,13 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
     found = listed(queries.walked(graph, "n1", direction=direction), "relationships")
     wanted = {"OUTGOING": ["e1"], "INCOMING": ["e0"], "BOTH": ["e0", "e1"]}[direction]
     ids = sorted({str(edge.get("id")) for edge in found})
-    expect.that(ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
+    expect.check(ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
     for edge in found:
         written = next(each for each in edges if each["id"] == edge.get("id"))
         for key in ("src", "dst", "label", "properties"):
-            expect.that(edge.get(key) == written[key], f"the {key} that was written", f"another {key}", "relationships")
+            expect.check(
+                edge.get(key) == written[key], f"the {key} that was written", f"another {key}", "relationships"
+            )
 
 
 @rules("bounded GRA-TRAV-8, works GRA-TRAV-9")
@@ -166,13 +168,13 @@ def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
     sandbox, most = queries.deep(graph)
     if requirement == "GRA-TRAV-9":
         reached = sandbox.reached("n0", max_depth=most)
-        expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
+        expect.check(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
         return
     starts = [sandbox.id("n0")]
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest", "NotSupported"):
         beyond = f"n{most + 1}" in sandbox.names(reply.result)
-        expect.that(not beyond, f"no node beyond {most} steps", "a node that is further away", "result.nodes")
+        expect.check(not beyond, f"no node beyond {most} steps", "a node that is further away", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-TRAV-10")
@@ -187,7 +189,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> Steps:
     depth = max(queries.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
     found = sandbox.reached("a", max_depth=depth, direction=direction)
-    expect.that(found == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
+    expect.check(found == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
 
 
 @core("GRA-TRAV-11")
@@ -201,9 +203,9 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest"):
         more = sandbox.names(reply.result) - ({"n0", "n1"} if known else set())
-        expect.that(not more, "nothing of the unknown one", f"{len(more)} nodes", "result.nodes")
+        expect.check(not more, "nothing of the unknown one", f"{len(more)} nodes", "result.nodes")
         edges = len(listed(reply.result, "relationships"))
-        expect.that(known or not edges, "no relationships", f"{edges}", "result.relationships")
+        expect.check(known or not edges, "no relationships", f"{edges}", "result.relationships")
 
 
 @pytest.mark.core
@@ -224,7 +226,7 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> Steps:
     result = sandbox.traversed("a", max_depth=max(queries.depths(graph)))
     for key in ("nodes", "relationships"):
         ids = [item.get("id") for item in listed(result, key)]
-        expect.that(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
+        expect.check(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
     queries.along_edges(sandbox, result, ends)
 
 
@@ -244,8 +246,8 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     obstacle = graph.dialects.obstacle("paths", dialect)
     if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.row(dialect).certain:
         raise obstacle
-    expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "no paths")
-    expect.that(
+    expect.check(obstacle is None, "paths, which are claimed, of a traversal or a query", "no paths")
+    expect.check(
         graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "no such path", "records"
     )
 
@@ -256,4 +258,4 @@ def test_a_traversal_takes_one_outgoing_step_by_default(graph: Graph) -> None:
     sandbox, _ = queries.chain(graph)
     result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
     found = {str(node.get("id")) for node in listed(result, "nodes")} - {sandbox.id("n1")}
-    expect.that(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")
+    expect.check(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")

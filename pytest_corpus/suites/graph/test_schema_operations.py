@@ -38,7 +38,7 @@ def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, require
     }[requirement]
     found = sum(text in schema for text in texts)
     wanted = 0 if requirement == "GRA-SCHEMA-4" else len(texts)
-    expect.that(found == wanted, f"{what}: {wanted} of those that were written", f"{found}", "result")
+    expect.check(found == wanted, f"{what}: {wanted} of those that were written", f"{found}", "result")
 
 
 @pytest.mark.requirement("GRA-SCHEMA-2")
@@ -48,7 +48,7 @@ def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
     schema_of(sandbox)
     label = f"Corpus{canary(6)}"
     sandbox.put({**sandbox.node("late"), "labels": [label]})
-    expect.that(
+    expect.check(
         label in schema_of(sandbox), "the label of a node that was just written", "the label is missing", "result"
     )
 
@@ -65,7 +65,7 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
         if statement:
             carried_out(graph, sandbox, statement, dialect)
         found = sandbox.answers("query", "find", dialect=dialect, wanted=sandbox.key("a"))
-        expect.that(
+        expect.check(
             value in found, f"the node, after {statement or 'it was written'}", "another record, or none", "records"
         )
 
@@ -93,7 +93,7 @@ def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> N
             return
         refused.append(reply)
     every = bool(refused) and all(reply.is_a("NotSupported") for reply in refused)
-    expect.that(not every, f"{purpose}, which is claimed, to be carried out", "NOT_SUPPORTED")
+    expect.check(not every, f"{purpose}, which is claimed, to be carried out", "NOT_SUPPORTED")
     raise NotAssessed(Obstacle.NO_SPELLING, purpose=purpose)
 
 

@@ -30,7 +30,7 @@ def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, coun
         holds(requirement, stream, graph)
         return
     expect.finished(stream)
-    expect.that(found == written, f"every record: {len(written)} nodes", f"{len(found)}, or others", "records")
+    expect.check(found == written, f"every record: {len(written)} nodes", f"{len(found)}, or others", "records")
 
 
 @pytest.mark.requirement("GRA-STREAM-2")
@@ -47,4 +47,4 @@ def test_large_records_are_streamed_whole(graph: Graph) -> Steps:
     yield
     stream = sandbox.stream(graph.question("group", group=sandbox.group))
     if expect.either(stream, "BadRequest"):
-        expect.that(sorted(sandbox.own(records(stream))) == sorted(values), "four records", "other records", "records")
+        expect.check(sorted(sandbox.own(records(stream))) == sorted(values), "four records", "other records", "records")

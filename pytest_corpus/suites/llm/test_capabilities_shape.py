@@ -28,8 +28,8 @@ STATED = (
 def test_models_and_context_length_are_stated(llm: LLM) -> None:
     """Capabilities list at least one model and say how long a prompt may be."""
     look_at_capabilities(llm.capabilities)
-    expect.that(llm.capabilities.models, "a list of models", "no list of models", "result")
-    expect.that(llm.capabilities.context_window(llm.model), "a context length", "no context length", "result")
+    expect.check(llm.capabilities.models, "a list of models", "no list of models", "result")
+    expect.check(llm.capabilities.context_window(llm.model), "a context length", "no context length", "result")
 
 
 @pytest.mark.requirement("COM-CAP-4")
@@ -39,14 +39,14 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
     expect.applicable(llm.capabilities.model_entries, "models have no entries of their own")
     for number, entry in enumerate(llm.capabilities.model_entries):
         name = entry.get("name")
-        expect.that(isinstance(name, str) and name, "a name", word(name), f"result.models.{number}.name")
+        expect.check(isinstance(name, str) and name, "a name", word(name), f"result.models.{number}.name")
         for key, value in entry.items():
             if value is None or not (key == "context_window" or key.startswith("supports_")):
                 continue
             number_kept = isinstance(value, (int, float)) and not isinstance(value, bool)
             fits = number_kept if key == "context_window" else isinstance(value, bool)
             wanted = "a number" if key == "context_window" else "a boolean"
-            expect.that(fits, wanted, found=value, path=f"result.models.{number}.{key}")
+            expect.check(fits, wanted, found=value, path=f"result.models.{number}.{key}")
 
 
 @pytest.mark.requirement("LLM-CAP-2")
@@ -60,9 +60,9 @@ def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
         if ends is None:
             continue
         fit = isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, (int, float)) for end in ends)
-        expect.that(fit, "two numbers", "another value", f"result.sampling.{SAMPLING_RANGES[name]}")
+        expect.check(fit, "two numbers", "another value", f"result.sampling.{SAMPLING_RANGES[name]}")
         low, high = RANGES[name]
-        expect.that(
+        expect.check(
             low <= ends[0] <= ends[1] <= high, f"within [{low}, {high}]", "beyond", f"sampling.{SAMPLING_RANGES[name]}"
         )
 
@@ -73,4 +73,4 @@ def test_features_and_sampling_are_stated(llm: LLM, name: str) -> None:
     """Capabilities state each feature flag that the specification lists, and the sampling ranges."""
     look_at_capabilities(llm.capabilities)
     stated = llm.capabilities.document.get(name) if name == "sampling" else llm.capabilities.raw(name)
-    expect.that(stated is not None, "a value", "no value", f"result.{name}")
+    expect.check(stated is not None, "a value", "no value", f"result.{name}")

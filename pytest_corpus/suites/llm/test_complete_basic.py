@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, keyed, plain_call
+from pytest_corpus.kit.answer_cache import cached, context_with_key, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -110,7 +110,7 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     llm.fits(reply)
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
-        expect.that(isinstance(result, Mapping), "an object", word(result), "result")
+        expect.check(isinstance(result, Mapping), "an object", word(result), "result")
     completions.within(llm, limit or MINIMUM, reply, result.get("usage"), None if others else result.get("text"))
 
 
@@ -123,7 +123,7 @@ def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
     if not all(text and CUT * len(text) <= len(whole_text) for text, _ in cut):
         raise NotApplicable("a completion without `max_tokens` is not much longer than one with it")
     reasons = [reason for _, reason in cut]
-    expect.that("length" in reasons, "length", found=reasons[0], path="result.finish_reason")
+    expect.check("length" in reasons, "length", found=reasons[0], path="result.finish_reason")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
@@ -139,7 +139,7 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     if spent is None or 2 * spent > limit or 2 * total > (llm.capabilities.context_window(llm.model) or 2 * total):
         raise NotApplicable("the completion takes all the room that it has, or does not say how much")
     reason = reply.result["finish_reason"]
-    expect.that(reason != "length", "a reason other than length", found=reason, path="result.finish_reason")
+    expect.check(reason != "length", "a reason other than length", found=reason, path="result.finish_reason")
 
 
 def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
@@ -166,7 +166,7 @@ def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
     for each in (without, reply):
         completions.well_formed(llm, each)
     sizes = [each.result["usage"]["prompt_tokens"] for each in (without, reply)]
-    expect.that(sizes[1] > sizes[0], f"more than {sizes[0]} tokens", f"{sizes[1]}", "result.usage.prompt_tokens")
+    expect.check(sizes[1] > sizes[0], f"more than {sizes[0]} tokens", f"{sizes[1]}", "result.usage.prompt_tokens")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-5")
@@ -177,7 +177,9 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
         reply = llm.known_complete(model=model)
         with expect.resting_on("LLM-MODEL-1"):
             result = expect.success(reply, "a completion by every listed model")
-        expect.that(result.get("model") == model, "the model asked for", found=result.get("model"), path="result.model")
+        expect.check(
+            result.get("model") == model, "the model asked for", found=result.get("model"), path="result.model"
+        )
 
 
 @pytest.mark.requirement("LLM-COMPLETE-6")
@@ -231,11 +233,11 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
     if requirement == "LLM-CONTEXT-5":
         given = reply.details.get("model")
         known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
-        expect.that(known, "the name of the model", found=given, path="details.model")
+        expect.check(known, "the name of the model", found=given, path="details.model")
         return
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
-        expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "no number", f"details.{key}")
+        expect.check(isinstance(reply.details.get(key), int), "a number of tokens", "no number", f"details.{key}")
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -344,10 +346,10 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     ctx = new_key(**new_tenant())
     llm.require("complete")
     requests = llm.requests.distinguishable()[:2]
-    keyed = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
-    if keyed[0] == keyed[1] and len({llm.requests.fingerprint(llm.send(request)) for request in requests}) == 1:
+    answers = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
+    if answers[0] == answers[1] and len({llm.requests.fingerprint(llm.send(request)) for request in requests}) == 1:
         raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
-    expect.that(keyed[0] != keyed[1], "each request's own answer", "the other's")
+    expect.check(answers[0] != answers[1], "each request's own answer", "the other's")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -367,7 +369,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
         again = llm.tokens_of(expect.success(llm.call("count_tokens", counted, ctx), "a token count"))
-        expect.that(count == again, "the count of the text", "another count, or no count")
+        expect.check(count == again, "the count of the text", "another count, or no count")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -384,7 +386,7 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     llm.require("complete")
     ctx = new_key(**new_tenant())
     args = llm.requests.args(messages=[user(llm.unique())])
-    first = llm.call("complete", args, keyed(ctx))
+    first = llm.call("complete", args, context_with_key(ctx))
     expect.success(first, "a completion under an idempotency key")
     llm.complete(messages=[user(llm.unique())])
-    replays.answers_again(first, llm.call("complete", args, keyed(ctx)))
+    replays.answers_again(first, llm.call("complete", args, context_with_key(ctx)))

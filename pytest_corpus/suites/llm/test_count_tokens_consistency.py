@@ -32,7 +32,7 @@ def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
     charged = -prompt_tokens(llm, "river") + prompt_tokens(llm, long)
     slack = max(FEW_TOKENS, counted // PART)
     about = f"{counted} tokens more than for a short prompt, or {slack} fewer or more"
-    expect.that(abs(charged - counted) <= slack, about, f"{charged}", "result.usage.prompt_tokens")
+    expect.check(abs(charged - counted) <= slack, about, f"{charged}", "result.usage.prompt_tokens")
 
 
 @pytest.mark.requirement("LLM-TOKENS-9")
@@ -48,7 +48,7 @@ def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
     counted = llm.count(reply.result["text"])
     least = counted - max(FEW_TOKENS, counted // PART)
     about = f"{least} tokens or more, for count_tokens says {counted}"
-    expect.that(spent >= least, about, f"{spent}", "result.usage.completion_tokens", on=[reply])
+    expect.check(spent >= least, about, f"{spent}", "result.usage.completion_tokens", on=[reply])
 
 
 def long_text(llm: LLM) -> str:

@@ -126,7 +126,7 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
     Ids of tool calls are not empty, and no two calls of an answer have the same one. The reason to finish is the call.
     """
     if requirement == "LLM-TOOLS-1":
-        expect.that(called(llm), "at least one tool call", "no tool call", "result.tool_calls")
+        expect.check(called(llm), "at least one tool call", "no tool call", "result.tool_calls")
         return
     calls = calling(llm)
     if requirement in ("LLM-TOOLS-22", "LLM-COMPLETE-12"):
@@ -135,14 +135,14 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None
         name = function.get("name") if isinstance(function, Mapping) else None
-        expect.that(name == "get_weather", "the name of the tool", "another name", "result.tool_calls[].function.name")
+        expect.check(name == "get_weather", "the name of the tool", "another name", "result.tool_calls[].function.name")
         text = function.get("arguments") if isinstance(function, Mapping) else None
-        expect.that(is_object_text(text), "the text of a JSON object", "another text, or no text", "arguments")
+        expect.check(is_object_text(text), "the text of a JSON object", "another text, or no text", "arguments")
     for names, parts in streamed_calls(llm):
         named = "get_weather" in (names[-1], "".join(names))
-        expect.that(named, "the name of the tool", "another name", "chunk.tool_calls[].function.name")
+        expect.check(named, "the name of the tool", "another name", "chunk.tool_calls[].function.name")
         whole = is_object_text("".join(parts)) or is_object_text(parts[-1])
-        expect.that(
+        expect.check(
             whole, "the text of a JSON object", "another text, or no text", "chunk.tool_calls[].function.arguments"
         )
 
@@ -162,7 +162,7 @@ def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
     if not calls:
         calling(llm)
     found = [call["function"].get("name") for call in calls if isinstance(call.get("function"), Mapping)]
-    expect.that(set(found) == {names[chosen]}, "the tool that was named", "another tool", "result.tool_calls")
+    expect.check(set(found) == {names[chosen]}, "the tool that was named", "another tool", "result.tool_calls")
 
 
 @pytest.mark.requirement("LLM-TOOLS-3")
@@ -231,7 +231,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
 @pytest.mark.requirement("LLM-TOOLS-7")
 def test_no_tool_is_called_where_none_is_wanted(llm: LLM) -> None:
     """`tool_choice` "none" makes the model answer in words."""
-    expect.that(not called(llm, asked=True, tool_choice="none"), "no tool call", "a tool call", "result.tool_calls")
+    expect.check(not called(llm, asked=True, tool_choice="none"), "no tool call", "a tool call", "result.tool_calls")
 
 
 @pytest.mark.requirement("LLM-TOOLS-21")
@@ -248,7 +248,7 @@ def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
     limit = 1 if parallel is False else llm.capabilities.limit("max_tool_calls_per_turn")
     most = expect.applicable(limit, "no limit of tool calls is stated")
     calls = called(llm, tools=[WEATHER, CLOCK])
-    expect.that(len(calls) <= most, f"at most {most} tool calls", f"{len(calls)}", "result.tool_calls")
+    expect.check(len(calls) <= most, f"at most {most} tool calls", f"{len(calls)}", "result.tool_calls")
 
 
 @pytest.mark.requirement("LLM-TOOLS-9")
@@ -257,7 +257,7 @@ def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
     calling(llm)
     llm.require("stream")
     stream = expect.finished(stream_with_tools(llm), "a stream with a tool call")
-    expect.that(
+    expect.check(
         any(chunk.get("tool_calls") for chunk in stream.chunks), "a tool call", "no tool call", "chunk.tool_calls"
     )
 
@@ -329,7 +329,7 @@ def calling(llm: LLM) -> list[Any]:
     """The tool calls in the answer to a request that requires one; where there are none, that is another's finding."""
     with expect.resting_on("LLM-TOOLS-1"):
         calls = called(llm)
-        expect.that(calls, "at least one tool call", "no tool call", "result.tool_calls")
+        expect.check(calls, "at least one tool call", "no tool call", "result.tool_calls")
     return calls
 
 

@@ -165,7 +165,9 @@ def test_stop_sequences_end_a_completion(llm: LLM) -> None:
     most_usual = max(sorted(set(stops)), key=stops.count)
     odd, plain = ({**args, "stop_sequences": [most_usual, *more]} for more in (texts(2, "w", ["backtick_end"]), []))
     text = text_of(llm, odd, plain)
-    expect.that(most_usual not in text, "a text that ends before its stop sequence", "the stop sequence", "result.text")
+    expect.check(
+        most_usual not in text, "a text that ends before its stop sequence", "the stop sequence", "result.text"
+    )
 
 
 def text_of(llm: LLM, args: dict[str, Any], otherwise: dict[str, Any] | None = None) -> str:

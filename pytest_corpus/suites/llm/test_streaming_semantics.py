@@ -37,7 +37,7 @@ def characters_are_whole(llm: LLM, stream: StreamReply) -> None:
     """No chunk has a replacement character, if the provider is the stand-in, none of whose words has one."""
     if llm.faults.is_stood_in:
         torn = any("\ufffd" in str(chunk.get("text")) for chunk in stream.chunks)
-        expect.that(not torn, "the characters of the provider's text", "a replacement character", "chunk.text")
+        expect.check(not torn, "the characters of the provider's text", "a replacement character", "chunk.text")
 
 
 MOST = 5
@@ -73,7 +73,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
     ]
     counted = [total for total in totals if total is not None]
     any_shown(total is not None for total in totals)
-    expect.that(counted == sorted(counted), "totals that never decrease", "a smaller one later", "usage_so_far")
+    expect.check(counted == sorted(counted), "totals that never decrease", "a smaller one later", "usage_so_far")
 
 
 @pytest.mark.requirement("LLM-STREAM-6")
@@ -102,7 +102,7 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
     expect.applicable(len(texts) <= 1, "complete does not repeat itself at the lowest temperature")
     stream = expect.finished(llm.stream("stream", args))
     text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
-    expect.that(text == texts.pop(), "the text of the completion", "another text", "chunk.text")
+    expect.check(text == texts.pop(), "the text of the completion", "another text", "chunk.text")
 
 
 def long_stream(llm: LLM) -> StreamReply:

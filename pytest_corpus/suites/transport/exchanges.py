@@ -258,7 +258,7 @@ def hold_frames(seen: Seen, parts: list[bytes], unit: str) -> None:
     with shown(seen):
         for number, part in enumerate(parts, start=1):
             got = kind_of(lenient(part)) if part.strip() else "an empty one"
-            expect.that(isinstance(lenient(part), dict), "one JSON frame", got, f"{unit} {number}")
+            expect.check(isinstance(lenient(part), dict), "one JSON frame", got, f"{unit} {number}")
 
 
 def ends_with_terminal(seen: Seen, bodies: list[Any], unit: str) -> None:
@@ -267,7 +267,7 @@ def ends_with_terminal(seen: Seen, bodies: list[Any], unit: str) -> None:
         places = [number for number, body in enumerate(bodies, start=1) if is_terminal(body)]
         first = places[0] if places else None
         where = f"{unit} {len(bodies)}"
-        expect.that(first is not None, f"a terminal frame in the last {unit}", "no terminal frame", where)
-        expect.that(
+        expect.check(first is not None, f"a terminal frame in the last {unit}", "no terminal frame", where)
+        expect.check(
             first == len(bodies), f"nothing after the terminal {unit}", f"{len(bodies)} {unit}s", f"{unit} {first}"
         )

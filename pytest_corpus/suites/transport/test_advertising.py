@@ -25,7 +25,7 @@ def test_what_is_advertised_works(subject: Subject) -> None:
         seen = undelayed(answered(stream(subject, kind)))
         works = is_offered(subject, kind) if name in STREAM_TYPES else not refuses(seen)
         with shown(seen):
-            expect.that(works and seen.answer.pieces, f"a stream over {name}", "no stream", WHERE)
+            expect.check(works and seen.answer.pieces, f"a stream over {name}", "no stream", WHERE)
 
 
 @pytest.mark.requirement("TRA-ADV-2")
@@ -34,7 +34,7 @@ def test_what_is_advertised_is_a_list_of_names(subject: Subject) -> None:
     named = advertised(subject)
     expect.applicable(named is not None, "capabilities name no streaming transport")
     is_list = isinstance(named, list) and all(isinstance(name, str) for name in named)
-    expect.that(is_list, "a list of names", found=named, path=WHERE)
+    expect.check(is_list, "a list of names", found=named, path=WHERE)
 
 
 def advertised(subject: Subject) -> Any:

@@ -56,12 +56,12 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
         silent = way_of(subject) in TRANSPORT_GROUPS["messages"] and not bodies and fault is None
         for body in [] if silent else bodies or [None]:
             got = f"no answer ({fault.kind})" if fault else named(body)
-            expect.that("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
+            expect.check("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
         plain_call = RawRequest(subject.envelope("capabilities"))
         after = sent_once(subject, "after no json", plain_call, everywhere=True)
     with shown(after):
         works = after.answer.fault is None and after.answer.pieces
-        expect.that(works, "an answer to the next call", "no answer")
+        expect.check(works, "an answer to the next call", "no answer")
 
 
 @pytest.mark.requirement("TRA-CALL-2")
@@ -71,10 +71,12 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
         with shown(seen):
             found = _CHARSET.search(seen.answer.header("Content-Type"))
             charset = found[1].lower() if found else ""
-            expect.that(charset in CHARSETS, "no charset but utf-8", found=charset, path="Content-Type")
+            expect.check(charset in CHARSETS, "no charset but utf-8", found=charset, path="Content-Type")
             for number, text in enumerate(texts(seen), start=1):
-                expect.that(is_utf8(text, is_whole=seen.answer.fault is None), "UTF-8", "other bytes", f"part {number}")
-                expect.that(not text.startswith(BOM), "no byte order mark", "a byte order mark", f"part {number}")
+                expect.check(
+                    is_utf8(text, is_whole=seen.answer.fault is None), "UTF-8", "other bytes", f"part {number}"
+                )
+                expect.check(not text.startswith(BOM), "no byte order mark", "a byte order mark", f"part {number}")
 
 
 @pytest.mark.requirement("TRA-CALL-3")
@@ -84,7 +86,7 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     decided = [(alone, beside) for alone, beside in pairs if beside]
     expect.assessable(decided, Obstacle.ALL_REFUSED)
     wrong = sum(alone != beside for alone, beside in decided)
-    expect.that(not wrong, f"{MANY} answers, each to its own request", f"{wrong} answers to others, or none")
+    expect.check(not wrong, f"{MANY} answers, each to its own request", f"{wrong} answers to others, or none")
 
 
 @pytest.mark.requirement("TRA-CALL-4")
@@ -95,7 +97,7 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
         with shown(seen):
             fault = seen.answer.fault
             got = f"no answer ({fault.kind})" if fault else "nothing"
-            expect.that(fault is None and seen.bodies, "an answer after clients that went away", got)
+            expect.check(fault is None and seen.bodies, "an answer after clients that went away", got)
     if any(len(seen.bodies) == 1 and looks_like_error(seen.bodies[0]) for seen in (unary, streamed)):
         raise NotAssessed(Obstacle.REFUSED_AFTER)
 
@@ -105,7 +107,7 @@ def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
     """Within a second after the client is gone, the adapter stops waiting for the slow provider."""
     seen, freed = once(subject, "freed", lambda: after_leaving(subject), everywhere=True)
     with shown(seen):
-        expect.that(freed, "the work to end within a second", "the provider is still waited for")
+        expect.check(freed, "the work to end within a second", "the provider is still waited for")
 
 
 def named(body: Any) -> str:

@@ -44,7 +44,7 @@ def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
         if answer.code == OK or names:
             with exchanges.shown(seen):
                 text = f"OK or {' or '.join(wanted)}" if wanted else OK
-                expect.that(answer.code in (OK, *wanted), text, answer.code, "status")
+                expect.check(answer.code in (OK, *wanted), text, answer.code, "status")
 
 
 def messages(seen: exchanges.Seen) -> list[bytes]:

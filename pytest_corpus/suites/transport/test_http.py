@@ -42,7 +42,7 @@ def test_a_unary_answer_is_json(subject: Subject) -> None:
     for seen in (capabilities(subject), *refused(subject)):
         answer = answered(seen).answer
         with shown(seen):
-            expect.that(answer.content_type == JSON, JSON, type_and_status(seen), "Content-Type")
+            expect.check(answer.content_type == JSON, JSON, type_and_status(seen), "Content-Type")
 
 
 @pytest.mark.requirement("TRA-HTTP-2")
@@ -55,7 +55,7 @@ def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
             wanted = sorted({200, *(status for name in names for status in TAXONOMY[name].http)})
             with shown(seen):
                 text = f"{' or '.join(map(str, wanted))} for {names[0]}"
-                expect.that(seen.answer.status in wanted, text, f"{seen.answer.status}", "status")
+                expect.check(seen.answer.status in wanted, text, f"{seen.answer.status}", "status")
 
 
 @pytest.mark.requirement("TRA-HTTP-3")
@@ -64,7 +64,7 @@ def test_a_success_has_a_status_of_success(subject: Subject) -> None:
     seen = answered(capabilities(subject))
     expect.assessable(looks_like_success(body_of(seen)), Obstacle.NO_SUCCESS)
     with shown(seen):
-        expect.that(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
+        expect.check(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
 
 
 @pytest.mark.requirement("TRA-HTTP-4")
@@ -77,11 +77,11 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
         answer = answered(seen).answer
         with shown(seen):
             coding = answer.header("Content-Encoding").strip().lower().removeprefix("x-") or "identity"
-            expect.that(coding in ("identity", offer), f"identity or {offer}", found=coding, path="Content-Encoding")
+            expect.check(coding in ("identity", offer), f"identity or {offer}", found=coding, path="Content-Encoding")
             if coding == "identity":
-                expect.that(not answer.body.startswith(GZIP_MAGIC), "a body that is not compressed", "gzip", "body")
+                expect.check(not answer.body.startswith(GZIP_MAGIC), "a body that is not compressed", "gzip", "body")
             elif not is_envelope(lenient(unzipped(answer.body))):
-                expect.that(False, "an envelope, compressed", "what does not decompress to one", "body")
+                expect.check(False, "an envelope, compressed", "what does not decompress to one", "body")
 
 
 @pytest.mark.requirement("TRA-HTTP-5")
@@ -90,7 +90,7 @@ def test_another_method_is_refused(subject: Subject) -> None:
     seen = sent_once(subject, "method", RawRequest(body=b"", method="GET"), everywhere=True)
     with shown(seen):
         status = seen.answer.status
-        expect.that(400 <= status < 500, "a status of 4xx for GET", f"{status}" if status else "no answer", "status")
+        expect.check(400 <= status < 500, "a status of 4xx for GET", f"{status}" if status else "no answer", "status")
 
 
 @pytest.mark.requirement("TRA-HTTP-6")
@@ -100,7 +100,7 @@ def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
     with shown(seen):
         body = body_of(seen)
         got = "no answer" if seen.answer.fault else f"{kind_of(body)} with status {seen.answer.status}"
-        expect.that(is_envelope(body), "an envelope", got, "body")
+        expect.check(is_envelope(body), "an envelope", got, "body")
 
 
 @pytest.mark.requirement("TRA-HTTP-7")
@@ -111,7 +111,7 @@ def test_another_content_type_is_refused_with_its_status(subject: Subject) -> No
     expect.applicable(not looks_like_success(body), "another content type is served")
     legal = (400, 415, 200) if looks_like_error(body) else (400, 415)
     with shown(seen):
-        expect.that(status in legal, "400 or 415", f"{status}", "status")
+        expect.check(status in legal, "400 or 415", f"{status}", "status")
 
 
 @pytest.mark.requirement("TRA-HTTP-8")
@@ -131,9 +131,9 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
         looked = True
         with shown(seen):
             allowed = seen.answer.content_type in (kind, JSON)
-            expect.that(allowed, f"{kind} or {JSON}", type_and_status(seen), "Content-Type")
+            expect.check(allowed, f"{kind} or {JSON}", type_and_status(seen), "Content-Type")
             found = kind_of(bodies[0]) if bodies else "nothing"
-            expect.that(bool(bodies) and looks_like_error(bodies[0]), "one error envelope", found, "body")
+            expect.check(bool(bodies) and looks_like_error(bodies[0]), "one error envelope", found, "body")
     expect.applicable(there, "no stream is offered")
     expect.assessable(looked, Obstacle.WRONG_TYPES_TAKEN)
 
@@ -150,7 +150,7 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
         named = len(bodies) == 1 and "NotSupported" in error_names(bodies[0])
         with shown(seen):
             got = f"{kind_of(bodies[0]) if bodies else 'nothing'} with status {status}"
-            expect.that(named and status in legal, f"NOT_SUPPORTED with 406 for {kind}", got)
+            expect.check(named and status in legal, f"NOT_SUPPORTED with 406 for {kind}", got)
     expect.applicable(not all(offered.values()), "every format is offered")
 
 
@@ -164,9 +164,9 @@ def test_another_major_version_is_refused(subject: Subject, requirement: str) ->
         raise NotApplicable("the header X-Adapter-Protocol is not read")
     if requirement == "TRA-HTTP-11":
         with shown(one):
-            expect.that(served[0], "version 1.3 to be served", kind_of(bodies[0]), PROTOCOL_HEADER)
+            expect.check(served[0], "version 1.3 to be served", kind_of(bodies[0]), PROTOCOL_HEADER)
     with shown(two):
-        expect.that("NotSupported" in error_names(bodies[1]), "NOT_SUPPORTED for version 2.0", kind_of(bodies[1]))
+        expect.check("NotSupported" in error_names(bodies[1]), "NOT_SUPPORTED for version 2.0", kind_of(bodies[1]))
 
 
 def of_version(subject: Subject, version: str) -> Seen:

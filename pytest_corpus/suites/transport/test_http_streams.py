@@ -20,7 +20,7 @@ def test_a_stream_has_its_content_type(subject: Subject, name: str) -> None:
     seen = exchanges.offered(subject, kind)
     found = seen.answer.content_type
     with exchanges.shown(seen):
-        expect.that(found == kind, kind, found=found or None, path="Content-Type")
+        expect.check(found == kind, kind, found=found or None, path="Content-Type")
 
 
 @core("TRA-NDJSON-2")
@@ -31,7 +31,7 @@ def test_ndjson_is_chunked(subject: Subject) -> None:
     with exchanges.shown(seen):
         length = "a content length" if seen.answer.header("Content-Length") else "no transfer encoding"
         got = f"{length}, HTTP/{seen.answer.version}"
-        expect.that("chunked" in coding, "Transfer-Encoding: chunked", got, "Transfer-Encoding")
+        expect.check("chunked" in coding, "Transfer-Encoding: chunked", got, "Transfer-Encoding")
 
 
 @pytest.mark.core
@@ -55,6 +55,6 @@ def frames_in(subject: Subject, name: str) -> tuple[exchanges.Seen, list[bytes]]
     part, split = PARTS[name]
     found = split(seen.answer.body)
     with exchanges.shown(seen):
-        expect.that(found, f"a frame in each {part}", f"no {part} with data", "body")
+        expect.check(found, f"a frame in each {part}", f"no {part} with data", "body")
     exchanges.hold_frames(seen, found, part)
     return seen, found

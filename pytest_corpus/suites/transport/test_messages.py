@@ -26,9 +26,9 @@ def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
             for number, body in messages(seen, objects_only=exchanges.way_of(subject) == "stdio"):
                 got = in_words(Keys(body)) if isinstance(body, dict) else exchanges.kind_of(body)
                 is_answer = isinstance(body, dict) and set(body) == {"id", "frame"}
-                expect.that(is_answer, "an object with the keys id, frame", got, f"message {number}")
+                expect.check(is_answer, "an object with the keys id, frame", got, f"message {number}")
                 same = type(body["id"]) is int and 0 < body["id"] <= (seen.answer.number or 0)
-                expect.that(same, "the number of the request", kind_of_id(body["id"]), f"message {number}, id")
+                expect.check(same, "the number of the request", kind_of_id(body["id"]), f"message {number}, id")
         exchanges.answered(seen)
 
 
@@ -40,7 +40,7 @@ def test_each_message_holds_one_frame(subject: Subject) -> None:
             for number, body in messages(seen, objects_only=True):
                 if "frame" in body:
                     frame = body["frame"]
-                    expect.that(
+                    expect.check(
                         isinstance(frame, dict), "one frame", exchanges.kind_of(frame), f"message {number}, frame"
                     )
         exchanges.answered(seen)
@@ -55,7 +55,7 @@ def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
         if last is not None:
             with exchanges.shown(seen):
                 more = len(frames) - last - 1
-                expect.that(more == 0, "nothing after the terminal frame", f"{more} more", f"message {last + 1}")
+                expect.check(more == 0, "nothing after the terminal frame", f"{more} more", f"message {last + 1}")
 
 
 @pytest.mark.requirement("TRA-MSG-4")
@@ -70,9 +70,9 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
     frames = [(at, body["frame"]) for at, body in after if isinstance(body, dict) and body.get("id") == answer.number]
     with exchanges.shown(seen):
         late = [frame for at, frame in frames if at > IN_FLIGHT_S and not looks_like_error(frame)]
-        expect.that(not late, "nothing more, or one error frame, after `cancel`", f"{len(late)} more frames")
+        expect.check(not late, "nothing more, or one error frame, after `cancel`", f"{len(late)} more frames")
         errors = [frame for _, frame in frames if looks_like_error(frame)]
-        expect.that(len(errors) <= 1, "at most one error frame after `cancel`", f"{len(errors)} of them")
+        expect.check(len(errors) <= 1, "at most one error frame after `cancel`", f"{len(errors)} of them")
 
 
 @pytest.mark.core
@@ -83,7 +83,7 @@ def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
         wanted, kind = ("text messages", "binary ones") if way == "websocket" else ("answers alone", "other lines")
         with exchanges.shown(seen):
             others = sum(piece.binary for piece in seen.answer.pieces) if way == "websocket" else seen.answer.noise
-            expect.that(not others, wanted, f"{others} {kind}")
+            expect.check(not others, wanted, f"{others} {kind}")
         exchanges.answered(seen)
 
 

@@ -28,7 +28,7 @@ from pytest_corpus.suites.vector.support.answers import (
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import exactly, fan, rankings
+from pytest_corpus.suites.vector.support.scenarios.checks import exactly, five_directions, rankings
 from pytest_corpus.suites.vector.support.shared import Item
 
 MOST_VECTORS = 5_000
@@ -62,14 +62,14 @@ def test_the_largest_batch_is_stored(vector: Vector) -> Steps:
     most = largest(vector)
     sandbox, items = vector.sandbox(), batch_of(vector, most)
     result = expect.success(sandbox.upsert(*items), f"an upsert of {most}")
-    expect.that(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
-    expect.that(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
+    expect.check(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
+    expect.check(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
     yield
     for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
         if filters or (vector.at_most(5) == 5 and vector.dimensions > 1):
             narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}
             found = sandbox.ids(item["vector"], 5, **narrowed)
-            expect.that(item["id"] in found, "each vector of the batch", "not the first, the middle and the last one")
+            expect.check(item["id"] in found, "each vector of the batch", "not the first, the middle and the last one")
     if vector.at_most(most + 3) == most + 3:
         exactly(sandbox, *items)
 
@@ -90,17 +90,17 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
             continue
         expect.readable(reply)
         with expect.resting_on("VEC-LIMIT-2"):
-            expect.that(reply.is_error, "a batch that is too large to be refused", str(reply))
+            expect.check(reply.is_error, "a batch that is too large to be refused", str(reply))
         if requirement == "VEC-LIMIT-3":
             look_at(*shown_by)
-            expect.that({*found} == {held["id"]}, "nothing of a refused batch", f"{len(found)} vectors")
+            expect.check({*found} == {held["id"]}, "nothing of a refused batch", f"{len(found)} vectors")
         elif requirement == "VEC-LIMIT-6":
             given = reply.details.get("max_batch_size")
-            expect.that(given == most, f"{most}", found=given, path="details.max_batch_size")
+            expect.check(given == most, f"{most}", found=given, path="details.max_batch_size")
         else:
             given = reply.details.get("suggested_batch_reduction")
             fits = is_number(given) and 0 <= given <= 100
-            expect.that(fits, "a percentage", found=given, path="details.suggested_batch_reduction")
+            expect.check(fits, "a percentage", found=given, path="details.suggested_batch_reduction")
 
 
 @remembered
@@ -145,7 +145,7 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
     with expect.resting_on("VEC-LIMIT-5"):
         expect.refusal(reply, "BadRequest")
     given = reply.details.get("max_top_k")
-    expect.that(given == most, f"{most}", word(given), "details.max_top_k")
+    expect.check(given == most, f"{most}", word(given), "details.max_top_k")
 
 
 @rules("refused_or_stored VEC-LIMIT-8, not_stored VEC-LIMIT-14")
@@ -159,7 +159,7 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
     if requirement == "VEC-LIMIT-14":
         expect.readable(reply)
         stored = reply.is_success and all(item["id"] in sandbox.contents() for item in items)
-        expect.that(not stored, "no batch to be stored, or the flag not to be false", "both vectors stored")
+        expect.check(not stored, "no batch to be stored, or the flag not to be false", "both vectors stored")
         return
     expect.either(reply, "NotSupported", "BadRequest")
     if reply.is_error:
@@ -211,7 +211,7 @@ def answered(vector: Vector, *queries: dict[str, Any]) -> Reply:
 def answer_of(reply: Reply, count: int) -> Reply:
     """An answer to a batch of this number of queries, which has as many results."""
     results = results_of(expect.success(reply, "an answer to the batch"))
-    expect.that(len(results) == count, f"{count} results", f"{len(results)}", "result")
+    expect.check(len(results) == count, f"{count} results", f"{len(results)}", "result")
     return reply
 
 
@@ -230,7 +230,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     """Each query finds its own vector first, in whatever order they are asked."""
     vector.require("query", "batch_query")
     vector.need_direction()
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     for whole in ORDERS:
         order = whole[: min(vector.batch or MANY, MANY if takes_many(vector) else FEW)]
         sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
@@ -238,7 +238,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
         firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
         wanted = [items[at]["id"] for at in order]
         at = next((at for at, (own, first) in enumerate(zip(wanted, firsts, strict=False)) if own != first), 0)
-        expect.that(firsts == wanted, "each result at its place", "that of another query", f"result.results.{at}")
+        expect.check(firsts == wanted, "each result at its place", "that of another query", f"result.results.{at}")
 
 
 @pytest.mark.requirement("VEC-MULTI-3")
@@ -246,7 +246,7 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     """The options of one query of a batch do not change the answer to another."""
     vector.require("query", "batch_query")
     vector.several()
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.at_most(3)}
     others: dict[str, Any] = {
         "top_k": 1,
@@ -263,7 +263,7 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
         pair = (0, number) if number % 2 else (number, 0)
         found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
         wanted = [alone[each] for each in pair]
-        expect.that(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
+        expect.check(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
 
 
 def filters_of_a_batch(sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
@@ -274,7 +274,7 @@ def filters_of_a_batch(sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
         alone = sandbox.ask(**query)
         if expect.either(alone, *PERMANENT):
             found, wanted = shown(sandbox.batch(query)[0]), shown(matches_of(alone.result))
-            expect.that(found == wanted, "the answer that the query gets alone (another filter)", "other matches")
+            expect.check(found == wanted, "the answer that the query gets alone (another filter)", "other matches")
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
@@ -307,9 +307,9 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
     sandbox.ids(**query)
     sandbox.put(new)
     sandbox.tell_apart(query["top_k"])
-    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted", "no such match")
+    expect.check(new["id"] in sandbox.ids(**query), "the vector that was upserted", "no such match")
     sandbox.remove(new["id"])
-    expect.that(new["id"] not in sandbox.ids(**query), "the vector gone", "a match of the deleted vector")
+    expect.check(new["id"] not in sandbox.ids(**query), "the vector gone", "a match of the deleted vector")
 
 
 @pytest.mark.requirement("VEC-MULTI-5")
@@ -328,7 +328,7 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
     reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
     found = set(map(id_of, matches_of(result, "VEC-MULTI-1")))
-    expect.that(set(vector.home().known) & found, "a vector of the namespace of the batch", "no such match")
+    expect.check(set(vector.home().known) & found, "a vector of the namespace of the batch", "no such match")
 
 
 @pytest.mark.requirement("VEC-MULTI-7")
@@ -342,4 +342,4 @@ def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vec
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:
         found = {id_of(match) for result in results_of(reply.result) for match in matches_of(result)}
-        expect.that(found <= set(other.known), "vectors of the namespace of the query", "vectors of another namespace")
+        expect.check(found <= set(other.known), "vectors of the namespace of the query", "vectors of another namespace")

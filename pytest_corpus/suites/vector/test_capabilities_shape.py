@@ -14,7 +14,7 @@ from pytest_corpus.spec.capabilities import SECTIONS
 from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestConsistency
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import canonical, is_number
-from pytest_corpus.suites.vector.support.scenarios.checks import rankings, used
+from pytest_corpus.suites.vector.support.scenarios.checks import rankings, upsert_and_query
 
 LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
 
@@ -24,7 +24,7 @@ def test_metrics_are_advertised(vector: Vector) -> None:
     """Some key that speaks of metrics names at least one of the protocol's."""
     look_at_capabilities(vector.capabilities)
     stated = list(metrics_of(vector.capabilities.document))
-    expect.that(
+    expect.check(
         any(map(canonical, stated)), "cosine, euclidean or dot", "other metrics, or none", "result.supported_metrics"
     )
 
@@ -38,7 +38,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
     expect.applicable(listed, "no metric is listed")
     for metric in listed:
         if not is_ranked(vector, metric):
-            used(vector, vector.named(metric=metric), in_words(metric))
+            upsert_and_query(vector, vector.named(metric=metric), in_words(metric))
 
 
 def is_ranked(vector: Vector, metric: str) -> bool:
@@ -49,7 +49,7 @@ def is_ranked(vector: Vector, metric: str) -> bool:
     except (Undecided, Violation):  # what is wrong shows where it is only used
         return False
     if ranked:
-        expect.that(ranked, "matches in a namespace of the metric", "no matches")
+        expect.check(ranked, "matches in a namespace of the metric", "no matches")
     return ranked
 
 
@@ -57,7 +57,7 @@ def is_ranked(vector: Vector, metric: str) -> bool:
 def test_the_most_matches_are_published(vector: Vector) -> None:
     """`max_top_k` is stated."""
     look_at_capabilities(vector.capabilities)
-    expect.that(vector.capabilities.limit("max_top_k"), "a number", "no number", "result.max_top_k")
+    expect.check(vector.capabilities.limit("max_top_k"), "a number", "no number", "result.max_top_k")
 
 
 @pytest.mark.requirement("VEC-CAP-4")
@@ -69,7 +69,7 @@ def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) ->
     expect.applicable(stated, f"no {name} is stated")
     for path, value in stated:
         if math.isfinite(value):
-            expect.that(
+            expect.check(
                 value == int(value) and value > 0, "a positive whole number", found=value, path=f"result.{path}"
             )
 

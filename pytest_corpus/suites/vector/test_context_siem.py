@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.answer_cache import cached, keyed, remembered
+from pytest_corpus.kit.answer_cache import cached, context_with_key, remembered
 from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.outcomes import Undecided
@@ -65,7 +65,7 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
             expect.readable(reply)
             said = json.dumps(failures_of(reply.result), ensure_ascii=False)
             held = any(text in said for text in reply.exchange.secrets.values())
-            expect.that(not held, "no content", "a part of the content", "result.failures")
+            expect.check(not held, "no content", "a part of the content", "result.failures")
 
 
 @rules("made_up VEC-CAP-5, there VEC-CAP-6")
@@ -119,10 +119,10 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         held.update({item["id"]: item for item in items})
         found = exactly(sandbox, *held.values())
         described = described_by(found[items[0]["id"]], items[0]["metadata"])
-        expect.that(described, "the metadata of the last upsert", "other metadata")
+        expect.check(described, "the metadata of the last upsert", "other metadata")
         if vector.dimensions > 1 and items[0]["vector"] != first["vector"]:
             nearest = sandbox.ids(items[0]["vector"], 1)
-            expect.that(nearest == [items[0]["id"]], "the vector of the last upsert", "that of an earlier one")
+            expect.check(nearest == [items[0]["id"]], "the vector of the last upsert", "that of an earlier one")
 
 
 @pytest.mark.requirement("COM-IDEM-8")
@@ -140,7 +140,7 @@ def test_keys_that_resemble_each_other_are_two(vector: Vector) -> Steps:
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
     yield
     found = exactly(sandbox, late)
-    expect.that(described_by(found[late["id"]], late["metadata"]), "the metadata of the last upsert", "other metadata")
+    expect.check(described_by(found[late["id"]], late["metadata"]), "the metadata of the last upsert", "other metadata")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -148,12 +148,12 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
     sandbox = vector.sandbox(*items)
-    keyed = within(sandbox, **new_key())
+    context_with_key = within(sandbox, **new_key())
     for item in items[:2]:
-        expect.success(keyed.delete(ids=[item["id"]]), "the deletion")
+        expect.success(context_with_key.delete(ids=[item["id"]]), "the deletion")
     yield
     exactly(sandbox, items[2])
-    expect.success(keyed.upsert(items[0]), "an upsert")
+    expect.success(context_with_key.upsert(items[0]), "an upsert")
     exactly(sandbox, items[0], items[2])
 
 
@@ -165,10 +165,10 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     vector.need_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
     [sandbox] = lasting(vector, "asked under a key", lambda: [vector.sandbox(*items)])
-    keyed = within(sandbox, **new_key())
+    context_with_key = within(sandbox, **new_key())
     yield
     for item in items:
-        answers_with(keyed, item, 1, operation)
+        answers_with(context_with_key, item, 1, operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -181,7 +181,7 @@ def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
     expect.applicable(not deleted.is_a("BadRequest"), "arguments that no document knows are refused")
     expect.success(deleted, "the deletion")
     left = vector.call("query", {**vector.looking(), "namespace": args["namespace"]})
-    expect.that(left.is_a("BadRequest") or not is_made(left), "the namespace deleted", "matches of the namespace")
+    expect.check(left.is_a("BadRequest") or not is_made(left), "the namespace deleted", "matches of the namespace")
 
 
 def is_made(reply: Reply) -> bool:
@@ -220,7 +220,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
             expect.success(reply, f"a {name}")
         expect.assessable(one.exchange.observed.reached_provider, Obstacle.NOT_REACHED)
         reached = again.exchange.observed.reached_provider
-        expect.that(reached, f"{name} to reach the provider for each tenant", "one call of it for both")
+        expect.check(reached, f"{name} to reach the provider for each tenant", "one call of it for both")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -249,7 +249,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         found = place.contents()
         for write, item in writes.items():
             there = item["id"] in found
-            expect.that(there is (write == "upsert"), f"{write} carried out for each tenant", "for one tenant only")
+            expect.check(there is (write == "upsert"), f"{write} carried out for each tenant", "for one tenant only")
     if like == vocabulary.ALIKE[0] and vector.namespaces and vector.works("delete_namespace"):
         key = new_key()
         for place in places:
@@ -258,7 +258,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
             )
         for place in places:
             left = place.ask(added["vector"])
-            expect.that(
+            expect.check(
                 left.is_error or not matches_of(left.result),
                 "the namespace of each tenant deleted",
                 "the namespace of one tenant deleted",
@@ -284,7 +284,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> Steps:
     yield
     for ctx in contexts:
         sandbox = Sandbox(vector, args["namespace"], vector.dimensions, vector.metric, ctx)
-        expect.that(is_made(sandbox.ask()), "the namespace of each tenant created", "the namespace of one tenant only")
+        expect.check(is_made(sandbox.ask()), "the namespace of each tenant created", "the namespace of one tenant only")
 
 
 @pytest.mark.requirement("COM-IDEM-3")
@@ -294,9 +294,9 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     sandbox, key = vector.sandbox(), new_key()
     items = [vector.item(angle) for angle in (20, 80, 140)][: vector.batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
-    first = within(sandbox, **keyed(key)).upsert(*items)
+    first = within(sandbox, **context_with_key(key)).upsert(*items)
     expect.applicable(failures_of(first.result), "an upsert with a bad vector is refused whole")
-    replays.answers_again(first, within(sandbox, **keyed(key)).upsert(*items))
+    replays.answers_again(first, within(sandbox, **context_with_key(key)).upsert(*items))
 
 
 def needs(vector: Vector, write: str) -> None:
@@ -338,11 +338,11 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
     ]
     sandbox.put(*later)
     for operation, args, key, first in made:
-        replays.answers_again(first, vector.call(operation, args, keyed(key)))
+        replays.answers_again(first, vector.call(operation, args, context_with_key(key)))
     yield
     found = exactly(sandbox, *later, claim="what was written after the first call")
     described = all(described_by(found[each["id"]], {"kind": "later"}) for each in later)
-    expect.that(described, "the later metadata", "the first metadata")
+    expect.check(described, "the later metadata", "the first metadata")
 
 
 def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -366,9 +366,9 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
         vector.faults.provider_op(name)
     results, reached = sent_twice_at_once(vector, name)
     if requirement == "COM-IDEM-4":
-        expect.that(same(*results), "the same result for both", replays.differing(*results), "result")
+        expect.check(same(*results), "the same result for both", replays.differing(*results), "result")
     else:
-        expect.that(reached == 1, "one call of the provider", f"{reached} at once")
+        expect.check(reached == 1, "one call of the provider", f"{reached} at once")
 
 
 @remembered
@@ -391,4 +391,4 @@ def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
         vector, lambda instance: replays.can_be_sent_again(instance, "upsert", args), lambda reply: reply.is_success
     )
     result = reply.result
-    expect.that(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")
+    expect.check(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")

@@ -50,9 +50,9 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
     yield
     for more in asked:
         found = other.ids(item["vector"], 3, **more)
-        expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
+        expect.check(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
         there = own["id"] in (other.contents() if vector.approximate else found) or not other.held
-        expect.that(there, "the vector of the tenant", "no such match", "result.matches")
+        expect.check(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
         pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first with the plain name
         tenants = vocabulary.meeting(str(one.ctx["tenant"]), len(pairs), pairs)
@@ -85,7 +85,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
     expect.applicable(replies, "neither deletes by filter nor namespaces are offered")
     yield
     found = checks.exactly(one, item, claim="the vectors of the other tenant")
-    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
+    expect.check(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -111,9 +111,9 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
         reads = reply.is_success and name in ("query", "batch_query")
         for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():
             kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
-            expect.that("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
+            expect.check("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
     found = checks.exactly(one, item, claim="the vectors of the other tenant")
-    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
+    expect.check(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -124,7 +124,7 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> St
     one = vector.sandbox(item, tenant=f"tenant{canary()}", name=name)
     untenanted = vector.sandbox(name=name)
     yield
-    expect.that(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
+    expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     checks.present(one, item)
 
 
@@ -145,7 +145,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     for ctx in (new_tenant(), {}):
         report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
         named = item["id"] in report or (vector.namespaces and sandbox.name in report)
-        expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
+        expect.check(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 
 
 @rules("cached COM-CACHE-1, scoped COM-CACHE-2")

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit.fixtures import Steps, subject
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines, heeded
+from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines, require_deadline_support
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.sandbox import within
 from pytest_corpus.suites.vector.support.scenarios.checks import exactly
@@ -17,9 +17,9 @@ def test_an_expired_write_changes_nothing(vector: Vector) -> Steps:
     items = [vector.item(20, {"kind": "a"}), vector.item(110, {"kind": "b"})]
     sandbox = vector.sandbox(*items)
     late = within(sandbox, deadline_ms=in_ms(-60_000))
-    heeded(vector, "upsert", late.upsert(vector.item(160)))
-    heeded(vector, "delete", late.delete(ids=[items[0]["id"]]))
+    require_deadline_support(vector, "upsert", late.upsert(vector.item(160)))
+    require_deadline_support(vector, "delete", late.delete(ids=[items[0]["id"]]))
     if vector.deletes_by_filter:
-        heeded(vector, "delete", late.delete(filter={"kind": "b"}))
+        require_deadline_support(vector, "delete", late.delete(filter={"kind": "b"}))
     yield
     exactly(sandbox, *items)

@@ -91,14 +91,14 @@ def test_a_deleted_vector_is_not_found(vector: Vector) -> Steps:
     yield
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):
         for way in ways:
-            expect.that(
+            expect.check(
                 item["id"] in sandbox.ids(item["vector"], 5, **way),
                 "the vector, before its deletion",
                 "no match of the vector",
             )
         expect.success(sandbox.delete(ids=[item["id"]]), "the deletion")
         for way in ways:
-            expect.that(
+            expect.check(
                 item["id"] not in sandbox.ids(item["vector"], 5, **way),
                 "the vector gone",
                 "a match of the deleted vector",
@@ -120,7 +120,7 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
     changes += [lambda: sandbox.delete(filter={"part": 9})] if vector.deletes_by_filter else []
     for change in changes:
         change()
-    expect.that(gone["id"] not in sandbox.contents(), "the deleted vector gone", "a match of the deleted vector")
+    expect.check(gone["id"] not in sandbox.contents(), "the deleted vector gone", "a match of the deleted vector")
 
 
 LONG = 40
@@ -142,7 +142,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
     yield
     found = sandbox.contents()
     left = sum(name in found for name in doomed)
-    expect.that(not left, "all of them gone", f"{left} of {len(doomed)} are there")
+    expect.check(not left, "all of them gone", f"{left} of {len(doomed)} are there")
 
 
 @core("VEC-DELETE-4")
@@ -154,7 +154,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         kept = items[1:] if number == 0 else items[1:3]
         found = present(sandbox, *kept)
         for item in kept:
-            expect.that(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "other metadata")
+            expect.check(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "other metadata")
     stem, sandbox = vector.name("d"), vector.sandbox()
     twins = [{**vector.item(20 + 40 * number), "id": f"{stem}{end}"} for number, end in enumerate(("", "x"))]
     sandbox.put(*twins)
@@ -170,7 +170,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         sandbox.remove(*gone)
         found = present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
-            expect.that(not found.keys() & {*gone}, "every id of the delete gone", "some of the vectors")
+            expect.check(not found.keys() & {*gone}, "every id of the delete gone", "some of the vectors")
 
 
 @pytest.mark.core
@@ -192,7 +192,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     found = sandbox.ids(items[0]["vector"], 5), sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
     left = {item["id"] for item in items} & {*found[0], *found[1]}
-    expect.that(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
+    expect.check(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
 
 
 def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
@@ -206,7 +206,7 @@ def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[
         with expect.resting_on("VEC-FILTER-5"):
             expect.either(met, *PERMANENT)
             found = {id_of(match) for match in matches_of(met.result)} if met.is_success else set()
-            expect.that(found <= {item["id"]}, "what has the value, or a refusal", f"{len(found)} matches")
+            expect.check(found <= {item["id"]}, "what has the value, or a refusal", f"{len(found)} matches")
         if expect.either(sandbox.delete(filter=wanted), *PERMANENT):
             taken.pop(kind, None)
     present(sandbox, *kept, *taken.values())
@@ -240,7 +240,7 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Step
     yield
     for args, count in wanted:
         result = expect.success(sandbox.delete(**args), "the deletion")
-        expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
+        expect.check(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
 
 
 @pytest.mark.requirement("VEC-DELETE-7")
@@ -258,11 +258,11 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     found = sandbox.contents()
     gone = sum(item["id"] not in found for item in items)
     if reply.is_error:
-        expect.that(not gone, "nothing gone by a delete that is refused", f"{gone} gone")
+        expect.check(not gone, "nothing gone by a delete that is refused", f"{gone} gone")
         return
     counted = processed(reply.result)
     known = counted == gone == 2 or (not failed(reply.result) and (gone, counted) == (2, 3))
-    expect.that(known, "2 gone, and as many counted", f"{gone} gone, {counted} counted", "result")
+    expect.check(known, "2 gone, and as many counted", f"{gone} gone, {counted} counted", "result")
 
 
 @rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12")
@@ -313,7 +313,7 @@ def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
         again = {**item, "vector": direction(20 + 40 * number, vector.dimensions), "metadata": {"round": number}}
         sandbox.put(again)
         found = exactly(sandbox, again)
-        expect.that(described_by(found[item["id"]], again["metadata"]), "the new metadata", "other metadata")
+        expect.check(described_by(found[item["id"]], again["metadata"]), "the new metadata", "other metadata")
 
 
 @pytest.mark.requirement("VEC-DELETE-11")
@@ -346,4 +346,4 @@ def test_deleting_what_is_not_there_succeeds(vector: Vector) -> None:
     sandbox.remove(items[0]["id"])
     for name in (vector.name("unknown"), items[0]["id"]):
         result = expect.success(sandbox.delete(ids=[name]), "a success")
-        expect.that(processed(result) == 0, "0 processed", f"{processed(result)}", "result")
+        expect.check(processed(result) == 0, "0 processed", f"{processed(result)}", "result")

@@ -88,9 +88,9 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
             sandbox.upsert({**item, "vector": wrong, "metadata": {"kind": "wrong"}})
         found = checks.exactly(sandbox, held, claim="what was there before")
         kept = checks.described_by(found[held["id"]], held["metadata"])
-        expect.that(kept, "the metadata as before", "those of the wrong one")
+        expect.check(kept, "the metadata as before", "those of the wrong one")
     if vector.dimensions > 1:
-        expect.that(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another vector")
+        expect.check(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another vector")
 
 
 @pytest.mark.requirement("VEC-DIM-5")
@@ -106,13 +106,13 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
     if not reply.is_success:
         expect.refusal(reply, MISMATCH)
         raise NotApplicable("a batch with a bad item is refused whole")
-    expect.that(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
+    expect.check(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
     points = checks.points_at(reply.result, wrong, vector.settings.edition)
-    expect.that(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
+    expect.check(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
     yield
     found = sandbox.contents()
     stored = all(items[number]["id"] in found for number in (0, 2))
-    expect.that(stored, "the other items stored", "not all of the items")
+    expect.check(stored, "the other items stored", "not all of the items")
 
 
 @rules("used VEC-DIM-6, refused VEC-DIM-7")
@@ -123,13 +123,13 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
     expect.applicable(vector.fixed in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
         args = vector.named(dimensions=most)
-        checks.used(vector, args, f"{most} dimensions")
+        checks.upsert_and_query(vector, args, f"{most} dimensions")
         if most > 2 and not vector.approximate:
             first, second = ({**vector.item(), "vector": [0.1] * (most - 1) + [last]} for last in (1.0, -1.0))
             sandbox = Sandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
             sandbox.put(first, second)
             for item in (first, second):
-                expect.that(
+                expect.check(
                     sandbox.ids(item["vector"], 1) == [item["id"]],
                     "a rank by all dimensions",
                     "a rank by fewer dimensions",
@@ -165,7 +165,7 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
 def takes(sandbox: Sandbox, item: Item) -> None:
     """A place takes a vector."""
     result = expect.success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
-    expect.that(not failures_of(result), "an upsert of its dimensions", "a failed item", "result.failures")
+    expect.check(not failures_of(result), "an upsert of its dimensions", "a failed item", "result.failures")
 
 
 @rules("dimensions VEC-DIM-11, namespace VEC-DIM-12")
@@ -185,8 +185,8 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     if requirement == "VEC-DIM-12":
         vector.need_namespaces()
         named = reply.details.get("namespace") == query["namespace"]
-        expect.that(named, "the namespace that was asked for", "another namespace, or none", "details.namespace")
+        expect.check(named, "the namespace that was asked for", "another namespace, or none", "details.namespace")
         return
     for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):
         given = reply.details.get(key)
-        expect.that(given == value, f"{value}", found=given, path=f"details.{key}")
+        expect.check(given == value, f"{value}", found=given, path=f"details.{key}")

@@ -25,7 +25,7 @@ def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str)
         expect.readable(reply)
         for failure in failures_of(reply.exchange.frames[-1].body.get("result")):
             named = any(is_a(each, family) for each in error_names(failure) for family in families)
-            expect.that(
+            expect.check(
                 named,
                 f"a failure of class {' or '.join(families)}",
                 " and ".join(map(word, error_names(failure))) or "no class of the taxonomy",

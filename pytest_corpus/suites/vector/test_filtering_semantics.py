@@ -16,7 +16,7 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, offer
 from pytest_corpus.suites.vector.support.scenarios import checks
-from pytest_corpus.suites.vector.support.scenarios.checks import fan, same
+from pytest_corpus.suites.vector.support.scenarios.checks import five_directions, same
 from pytest_corpus.suites.vector.support.shared import Item
 
 OPERATORS: tuple[tuple[Any, tuple[int, ...]], ...] = (
@@ -97,7 +97,7 @@ MOST_BATCHES = 50
 """A crowd that takes more upserts is not written."""
 
 
-def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
+def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
     """The vectors that a query with a filter finds, however few it may ask for or find at once.
 
     Args:
@@ -114,18 +114,20 @@ def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) ->
                 return None
         if not reply.is_a("IndexNotReady"):
             found.update(map(id_of, sandbox.own(matches_of(expect.success(reply, "an answer to the query")))))
-    expect.that(found <= set(sandbox.known), "vectors of the namespace", "vectors of another namespace")
+    expect.check(found <= set(sandbox.known), "vectors of the namespace", "vectors of another namespace")
     return [item for item in items if item["id"] in found]
 
 
-def just(sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item], *refusals: str) -> None:
+def expect_exact_matches(
+    sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item], *refusals: str
+) -> None:
     """A query with a filter finds these vectors, all of them and no others, or is refused in one of these ways."""
-    found = met(sandbox, wanted, items, *refusals)
+    found = matching_items(sandbox, wanted, items, *refusals)
     if found is None:
         return
     wanted_ids, ids = [item["id"] for item in right], [item["id"] for item in found]
     got = difference(wanted_ids, ids)
-    expect.that(sorted(ids) == sorted(wanted_ids), f"{len(right)} matches of the filter", got, "result.matches")
+    expect.check(sorted(ids) == sorted(wanted_ids), f"{len(right)} matches of the filter", got, "result.matches")
 
 
 @pytest.mark.core
@@ -141,13 +143,13 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
         vector.need_terms()
     if requirement != "VEC-FILTER-1":
         vector.need_filters()
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     for wanted, parts in FILTERS[requirement]:
         unknown = wanted.keys() - items[0]["metadata"].keys()  # a store of declared keys may refuse one (R31, R138)
-        just(sandbox, wanted, items, [items[part] for part in parts], *(PERMANENT if unknown else ()))
+        expect_exact_matches(sandbox, wanted, items, [items[part] for part in parts], *(PERMANENT if unknown else ()))
     if requirement == "VEC-FILTER-1":
         found, all_of_them = len(sandbox.contents() if vector.approximate else sandbox.ids(top_k=5)), vector.at_most(5)
-        expect.that(found >= all_of_them, f"all {all_of_them} vectors without a filter", f"{found}")
+        expect.check(found >= all_of_them, f"all {all_of_them} vectors without a filter", f"{found}")
 
 
 @rules(**{name: name for name in HELD})
@@ -172,12 +174,12 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
         if rounded and any(isinstance(value, float) for value in wanted.values()):
             continue
         refusals = PERMANENT if any(map(is_odd, wanted.values())) else ()
-        just(sandbox, wanted, stored, [items[number] for number in right], *refusals)
+        expect_exact_matches(sandbox, wanted, stored, [items[number] for number in right], *refusals)
     for kind, item in odd.items():
         if kind in (*taken, *vocabulary.INJECTIONS):
-            found = met(sandbox, item["metadata"], stored, *PERMANENT)
+            found = matching_items(sandbox, item["metadata"], stored, *PERMANENT)
             fits = found is None or found == [each for name, each in taken.items() if name == kind]
-            expect.that(fits, f"just what has the value ({kind}), or a refusal", f"{len(found or ())} matches")
+            expect.check(fits, f"just what has the value ({kind}), or a refusal", f"{len(found or ())} matches")
 
 
 def is_odd(value: Any) -> bool:
@@ -219,16 +221,18 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
         narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
         narrowed["include_vectors"] = not include_metadata
         found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
-        expect.that(
+        expect.check(
             set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "vectors that do not meet it"
         )
         if vector.post_filters or vector.approximate:
             first = sandbox.ids(far[0]["vector"], 1, **narrowed)
-            expect.that(first == [far[0]["id"]], "the match of the filter that comes first without it", f"{len(first)}")
+            expect.check(
+                first == [far[0]["id"]], "the match of the filter that comes first without it", f"{len(first)}"
+            )
             continue
-        expect.that(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
+        expect.check(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
         if vector.dimensions > 1:
-            expect.that(found[0] == far[0]["id"], "the nearest that meets the filter", "another vector")
+            expect.check(found[0] == far[0]["id"], "the nearest that meets the filter", "another vector")
 
 
 @pytest.mark.requirement("VEC-FILTER-2")
@@ -243,7 +247,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> Step
     before = sandbox.ids(**query)
     expect.applicable(before or not vector.approximate, "an approximate search does not find what is near")
     with expect.resting_on("VEC-FILTER-1"):
-        expect.that(before, "the vectors that meet the filter", "no matches", "result.matches")
+        expect.check(before, "the vectors that meet the filter", "no matches", "result.matches")
     written = 0
     for count in CROWDS:
         if vector.batch and count > vector.batch * MOST_BATCHES:
@@ -251,7 +255,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> Step
         crowd = [vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(written, count)]
         with suppress(Full):  # a quota may leave room for fewer
             sandbox.put(*crowd)
-        expect.that(sandbox.ids(**query), f"{len(before)} matches, as before", "no matches", "result.matches")
+        expect.check(sandbox.ids(**query), f"{len(before)} matches, as before", "no matches", "result.matches")
         written = count
 
 
@@ -259,35 +263,35 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> Step
 def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
     """A filter with an operator is refused, finds nothing, or finds just the vectors that meet it."""
     vector.need_filters()
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     terms = vector.capabilities.limit("max_filter_terms") or 2
     for term, parts in OPERATORS:
         if not isinstance(term, dict) or len(term) <= terms:
-            found, right = met(sandbox, {"part": term}, items, *PERMANENT), [items[part] for part in parts]
+            found, right = matching_items(sandbox, {"part": term}, items, *PERMANENT), [items[part] for part in parts]
             wrong = f"{len(found or ())}, some of them wrong"
-            expect.that(not found or found == right, f"{len(right)} matches of {in_words(term)}", wrong)
+            expect.check(not found or found == right, f"{len(right)} matches of {in_words(term)}", wrong)
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
     vector.need_filters()
-    sandbox, _ = fan(vector)
+    sandbox, _ = five_directions(vector)
     for key, terms in (("part", ODD_OPERANDS), ("sort", ODD_OPERANDS[2:-1])):  # a text may be compared with a text
         for term in terms:
             reply = sandbox.ask(filter={key: term})
             expect.either(reply, *PERMANENT)
             if reply.is_success and any("no_such" in name for name in term):
-                expect.that(not matches_of(reply.result), "no matches, or a refusal", "matches", "result.matches")
+                expect.check(not matches_of(reply.result), "no matches, or a refusal", "matches", "result.matches")
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
     """A filter by null is refused, or finds no vector that has another value under the key."""
     vector.need_filters()
-    sandbox, items = fan(vector)
-    found = met(sandbox, {"sort": None}, items, *PERMANENT)
-    expect.that(not found, "no vector with a value under the key, or a refusal", f"{len(found or ())} matches")
+    sandbox, items = five_directions(vector)
+    found = matching_items(sandbox, {"sort": None}, items, *PERMANENT)
+    expect.check(not found, "no vector with a value under the key, or a refusal", f"{len(found or ())} matches")
 
 
 @pytest.mark.requirement("VEC-FILTER-12")
@@ -304,7 +308,7 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     """If filters are denied, one is refused with NOT_SUPPORTED, or served all the same."""
     expect.applicable(vector.capabilities.flag("supports_filters") is False, "filters are not denied")
     vector.require("query", operation)
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     query = {"vector": items[0]["vector"], "top_k": vector.at_most(5), "filter": {"sort": "b"}}
     args = query if operation == "query" else {"queries": [sandbox.args(**query)]}
     reply = vector.call(operation, sandbox.args(**args))
@@ -312,7 +316,7 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     if reply.is_success:
         found = sandbox.ids(**query, by=operation)
         right = {item["id"] for item in items if item["metadata"]["sort"] == "b"}
-        expect.that(
+        expect.check(
             set(found) <= right, "matches that meet the filter", "matches that do not meet it", "result.matches"
         )
 
@@ -326,7 +330,7 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> Steps:
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, "key0": -1})]
     sandbox = vector.sandbox(*items)
     yield
-    just(sandbox, terms, items, items[:1])
+    expect_exact_matches(sandbox, terms, items, items[:1])
 
 
 @pytest.mark.requirement("VEC-FILTER-11")
@@ -353,12 +357,12 @@ def test_a_key_may_hold_values_of_several_types(vector: Vector) -> Steps:
     yield
     doubtful = [item for item in stored if isinstance(item["metadata"]["held"], list)]
     for wanted in ("a", 7):
-        found = met(sandbox, {"held": wanted}, stored, *PERMANENT)
+        found = matching_items(sandbox, {"held": wanted}, stored, *PERMANENT)
         if found is None:
             raise NotApplicable("a filter on a key of several types is refused")
         right = [item for item in stored if same(item["metadata"]["held"], wanted)]
         extra = [item["id"] for item in found if item not in (*right, *doubtful)]
         missing = [item["id"] for item in right if item not in found]
         with expect.resting_on("VEC-FILTER-1" if isinstance(wanted, str) else "VEC-FILTER-5"):
-            expect.that(not missing, f"{len(right)} matches", f"{number_of(missing)} missing")
-        expect.that(not extra, f"{len(right)} matches", f"{number_of(extra)} too many")
+            expect.check(not missing, f"{len(right)} matches", f"{number_of(missing)} missing")
+        expect.check(not extra, f"{len(right)} matches", f"{number_of(extra)} too many")

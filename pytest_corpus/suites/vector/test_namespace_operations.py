@@ -18,7 +18,12 @@ from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, stored
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, offered_in_turn, used
+from pytest_corpus.suites.vector.support.scenarios.checks import (
+    described_by,
+    exactly,
+    offered_in_turn,
+    upsert_and_query,
+)
 
 
 @core("VEC-NS-1")
@@ -31,10 +36,10 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> Steps:
     written = sandbox.upsert(item)
     if not written.is_a("BadRequest"):
         stored(written, [item])
-    expect.that(written.is_success, "an upsert into the namespace that was created", str(written))
+    expect.check(written.is_success, "an upsert into the namespace that was created", str(written))
     yield
     read = sandbox.ask(item["vector"], 1)
-    expect.that(not read.is_a("BadRequest"), "a query on the namespace that was created", str(read))
+    expect.check(not read.is_a("BadRequest"), "a query on the namespace that was created", str(read))
 
 
 @pytest.mark.requirement("VEC-NS-1")
@@ -46,7 +51,7 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> St
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
     yield
-    expect.that(item["id"] in again.contents(), "the vector in the new namespace", "no match of the vector")
+    expect.check(item["id"] in again.contents(), "the vector in the new namespace", "no match of the vector")
 
 
 @core("VEC-NS-2")
@@ -66,7 +71,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
             found = set(sandbox.ids(own[0]["vector"], by=operation))
-            expect.that(
+            expect.check(
                 found <= {item["id"] for item in own}, "vectors of the namespace only", "vectors of another namespace"
             )
         exactly(sandbox, *own)
@@ -82,7 +87,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
     yield
     for sandbox, item in ((first, one), (second, other)):
         found = exactly(sandbox, item)[item["id"]]
-        expect.that(
+        expect.check(
             described_by(found, item["metadata"]),
             "the metadata of this namespace",
             "the metadata of the other namespace",
@@ -94,7 +99,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
             with expect.resting_on("VEC-DELETE-1" if "ids" in args else "VEC-DELETE-5"):
                 expect.success(second.delete(**args), "a delete to be carried out")
         found = exactly(first, one, claim="the vector of the other namespace")[one["id"]]
-        expect.that(described_by(found, one["metadata"]), "the metadata as before", "other metadata")
+        expect.check(described_by(found, one["metadata"]), "the metadata as before", "other metadata")
 
 
 @core("VEC-NS-4")
@@ -108,7 +113,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     sandbox, asked = vector.sandbox(*items), items[0]["vector"]
     yield
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
-    expect.that(matches_of(before), "the vectors before", "no matches")
+    expect.check(matches_of(before), "the vectors before", "no matches")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     sandbox.held.clear()
     nothing(sandbox.ask(asked, 3))
@@ -116,7 +121,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     nothing(again.ask(asked, 2))
     again.put(new)
     exactly(again, new)
-    expect.that(
+    expect.check(
         new["id"] in again.ids(asked, 3), "the vector of the new namespace", "no match of the vector", "result.matches"
     )
 
@@ -164,11 +169,11 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> Steps:
     expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
     first, *others = vector.metrics
-    used = vector.sandbox(metric=first)
+    upsert_and_query = vector.sandbox(metric=first)
     with expect.resting_on("VEC-NS-4"):
-        expect.success(vector.call("delete_namespace", {"namespace": used.name}), "the deletion")
+        expect.success(vector.call("delete_namespace", {"namespace": upsert_and_query.name}), "the deletion")
     sandboxes = [vector.sandbox(*items, metric=metric) for metric in (first, *others[1:])]
-    sandboxes.append(vector.sandbox(*items, metric=others[0], name=used.name))
+    sandboxes.append(vector.sandbox(*items, metric=others[0], name=upsert_and_query.name))
     query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
     yield
     rankings = {str(sandbox.truth): sandbox.ids(query, len(items)) for sandbox in sandboxes}
@@ -179,7 +184,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> Steps:
             orders if vector.approximate else {name: best(name, query, vectors)[: len(ranking)] for name in rankings}
         )
         own, others = orders[metric], [other for other, order in orders.items() if ranking == order]
-        expect.that(ranking == own or not others, f"the ranking of {metric}", f"that of {' or '.join(others)}")
+        expect.check(ranking == own or not others, f"the ranking of {metric}", f"that of {' or '.join(others)}")
 
 
 @pytest.mark.requirement("VEC-NS-9")
@@ -188,7 +193,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     item = vector.item(70)
     if not vector.namespaces:
         sandbox = vector.sandbox(item)
-        expect.that(sandbox.ids(item["vector"], 1) == [item["id"]], "the vector", "another match, or none")
+        expect.check(sandbox.ids(item["vector"], 1) == [item["id"]], "the vector", "another match, or none")
         return
     other = vector.sandbox(vector.item(20))
     reply = vector.call("upsert", {"vectors": [item]})
@@ -198,18 +203,18 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_error:
         named = vector.call("upsert", {"vectors": [item], "namespace": "default"})
-        expect.that(named.is_error, "what is taken for `default`", "a refusal where no namespace is named")
+        expect.check(named.is_error, "what is taken for `default`", "a refusal where no namespace is named")
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     query = {"vector": item["vector"], "top_k": 1}
     for where in ({}, {"namespace": "default"}):
         answer = expect.success(vector.ready(partial(vector.call, "query", {**query, **where}), True))
         found = [id_of(match) for match in matches_of(answer)]
-        expect.that(item["id"] in found, "the vector of the default namespace", "no match of the vector")
-    expect.that(item["id"] not in other.contents(), "nothing of it elsewhere", "the vector")
+        expect.check(item["id"] in found, "the vector of the default namespace", "no match of the vector")
+    expect.check(item["id"] not in other.contents(), "nothing of it elsewhere", "the vector")
     expect.success(vector.call("delete", {"ids": [item["id"]]}), "a delete without a namespace")
     left = vector.call("query", {**query, "namespace": "default"})
     gone = left.is_error or item["id"] not in [id_of(match) for match in matches_of(left.result)]
-    expect.that(gone, "the vector gone from the default namespace", "a match of the deleted vector")
+    expect.check(gone, "the vector gone from the default namespace", "a match of the deleted vector")
 
 
 @pytest.mark.requirement("VEC-NS-14")
@@ -222,8 +227,8 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):
         raise NotApplicable("a metric has to be given, and no default one is claimed")
-    found = used(vector, args, "the adapter's own metric", reply)
-    expect.that(found, "the vector that was upserted", "no matches", "result.matches")
+    found = upsert_and_query(vector, args, "the adapter's own metric", reply)
+    expect.check(found, "the vector that was upserted", "no matches", "result.matches")
 
 
 @pytest.mark.requirement("VEC-NS-10")
@@ -234,10 +239,10 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
         result = expect.success(vector.call(name, args), f"{name} to work")
-    expect.that(isinstance(result, dict), "an object", word(result), "result")
-    expect.that(result.get("success") is not False, "true", "false", "result.success")
+    expect.check(isinstance(result, dict), "an object", word(result), "result")
+    expect.check(result.get("success") is not False, "true", "false", "result.success")
     named = result.get("namespace")
-    expect.that(
+    expect.check(
         named in (None, args["namespace"]), "the namespace of the request", "another namespace", "result.namespace"
     )
 
@@ -295,4 +300,4 @@ def nothing(reply: Reply) -> None:
     """An answer without matches, or an error."""
     expect.readable(reply)
     empty = not reply.is_success or not matches_of(reply.result)
-    expect.that(empty, "no matches, or an error", "matches", "result.matches")
+    expect.check(empty, "no matches, or an error", "matches", "result.matches")

@@ -19,7 +19,7 @@ from pytest_corpus.suites.vector.support.geometry import SINGLE, TOLERANCE, alik
 from pytest_corpus.suites.vector.support.pages import next_page, token_of
 from pytest_corpus.suites.vector.support.requests import HOME
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, fan
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, five_directions
 from pytest_corpus.suites.vector.support.shared import Item
 
 RECALL = 0.9
@@ -49,25 +49,25 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
 
     `total_matches` counts at least what is returned, and at most what was ever written there.
     """
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     for top_k in (1, 2, 3, 4, 5, 9):
         if requirement == "VEC-QUERY-3" and vector.approximate:
             lost = [item for item in items if item["id"] not in sandbox.ids(item["vector"], top_k)]
-            expect.that(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
+            expect.check(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
             continue
         reply = cached(vector, ("top_k", top_k), partial(sandbox.ask, None, top_k))
         found = [id_of(match) for match in sandbox.own(matches_of(expect.success(reply, "an answer to the query")))]
         if requirement == "VEC-QUERY-2":
-            expect.that(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
+            expect.check(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
         elif requirement == "VEC-QUERY-3":
             wanted, different = min(vector.at_most(top_k), len(items)), len(set(found))
-            expect.that(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
+            expect.check(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
         else:
             holds("VEC-QUERY-5", reply, vector)
             if (total := whole(reply.result.get("total_matches"))) is None:
                 raise Blocked("VEC-QUERY-1", "a query is answered without total_matches")
             true = not vector.namespaces or total <= MOST_WRITTEN
-            expect.that(true, "no more than was ever written there", found=total, path="result.total_matches")
+            expect.check(true, "no more than was ever written there", found=total, path="result.total_matches")
 
 
 @pytest.mark.requirement("VEC-QUERY-3")
@@ -78,7 +78,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
     for batch in ((first, {**first, "metadata": {"kind": "last"}})[: vector.batch or 2], (first,)):
         sandbox.upsert(*batch)
         found = sandbox.ids(first["vector"], 5)
-        expect.that(found.count(first["id"]) < 2, "the id once", f"{found.count(first['id'])} times", "result.matches")
+        expect.check(found.count(first["id"]) < 2, "the id once", f"{found.count(first['id'])} times", "result.matches")
 
 
 @pytest.mark.requirement("VEC-QUERY-19")
@@ -99,7 +99,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
     for item in asked:
         found += len({*best(metric, item["vector"], vectors)[:top_k]} & {*sandbox.ids(item["vector"], top_k)})
     recall = found / (top_k * len(asked))
-    expect.that(recall >= RECALL, f"a recall of {RECALL} or more", f"{recall:.2f}", "result.matches")
+    expect.check(recall >= RECALL, f"a recall of {RECALL} or more", f"{recall:.2f}", "result.matches")
 
 
 @core("VEC-QUERY-4")
@@ -109,7 +109,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
     metric = canonical(vector.metric) or "cosine"
     vector.need_direction(metric)
     if count == len(HOME):
-        sandbox, items = fan(vector)
+        sandbox, items = five_directions(vector)
     else:
         items = [vector.item(5 + 170 * part / count) for part in range(count)]
         sandbox = vector.sandbox(*items)
@@ -121,14 +121,14 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
         if vector.approximate:
             wanted = [name for name in wanted if name in found]
         wanted = wanted[: vector.at_most(top_k)]
-        expect.that(found == wanted, f"the best {len(wanted)}, best first", "other vectors, or another order")
+        expect.check(found == wanted, f"the best {len(wanted)}, best first", "other vectors, or another order")
 
 
 @rules("result VEC-QUERY-6, match VEC-QUERY-18")
 def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requirement: str) -> None:
     """`namespace` of a result, and of a match where it is given, is that of the request, in one as in another."""
     vector.need_namespaces()
-    places = [fan(vector)[0], cached(vector, "another namespace", lambda: vector.sandbox(vector.item()))]
+    places = [five_directions(vector)[0], cached(vector, "another namespace", lambda: vector.sandbox(vector.item()))]
     for number, sandbox in enumerate(places):
         result = expect.success(cached(vector, ("the namespace", number), sandbox.ask))
         if requirement == "VEC-QUERY-6":
@@ -136,34 +136,34 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
         else:
             named = {vector_of(match).get("namespace") for match in matches_of(result)} - {None}
         expect.applicable(named, "no match names a namespace")
-        expect.that(named == {sandbox.name}, "the namespace of the request", "another namespace", "result.namespace")
+        expect.check(named == {sandbox.name}, "the namespace of the request", "another namespace", "result.namespace")
 
 
 @pytest.mark.core
 @rules("there VEC-QUERY-7, left_out VEC-QUERY-16")
 def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
     """Each match carries the metadata that were stored under its id, found by a filter or not, unless left out."""
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     asked: list[dict[str, Any]] = [{}, {"include_metadata": True}, {"include_vectors": True}]
     for more in asked if requirement == "VEC-QUERY-7" else [{"include_metadata": False}]:
         found = everything(sandbox, **more)
         all_found(vector, found, items)
         if requirement == "VEC-QUERY-16":
             path = "result.matches.vector.metadata"
-            expect.that(not any(map(metadata_of, found.values())), "no metadata", "metadata", path)
+            expect.check(not any(map(metadata_of, found.values())), "no metadata", "metadata", path)
         else:
             with_their_own(found, items)
     if requirement == "VEC-QUERY-7" and vector.filters_work():
         filtered = {id_of(match): match for match in sandbox.matches(items[0]["vector"], 3, filter={"part": 0})}
         with expect.resting_on("VEC-FILTER-1"):
-            expect.that(filtered, "the match of the filter", "no match", "result.matches")
+            expect.check(filtered, "the match of the filter", "no match", "result.matches")
         with_their_own(filtered, items)
 
 
 def with_their_own(found: Mapping[str, Mapping[str, Any]], items: Sequence[Item]) -> None:
     """The matches have the metadata of their vectors."""
     described = all(described_by(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
-    expect.that(described, "the metadata that were stored", "other metadata", "result.matches.vector.metadata")
+    expect.check(described, "the metadata that were stored", "other metadata", "result.matches.vector.metadata")
 
 
 def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
@@ -177,7 +177,7 @@ def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> No
     """Go on only if as many of these vectors are found as can be asked for."""
     missing = vector.at_most(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):
-        expect.that(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
+        expect.check(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
 
 
 @core("VEC-QUERY-8")
@@ -197,7 +197,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
             if item["id"] in found:
                 held = vector_of(found[item["id"]]).get("vector")
                 fit = fits(held, item["vector"], TOLERANCE if vector.is_coarse else SINGLE)
-                expect.that(fit, "the vector that was stored", "another vector", "result.matches.vector")
+                expect.check(fit, "the vector that was stored", "another vector", "result.matches.vector")
 
 
 @pytest.mark.requirement("VEC-QUERY-12")
@@ -215,10 +215,10 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
     sandbox = vector.sandbox()
     for batch in ((item,), (other,)) if vector.batch == 1 else ((item, other),):
         result = expect.success(sandbox.upsert(*batch), "an upsert of such components")
-        expect.that(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
+        expect.check(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
     yield
     if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
-        expect.that(
+        expect.check(
             sandbox.ids(components[kind], 1) == [item["id"]], "the vector itself", "another vector, or no match"
         )
 
@@ -237,7 +237,7 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Ste
         reply = sandbox.ask()
     expect.either(reply, "IndexNotReady")
     if reply.is_success:
-        expect.that(not sandbox.own(matches_of(reply.result)), "no matches", "matches", "result.matches")
+        expect.check(not sandbox.own(matches_of(reply.result)), "no matches", "matches", "result.matches")
 
 
 @remembered
@@ -252,14 +252,14 @@ def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
     """INDEX_NOT_READY gives `retry_after_ms`."""
     _, reply = empty(vector)
     expect.applicable(reply.is_a("IndexNotReady"), "an empty namespace gives no matches")
-    expect.that(reply.body.get("retry_after_ms") is not None, "a number", "no number", "retry_after_ms")
+    expect.check(reply.body.get("retry_after_ms") is not None, "a number", "no number", "retry_after_ms")
 
 
 @pytest.mark.requirement("VEC-QUERY-14")
 @pytest.mark.parametrize("top_k", [2, 5])
 def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     """Following the token from page to page leaves out no vector, gives none of them twice, and comes to an end."""
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     query = sandbox.args(vector=items[0]["vector"], top_k=vector.at_most(top_k))
     send = partial(vector.call, "query")
     result = expect.success(vector.ready(partial(send, query), True))
@@ -272,18 +272,18 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
             break
         result = next_page(vector.shared, send, query, result)
         seen += [id_of(match) for match in sandbox.own(matches_of(result))]
-    expect.that(not token_of(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
-    expect.that(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
+    expect.check(not token_of(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
+    expect.check(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
     metric, vectors = canonical(vector.metric) or "cosine", {str(item["id"]): item["vector"] for item in items}
     wanted = best(metric, query["vector"], vectors)
-    expect.that(set(seen) <= set(wanted), "vectors of the namespace", "vectors of another namespace", "result.matches")
+    expect.check(set(seen) <= set(wanted), "vectors of the namespace", "vectors of another namespace", "result.matches")
     ends = {query["top_k"], vector.capabilities.limit("max_top_k"), len(wanted)}
     ends |= {len(seen)} if vector.approximate else set()
-    expect.that(len(seen) in ends, f"{query['top_k']} matches, or all {len(wanted)}", f"{len(seen)} in all")
+    expect.check(len(seen) in ends, f"{query['top_k']} matches, or all {len(wanted)}", f"{len(seen)} in all")
     if vector.approximate:
         wanted = [name for name in wanted if name in seen]
     if vector.dimensions > 1:
-        expect.that(
+        expect.check(
             seen == wanted[: len(seen)],
             "each next page to begin where the last one ended",
             "a gap before the next page",
@@ -301,7 +301,7 @@ def given(vector: Vector, *, shown: int, stored: int) -> None:
     if token_of(result):
         return
     expect.applicable(len(matches_of(result)) >= top_k, "an approximate search finds fewer matches than a page holds")
-    expect.that(
+    expect.check(
         token_of(result), "a page token where there are more matches", "no page token", "result.next_page_token"
     )
 
@@ -314,4 +314,4 @@ def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
     for vector_sent in (args["vector"], [component * 1.005 for component in args["vector"]]):
         given = expect.success(vector.call("query", {**args, "vector": vector_sent})).get("query_vector")
         expect.applicable(given, "no query_vector is given")
-        expect.that(alike(given, vector_sent), "the vector of the query", "another vector", "result.query_vector")
+        expect.check(alike(given, vector_sent), "the vector of the query", "another vector", "result.query_vector")

@@ -14,7 +14,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, direction, near
-from pytest_corpus.suites.vector.support.scenarios.checks import Ranking, fan, rankings
+from pytest_corpus.suites.vector.support.scenarios.checks import Ranking, five_directions, rankings
 
 PERMANENT = ("BadRequest", "NotSupported")
 """What refuses a vector of zeros (R121)."""
@@ -64,7 +64,7 @@ def textbook(ranking: Ranking, metric: str) -> None:
         near(number, (1 + value) / 2) for number, value in zip(given, true, strict=True)
     )
     squeezed = metric == "dot" and all(isinstance(number, (int, float)) and 0 <= number <= 1 for number in given)
-    expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
+    expect.check(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
 
 
 @rules("zeros VEC-SCORE-9, extremes COM-NUM-2")
@@ -88,7 +88,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
     if stored and queries[0].is_success and metric == "euclidean":
         matches = {id_of(match): match for match in matches_of(queries[0].result)}
         given = matches.get(zero, {"distance": 1}).get("distance", 0)
-        expect.that(near(given, 0.0), "a distance of 0", "another distance, or no match", "result.matches.distance")
+        expect.check(near(given, 0.0), "a distance of 0", "another distance, or no match", "result.matches.distance")
 
 
 @remembered
@@ -114,14 +114,14 @@ def settle(reply: Reply, claim: str, *families: str) -> None:
         return
     failures = failures_of(expect.success(reply, claim))
     fits = all(any(is_a(name, each) for each in families) for failure in failures for name in error_names(failure))
-    expect.that(not failures or (families and fits), claim, "a failed item", "result.failures")
+    expect.check(not failures or (families and fits), claim, "a failed item", "result.failures")
 
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     """Queries that were never asked before, sent together, each find the vector that they look for."""
     expect.assessable(vector.dimensions >= 2, Obstacle.ON_A_LINE)
-    sandbox, items = fan(vector)
+    sandbox, items = five_directions(vector)
     sandbox.ids(direction(30, vector.dimensions), 2)
     items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
     requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
@@ -130,4 +130,4 @@ def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
             found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]
-            expect.that(found == [item["id"]], "the vector that the query looks for", "another match, or none")
+            expect.check(found == [item["id"]], "the vector that the query looks for", "another match, or none")

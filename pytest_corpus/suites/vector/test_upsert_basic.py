@@ -101,7 +101,7 @@ def test_what_was_upserted_is_found(vector: Vector) -> None:
         sandbox.put(item)
         exactly(sandbox, *items[:number])
         found = number > 1 or sandbox.ids(item["vector"], 1) == [item["id"]]
-        expect.that(found, "the vector that was upserted", "other matches, or none")
+        expect.check(found, "the vector that was upserted", "other matches, or none")
 
 
 @pytest.mark.requirement("VEC-UPSERT-2")
@@ -112,15 +112,15 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> S
     yield
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
     before = sandbox.ids(**query)
-    expect.that(
+    expect.check(
         before == [old["id"]] or (vector.approximate and not before), "the only vector", "other matches, or none"
     )
     sandbox.put(new)
     sandbox.tell_apart(query["top_k"])
-    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "no match of the vector")
+    expect.check(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "no match of the vector")
     sandbox.put({**new, "metadata": {"kind": "new"}})
     found_by_id = {id_of(match): match for match in sandbox.matches(**query)}
-    expect.that(
+    expect.check(
         new["id"] in found_by_id and described_by(found_by_id[new["id"]], {"kind": "new"}),
         "the new metadata",
         "other metadata",
@@ -139,7 +139,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> Steps:
     yield
     found = exactly(sandbox, *items)
     mixed = [item for item in items if not described_by(found[item["id"]], item["metadata"])]
-    expect.that(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
+    expect.check(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
 
 
 @core("VEC-UPSERT-4")
@@ -168,15 +168,17 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> Steps:
     yield
     ids = sandbox.ids(moved[alone["id"]]["vector"], 9)
     times = max(ids.count(name) for name in moved)
-    expect.that(times <= 1, "the id once", f"{times} times")
+    expect.check(times <= 1, "the id once", f"{times} times")
     found = exactly(sandbox, *moved.values(), other, include_vectors=True)
     for name, item in moved.items():
         if held := vector_of(found[name]).get("vector"):
-            expect.that(alike(held, item["vector"]), "the new vector", "another vector", "result.matches.vector.vector")
+            expect.check(
+                alike(held, item["vector"]), "the new vector", "another vector", "result.matches.vector.vector"
+            )
     if vector.dimensions > 1:
         nearest = sandbox.ids(direction(10, vector.dimensions), 1)
         is_other = nearest == [other["id"]] or (vector.approximate and not nearest)
-        expect.that(is_other, "the ranking of the new vector", "the ranking of the old vector")
+        expect.check(is_other, "the ranking of the new vector", "the ranking of the old vector")
 
 
 @rules("new VEC-UPSERT-5, old VEC-UPSERT-16")
@@ -186,13 +188,13 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
     yield
     found = present(sandbox, item)[item["id"]]
     if requirement == "VEC-UPSERT-16":
-        expect.that("old" not in metadata_of(found), "the new keys only", "a key of the old metadata")
+        expect.check("old" not in metadata_of(found), "the new keys only", "a key of the old metadata")
         return
-    expect.that(described_by(found, new), "the new values", "other values", "metadata")
+    expect.check(described_by(found, new), "the new values", "other values", "metadata")
     if vector.filters_work():
         by_kind = {kind: sandbox.ids(item["vector"], filter={"kind": kind}) for kind in ("old", "new")}
-        expect.that(not by_kind["old"], "no match of the old value", "a match of the old value")
-        expect.that(by_kind["new"] == [item["id"]], "the match of the new value", "no match of the new value")
+        expect.check(not by_kind["old"], "no match of the old value", "a match of the old value")
+        expect.check(by_kind["new"] == [item["id"]], "the match of the new value", "no match of the new value")
 
 
 @remembered
@@ -225,10 +227,10 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Ste
     found = metadata_of(there[item["id"]])
     for key, value in held.items():
         kept = key in found and same(found[key], value) and (key not in EXACT or found[key] == value)
-        expect.that(kept, "the value as written", "another value", f"metadata.{key}")
+        expect.check(kept, "the value as written", "another value", f"metadata.{key}")
     for kind, each in odd.items():
         kept = described_by(there[each["id"]], each["metadata"])
-        expect.that(kept, f"the metadata as written ({kind}), or a refusal", "other metadata", "metadata")
+        expect.check(kept, f"the metadata as written ({kind}), or a refusal", "other metadata", "metadata")
 
 
 def odd_metadata(vector: Vector) -> dict[str, Item]:
@@ -247,8 +249,8 @@ def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> Steps:
     expect.success(sandbox.upsert(first, last), "an upsert")
     yield
     ids = sandbox.ids(last["vector"], 5)
-    expect.that(ids == [first["id"]], "one vector", f"{len(ids)}")
-    expect.that(described_by(present(sandbox, first)[first["id"]], {"part": 2}), "the last one", "the first vector")
+    expect.check(ids == [first["id"]], "one vector", f"{len(ids)}")
+    expect.check(described_by(present(sandbox, first)[first["id"]], {"part": 2}), "the last one", "the first vector")
 
 
 @pytest.mark.requirement("VEC-UPSERT-7")
@@ -259,8 +261,8 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
         batch = items[: min(size, vector.batch or size)]
         result = expect.success(sandbox.upsert(*batch), "an upsert")
         counted = processed(result)
-        expect.that(counted == len(batch), f"{len(batch)} processed", f"{counted}", "result")
-        expect.that(not failed(result) and not failures_of(result), "no failures", "a failed item", "result.failures")
+        expect.check(counted == len(batch), f"{len(batch)} processed", f"{counted}", "result")
+        expect.check(not failed(result) and not failures_of(result), "no failures", "a failed item", "result.failures")
 
 
 @rules("settled VEC-UPSERT-11, reported VEC-UPSERT-12")
@@ -281,9 +283,9 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: s
         if requirement == "VEC-UPSERT-12":
             points = points_at(batch.reply.result, batch.bad, vector.settings.edition)
             got = "a failure at another index, or at none"
-            expect.that(points, f"a failure at the index {at}", got, "result.failures", on=[batch.reply])
+            expect.check(points, f"a failure at the index {at}", got, "result.failures", on=[batch.reply])
             named = all(map(error_names, failures_of(batch.reply.result)))
-            expect.that(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
+            expect.check(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
     expect.applicable(found or requirement == "VEC-UPSERT-11", "a batch with a bad item is refused whole")
 
 
@@ -311,14 +313,14 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
     yield
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
-    expect.that(apart, "its own metadata with each id", "the metadata of the other id")
+    expect.check(apart, "its own metadata with each id", "the metadata of the other id")
     expect.applicable(stored, "such ids are refused")
 
 
 @pytest.mark.requirement("VEC-UPSERT-18")
 def test_an_id_may_be_any_text(vector: Vector) -> None:
     """An id that is not a UUID is taken as a UUID is."""
-    expect.that(vector.takes_any_id(), "any text to be taken as an id", "a refusal, though a UUID is taken")
+    expect.check(vector.takes_any_id(), "any text to be taken as an id", "a refusal, though a UUID is taken")
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
@@ -336,7 +338,7 @@ def test_an_item_may_name_a_namespace(vector: Vector) -> Steps:
     if reply.is_success and not failures_of(reply.result):
         other.know(item)
         found = (item["id"] in one.contents()) + (item["id"] in other.contents())
-        expect.that(found == 1, "the vector in one of the two namespaces", f"it is in {found}")
+        expect.check(found == 1, "the vector in one of the two namespaces", f"it is in {found}")
 
 
 @pytest.mark.requirement("COM-NUM-1")
@@ -354,7 +356,7 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> Steps:
         refused_or_reported(sandbox.upsert(vector.item(150), item))
     yield
     found = sandbox.contents()
-    expect.that(not any(item["id"] in found for item in items), "nothing stored", "the vector")
+    expect.check(not any(item["id"] in found for item in items), "nothing stored", "the vector")
 
 
 @pytest.mark.requirement("COM-CONC-1")
@@ -378,7 +380,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     taken = [number for number, reply in enumerate(replies) if reply.is_success and not failures_of(reply.result)]
     expect.assessable(len(taken) >= 2, Obstacle.TOO_FEW_UPSERTS)
     lost = [reply for reply in replies if reply.is_a("NamespaceNotFound", "DimensionMismatch")]
-    expect.that(not lost, "each upsert to be carried out in its place", ", ".join(map(str, lost)), on=lost)
+    expect.check(not lost, "each upsert to be carried out in its place", ", ".join(map(str, lost)), on=lost)
     for number in taken:
         homes[number].held.add(items[number]["id"])
     yield
@@ -387,7 +389,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
         with unless_tenants_share(vector, places):
             found = (exactly if len(own) == homes.count(place) else present)(place, *own)
         mixed = [item for item in own if not described_by(found[item["id"]], item["metadata"])]
-        expect.that(not mixed, "its own metadata with each vector", "the metadata of another vector")
+        expect.check(not mixed, "its own metadata with each vector", "the metadata of another vector")
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.expect import that
+from pytest_corpus.kit.expect import check
 from pytest_corpus.kit.fixtures import SUBJECT, core, rules
 from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.validation.requests.arguments import replaced_keys
@@ -42,7 +42,7 @@ def library(request: pytest.FixtureRequest) -> ClientTarget:
 @core("WIR-OFFER-1")
 def test_request_builders_are_offered(library: ClientTarget) -> None:
     """A declared client library has at least one builder."""
-    that(
+    check(
         library.offered,
         f"a builder of at least one of {len(CASES)} operations, such as {CASES[1].build_method}",
         "no request builder: the client does not offer any",
@@ -54,7 +54,7 @@ def test_request_builders_are_offered(library: ClientTarget) -> None:
 def test_a_builder_builds_without_arguments(library: ClientTarget, op: str) -> None:
     """A builder needs no arguments, raises nothing and comes to an end."""
     fault = library.built(op).fault
-    that(not fault, "an envelope, from a call without arguments", f"{library.named(op)} {fault}")
+    check(not fault, "an envelope, from a call without arguments", f"{library.named(op)} {fault}")
 
 
 @each
@@ -74,7 +74,7 @@ def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None
     """`deadline_ms` counts milliseconds from the epoch."""
     deadline = json_roundtrip(library.passed(op, "WIR-JSON-2"))["ctx"].get("deadline_ms")
     expect.applicable(deadline is not None, "the request has no deadline")
-    that(deadline >= EARLIEST_DEADLINE_MS, "milliseconds of the epoch", "a span, or seconds", "ctx.deadline_ms")
+    check(deadline >= EARLIEST_DEADLINE_MS, "milliseconds of the epoch", "a span, or seconds", "ctx.deadline_ms")
 
 
 @each
@@ -90,4 +90,4 @@ def test_the_arguments_have_their_first_names(library: ClientTarget, op: str) ->
     """Nothing stands in the place of `messages` and `vector`."""
     args = json_roundtrip(library.passed(op, "WIR-ARGS-2"))["args"]
     path, other = next(iter(replaced_keys(op, args).items()), ("", ""))
-    that(not other, path.rpartition(".")[2], f"{other} in its place", path)
+    check(not other, path.rpartition(".")[2], f"{other} in its place", path)

@@ -119,7 +119,7 @@ def texts_of(reply: Reply | StreamReply) -> list[str]:
 
 def unit(vector: Vector, path: str = "vector") -> None:
     """A vector of approximately unit norm."""
-    expect.that(is_unit(vector), "a vector of norm 1", f"one of norm {norm(vector):.4g}", path)
+    expect.check(is_unit(vector), "a vector of norm 1", f"one of norm {norm(vector):.4g}", path)
 
 
 def statistics_problems(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:

@@ -194,6 +194,6 @@ class EmbeddingCalls(Texts):
         other = self.fresh() if missing else self
         with self.client.provider.paused():
             for text in missing:
-                with inputs.apart(f"embedding vector {keys[text]}"):
+                with inputs.fact_scope(f"embedding vector {keys[text]}"):
                     self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
         return {text: self.shared.vectors[key] for text, key in keys.items()}

@@ -61,7 +61,7 @@ class OperationNames:
         with finding_out(id(shared), "batch prefix", undo=lambda: setattr(shared, "batch_prefix", None)):
             if shared.batch_prefix is None:
                 shared.batch_prefix = ""  # the requests that find it out need it too
-                with inputs.apart("graph batch prefix"):
+                with inputs.fact_scope("graph batch prefix"):
                     shared.batch_prefix = self._accepted_prefix()
         return shared.batch_prefix
 
@@ -191,7 +191,7 @@ class GraphCapabilities(Subject):
                 return super(GraphCapabilities, self).call("query", {"text": text, "dialect": spoken, "params": params})
 
         if not self.dialects.was_tried(purpose, spoken):
-            with inputs.apart(f"graph {purpose} {spoken}"):
+            with inputs.fact_scope(f"graph {purpose} {spoken}"):
                 self.dialects.attempt(purpose, spoken, attempt)
         return {"text": self.dialects.text(purpose, spoken), "dialect": spoken, "params": params}
 
@@ -220,7 +220,7 @@ class GraphCapabilities(Subject):
         self.require(*needs)
         namespace = None
         if own and self._makes_namespaces() is None:
-            namespace = f"{self.settings.run_prefix}n{inputs.turn('namespace') % MIN_NAMESPACES}"
+            namespace = f"{self.settings.run_prefix}n{inputs.next_in_rotation('namespace') % MIN_NAMESPACES}"
         return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
 
     def namespaces(self, *, aside: bool = False) -> None:
@@ -242,7 +242,7 @@ class GraphCapabilities(Subject):
 
     def _try_namespaces(self) -> None:
         claimed = self.capabilities.flag("supports_namespaces")
-        with self.client.provider.paused(), inputs.apart("graph namespaces"):
+        with self.client.provider.paused(), inputs.fact_scope("graph namespaces"):
             reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
         if claimed is not True:
             self.shared.namespaces = NotApplicable("namespaces are not claimed")
@@ -259,7 +259,7 @@ class GraphCapabilities(Subject):
                 self._write_seeds(tenant)
 
     def _write_seeds(self, tenant: str | None) -> None:
-        with self.client.provider.paused(), inputs.apart(f"graph seeds {tenant}"):
+        with self.client.provider.paused(), inputs.fact_scope(f"graph seeds {tenant}"):
             sandbox = self.seeds.like(tenant=tenant)
             nodes = [sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=rank) for rank, name in enumerate(SEEDS, 1)]
             edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import Rivals
+from pytest_corpus.kit.answer_cache import ReplayProbe
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.judgement import reading_apart
@@ -102,11 +102,11 @@ class Graph(GraphCapabilities):
         """A limit that capabilities state."""
         return expect.applicable(self.capabilities.limit(limit), f"capabilities state no {limit}")
 
-    def rivals(self) -> Rivals:
+    def replay_probe(self) -> ReplayProbe:
         self.require("upsert_nodes")
         sandbox = self.sandbox(own=False)
         node, newer = sandbox.node("a"), sandbox.node("a")
-        return Rivals(
+        return ReplayProbe(
             Request("upsert_nodes", {**sandbox.place, "nodes": [node]}, sandbox.ctx),
             lambda: sandbox.put(newer),
             lambda: sandbox.all_show([value_of(newer)], "what was written last"),

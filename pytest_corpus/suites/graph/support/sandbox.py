@@ -74,7 +74,7 @@ class NodeViews(Place):
 
         A fault of one operation in one case alone is found by the runs with some seeds.
         """
-        return readers[inputs.turn("reader") % len(readers)]
+        return readers[inputs.next_in_rotation("reader") % len(readers)]
 
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
         """The values that the records of a question hold, one per record, in order."""
@@ -140,7 +140,7 @@ class EdgeViews(NodeViews):
     def leads(self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """The edges from a node lead exactly to these: names, or names with the values of their nodes."""
         wanted, found = self.expected_ends(edge_reader, targets), self.ends(edge_reader, source)
-        expect.that(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
+        expect.check(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
 
     def all_lead(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """Every operation that shows edges correctly shows that those from a node lead exactly to these."""
@@ -198,7 +198,7 @@ class Sandbox(EdgeViews):
         most = self.graph.at_once
         for start in range(0, len(items), most):
             result = expect.success(self.call(name, {kind: list(items[start : start + most])}), f"{name} to work")
-            expect.that(not failures(result), f"{name} of valid {kind} to work", "failures")
+            expect.check(not failures(result), f"{name} of valid {kind} to work", "failures")
         return [str(item["properties"].get("corpus_value")) for item in items]
 
     def remove(self, kind: str, *names: str) -> None:

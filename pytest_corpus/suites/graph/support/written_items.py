@@ -142,7 +142,7 @@ def _deleted(graph: Subject, place: Place, kind: str, names: list[str]) -> Reply
     if graph.outages.lasting:  # nothing is waited for any more
         request = graph.envelope(f"delete_{kind}", args, {} if tenant is None else {"tenant": tenant})
         return Reply(graph.client.send(request, graph.component))
-    with graph.client.provider.paused(), inputs.apart("graph cleanup"):
+    with graph.client.provider.paused(), inputs.fact_scope("graph cleanup"):
         return Subject.call(graph, f"delete_{kind}", args, {} if tenant is None else {"tenant": tenant})
 
 

@@ -41,7 +41,7 @@ class TestConsistency:
             for shows in subject.settling.trials():
                 seen = shows()
                 if seen is not None:
-                    expect.that(seen, "a write that shows at once", "one that does not show yet")
+                    expect.check(seen, "a write that shows at once", "one that does not show yet")
 
 
 class TestCapabilities:
@@ -59,7 +59,7 @@ class TestCapabilities:
         look_at_capabilities(subject.capabilities)
         for key in REQUIRED:
             value = subject.capabilities.document.get(key)
-            expect.that(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
+            expect.check(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
 
     @core("COM-CAP-3")
     def test_the_protocol_is_the_components(self, subject: Subject) -> None:
@@ -69,7 +69,7 @@ class TestCapabilities:
         stated = subject.capabilities.document.get("protocol")
         if not isinstance(stated, str) or not stated:
             raise Blocked("COM-CAP-2", "no protocol is stated")
-        expect.that(stated == wanted, wanted, found=stated, path="result.protocol")
+        expect.check(stated == wanted, wanted, found=stated, path="result.protocol")
 
     @pytest.mark.requirement("COM-CAP-4")
     def test_facts_have_their_types(self, subject: Subject) -> None:
@@ -77,7 +77,7 @@ class TestCapabilities:
         look_at_capabilities(subject.capabilities)
         for section in SECTIONS:
             value = subject.capabilities.document.get(section)
-            expect.that(value is None or isinstance(value, dict), "an object", word(value), f"result.{section}")
+            expect.check(value is None or isinstance(value, dict), "an object", word(value), f"result.{section}")
         for fact in FACTS:
             if subject.component not in fact.components or fact.kind == "text":
                 continue
@@ -88,7 +88,7 @@ class TestCapabilities:
                     "names": isinstance(value, list) and all(isinstance(item, str) for item in value),
                 }[fact.kind]
                 kind = {"flag": "a boolean", "limit": "a number", "names": "a list of strings"}[fact.kind]
-                expect.that(fits, kind, found=value, path=f"result.{path}")
+                expect.check(fits, kind, found=value, path=f"result.{path}")
 
     @pytest.mark.requirement("COM-CAP-5")
     def test_extension_keys_are_namespaced(self, subject: Subject) -> None:
@@ -98,7 +98,7 @@ class TestCapabilities:
         if not isinstance(extensions, dict) or not extensions:
             raise NotApplicable("there are no extensions")
         bare = [key for key in extensions if not NAMESPACED.search(key) and key not in EXTENSION_KEYS]
-        expect.that(not bare, "vendor:name", f"{len(bare)} keys without a namespace", "result.extensions")
+        expect.check(not bare, "vendor:name", f"{len(bare)} keys without a namespace", "result.extensions")
 
     @pytest.mark.requirement("COM-CAP-10")
     def test_new_keys_stand_under_extensions(self, subject: Subject) -> None:
@@ -108,14 +108,14 @@ class TestCapabilities:
         for section in ("", *SECTIONS):
             holder = document.get(section) if section else document
             new = [key for key in holder if key not in KEYS] if isinstance(holder, dict) else []
-            expect.that(not new, "new keys under `extensions`", found=Keys(new), path=f"result.{section}".rstrip("."))
+            expect.check(not new, "new keys under `extensions`", found=Keys(new), path=f"result.{section}".rstrip("."))
 
     @pytest.mark.requirement("COM-CAP-11")
     @pytest.mark.parametrize("name", ["concurrency", "rate_limit_qps"])
     def test_limits_of_load_are_stated(self, subject: Subject, name: str) -> None:
         """Capabilities say how many calls are taken at once, and in a second."""
         look_at_capabilities(subject.capabilities)
-        expect.that(subject.capabilities.raw(name) is not None, "a number", "no number", f"result.limits.{name}")
+        expect.check(subject.capabilities.raw(name) is not None, "a number", "no number", f"result.limits.{name}")
 
     @pytest.mark.requirement("COM-CAP-6")
     def test_an_operation_that_is_not_denied_works(self, subject: Subject) -> None:
@@ -141,7 +141,7 @@ class TestCapabilities:
                 broken = broken or Blocked(operation.works, str(reply), judged_on=(reply.exchange,))
                 continue
             what = f"{operation.op}, which {flag} {'claims' if claimed else 'does not deny'}"
-            expect.that(not reply.is_error, f"{what}, to work", str(reply))
+            expect.check(not reply.is_error, f"{what}, to work", str(reply))
         if broken:
             raise broken
         expect.applicable(tried, "every operation that can be denied is denied, or not offered")
@@ -155,7 +155,7 @@ class TestCapabilities:
             reply = plain(subject, name)
             fails = not expect.either(reply, "NotSupported") if requirement == "COM-CAP-7" else reply.is_error
             expect.readable(reply)
-            expect.that(fails or requirement == "COM-CAP-7", "NOT_SUPPORTED, as capabilities say", str(reply))
+            expect.check(fails or requirement == "COM-CAP-7", "NOT_SUPPORTED, as capabilities say", str(reply))
 
 
 class TestStreamingClaim:
@@ -165,7 +165,7 @@ class TestStreamingClaim:
     def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:
         """If `supports_streaming` is true, there is a `handle_stream`."""
         expect.applicable(subject.capabilities.flag("supports_streaming") is True, "streaming is not claimed")
-        expect.that(subject.client.instance.streams(subject.component), "a handle_stream", "no handle_stream")
+        expect.check(subject.client.instance.streams(subject.component), "a handle_stream", "no handle_stream")
 
 
 MOST_LISTED = 20
@@ -203,7 +203,7 @@ class TestModels:
         with expect.resting_on(subject.unknown):
             expect.refusal(reply, *UNKNOWN_MODEL)
         named = reply.details.get("model")
-        expect.that(named == model, "the model that was asked for", "another model, or none", "details.model")
+        expect.check(named == model, "the model that was asked for", "another model, or none", "details.model")
 
     @core("LLM-MODEL-3", "EMB-MODEL-4")
     def test_an_unknown_model_does_not_stream(self, subject: ListedModels) -> None:
@@ -228,7 +228,7 @@ class TestModels:
             named = [each["model"] for each in naming if each.get("model") is not None]
             expect.applicable(named, "no model is named")
             others = [each for each in named if each != stream.exchange.request["args"]["model"]]
-            expect.that(not others, "the model asked for", f"{len(others)} other names", "chunk.model")
+            expect.check(not others, "the model asked for", f"{len(others)} other names", "chunk.model")
 
 
 class TestModelLabels:
@@ -279,8 +279,8 @@ class TestHealth:
     def test_a_report_says_how_things_are(self, subject: Subject) -> None:
         """A report has a boolean `ok`, a known `status`, `server` and `version`."""
         report = self.report(plain_call(subject, "health"))
-        expect.that(isinstance(report.get("ok"), bool), "a boolean", word(report.get("ok")), "result.ok")
-        expect.that(
+        expect.check(isinstance(report.get("ok"), bool), "a boolean", word(report.get("ok")), "result.ok")
+        expect.check(
             report.get("status") in HEALTH_STATES,
             " or ".join(HEALTH_STATES),
             "another status, or none",
@@ -288,7 +288,7 @@ class TestHealth:
         )
         for key in ("server", "version"):
             value = report.get(key)
-            expect.that(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
+            expect.check(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
 
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:
@@ -296,7 +296,7 @@ class TestHealth:
         bad = [report for report in self.reports(subject) if report.get("status") in HEALTH_STATES[1:]]
         expect.applicable(bad, "no report was degraded or down")
         for report in bad:
-            expect.that(report.get("reason"), "a reason", "no reason", "result.reason")
+            expect.check(report.get("reason"), "a reason", "no reason", "result.reason")
 
     @pytest.mark.requirement("COM-HEALTH-4")
     @pytest.mark.parametrize("kind", DOWN)
@@ -314,7 +314,7 @@ class TestHealth:
         expect.either(reply, *RETRYABLE)
         if reply.is_success and isinstance(reply.result, dict):
             fine = reply.result.get("ok") is True and reply.result.get("status", "ok") == "ok"
-            expect.that(not fine, "a report that something is wrong", "a report that all is well")
+            expect.check(not fine, "a report that something is wrong", "a report that all is well")
 
     @pytest.mark.requirement("COM-HEALTH-11")
     def test_a_report_does_not_contradict_itself(self, subject: Subject) -> None:
@@ -324,7 +324,7 @@ class TestHealth:
         expect.applicable(stated, "no report has both `ok` and `status`")
         for ok, status in stated:
             contradiction = (ok, status) in ((False, "ok"), (True, "down"))
-            expect.that(not contradiction, f"`ok` {status != 'down'} with status {status}", f"{ok}", "result.ok")
+            expect.check(not contradiction, f"`ok` {status != 'down'} with status {status}", f"{ok}", "result.ok")
 
     def reports(self, subject: Subject) -> list[dict[str, object]]:
         """A plain report, and one that is made while the provider fails, if there is one."""

@@ -177,7 +177,7 @@ class TestObservability:
             reply = dict(zip(("missing_args", "wrong_types", "expired"), refusals(subject)[1:], strict=True))[failing]
         expect.readable(reply)
         with expect.resting_on({**REFUSED_BY, "wrong_types": subject.checked}[failing]):
-            expect.that(reply.is_error, "a refusal", str(reply))
+            expect.check(reply.is_error, "a refusal", str(reply))
         yield
         holds("COM-OBS-2", reply, subject)
 
@@ -195,15 +195,15 @@ class TestObservability:
         calls_of_one_tenant(subject)
         yield
         first, second = tenant_hashes(subject)
-        expect.that(first == hashes_of_three(subject)[1], "one hash for one tenant", "two")
-        expect.that(first != second, "two hashes for two tenants", "one hash for both")
+        expect.check(first == hashes_of_three(subject)[1], "one hash for one tenant", "two")
+        expect.check(first != second, "two hashes for two tenants", "one hash for both")
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
         """Every operation, whatever its outcome, labels one tenant with the same hash."""
         found = set(filter(None, map(labelled, with_canaries_in_context(subject))))
         expect.applicable(found, UNLABELLED)
-        expect.that(len(found) == 1, "the hash of the tenant in every observation", "another hash")
+        expect.check(len(found) == 1, "the hash of the tenant in every observation", "another hash")
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
@@ -226,11 +226,11 @@ class TestObservability:
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
         found = sorted(str(one.extra.get("tenant_hash")) for one in seen)
-        expect.that(found == wanted, "the hash of each tenant", "another hash")
+        expect.check(found == wanted, "the hash of each tenant", "another hash")
         with expect.resting_on("COM-OBS-10"):
             with_bucket = [one.extra for one in seen if one.extra.get("deadline_bucket") is not None]
             limited = [str(extra.get("tenant_hash")) for extra in with_bucket]
-            expect.that(
+            expect.check(
                 limited == hashes[:1],
                 "a deadline_bucket for the call with a deadline",
                 "another bucket, or none",
@@ -243,7 +243,7 @@ class TestObservability:
         tenant, found = two_tenants(subject)[0], tenant_hashes(subject)[0].rpartition(":")[2].lower()
         plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
         is_plain = any(digest.hexdigest().startswith(found[: leaks.GRAM]) for digest in plain)
-        expect.that(not is_plain, "a salted hash", "the beginning of a plain digest", "extra.tenant_hash")
+        expect.check(not is_plain, "a salted hash", "the beginning of a plain digest", "extra.tenant_hash")
 
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
@@ -301,7 +301,7 @@ def tenant_hashes(subject: Subject) -> list[str]:
     subject.require(subject.principal)
     found, _, other = hashes_of_three(subject)
     expect.applicable(found and other, UNLABELLED)
-    expect.that(not {found, other} & set(two_tenants(subject)), "a hash of the tenant", "the raw tenant")
+    expect.check(not {found, other} & set(two_tenants(subject)), "a hash of the tenant", "the raw tenant")
     return [found, other]
 
 

@@ -79,9 +79,9 @@ class TestDeadlines:
         subject.faults.provider_op(subject.principal)
         for name in subject.working(subject.deadlined()):
             reply = expired(subject, name)
-            heeded(subject, name, reply)
+            require_deadline_support(subject, name, reply)
             reached = reply.exchange.observed.reached_provider
-            expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
+            expect.check(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
@@ -94,7 +94,7 @@ class TestDeadlines:
         """When the provider hangs, however often it is asked, the call ends within its one budget plus a second."""
         name = subject.principal
         subject.faults.provider_op(name)
-        heeded(subject, name, expired(subject, name))
+        require_deadline_support(subject, name, expired(subject, name))
         repeatedly(partial(retried, subject, name))
 
     @pytest.mark.requirement("COM-CONC-1")
@@ -119,7 +119,7 @@ class TestDeadlines:
             expect.applicable(
                 not alone.is_a("DeadlineExceeded"), "a call without a deadline has a short one all the same"
             )
-        expect.that(not first.is_a("DeadlineExceeded"), "the call without a deadline to be carried out", str(first))
+        expect.check(not first.is_a("DeadlineExceeded"), "the call without a deadline to be carried out", str(first))
 
     @core("COM-DEADLINE-6")
     def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
@@ -158,7 +158,7 @@ class TestDeadlines:
     def test_health_does_not_hang_with_its_provider(self, subject: Subject) -> None:
         """When the provider hangs, `health` ends within its budget plus a second, with a report or an error."""
         subject.require(subject.principal, "health")
-        heeded(subject, "health", expired(subject, "health"))
+        require_deadline_support(subject, "health", expired(subject, "health"))
         repeatedly(partial(hung_health, subject))
 
 
@@ -171,7 +171,7 @@ class TestNestedDeadlines:
         names = [request.op for request in subject.requests.with_items(ITEMS) if subject.works(request.op)]
         for name in names:
             subject.faults.provider_op(name)
-            heeded(subject, name, expired(subject, name))
+            require_deadline_support(subject, name, expired(subject, name))
             repeatedly(partial(_itemised, subject, name))
         expect.applicable(names, "no operation on several items is offered, or works")
 
@@ -197,9 +197,9 @@ class TestStreamDeadlines:
         """A stream whose deadline has passed has one frame, the error."""
         subject.require(subject.principal_stream)
         stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": ago(ago_ms)})
-        heeded(subject, subject.principal, expired(subject, subject.principal))
+        require_deadline_support(subject, subject.principal, expired(subject, subject.principal))
         expect.refusal(stream, "DeadlineExceeded")
-        expect.that(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
+        expect.check(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ class TestStreamDeadlines:
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
         """When each chunk takes less than the budget, but all of them far more, the stream is cut off in time."""
         for name in subject.faults.backed(streaming=True):
-            heeded(subject, name, expired(subject, name))
+            require_deadline_support(subject, name, expired(subject, name))
             repeatedly(partial(trickled, subject, name))
 
 
@@ -229,12 +229,12 @@ def deadlined(subject: Subject, names: list[str]) -> list[str]:
     return [name for name in names if name in subject.deadlined()]
 
 
-def heeded(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
+def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
     """Go on only where an operation heeds a deadline that has passed: one that does not has its own finding."""
     with expect.resting_on("COM-DEADLINE-3" if subject.operation(name).streaming else "COM-DEADLINE-1"):
         expect.refusal(reply, "DeadlineExceeded", claim=f"an expired {name} to be an error of class DeadlineExceeded")
         frames = len(reply.bodies) if isinstance(reply, StreamReply) else 1
-        expect.that(frames == 1, "one error envelope and no data", f"{frames} frames")
+        expect.check(frames == 1, "one error envelope and no data", f"{frames} frames")
 
 
 class _Late(Violation):
@@ -330,7 +330,7 @@ def trickled(subject: Subject, name: str) -> None:
 
 def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
     """The operation ends in time although its provider never answers."""
-    heeded(subject, name, expired(subject, name))
+    require_deadline_support(subject, name, expired(subject, name))
     repeatedly(lambda: _cut_off(subject, name, at_chunk))
 
 
@@ -409,7 +409,7 @@ class TestCancelling:
         arguments = fresh.requests.distinct(name)
         subject.client.late.settle(surplus=False)
         with expect.resting_on("COM-OBS-1"):
-            expect.that(bool(telemetry.observations_of(reply.exchange)), "an observation", "no observation")
+            expect.check(bool(telemetry.observations_of(reply.exchange)), "an observation", "no observation")
         before = len(subject.client.metrics.observations)
         given_up_before = inputs.read("given up", lambda: given_up_outside(subject))
         plan = fresh.faults.plan("hang", name)
@@ -421,7 +421,7 @@ class TestCancelling:
             raise NotAssessed(Obstacle.CONNECTION_KEPT)
         within(lambda: observed(subject, before))
         found = inputs.read("observed", lambda: observed(subject, before))
-        expect.that(found, "an observation of the call that was cancelled", "no observation")
+        expect.check(found, "an observation of the call that was cancelled", "no observation")
 
 
 def within(holds: Callable[[], bool]) -> bool:

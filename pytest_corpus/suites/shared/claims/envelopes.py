@@ -108,7 +108,7 @@ class TestErrors:
         with expect.resting_on(subject.checked):
             expect.refusal(reply, "BadRequest")
         named = reply.details.get("validation_errors")
-        expect.that(isinstance(named, list) and named, "a list of fields", word(named), "details")
+        expect.check(isinstance(named, list) and named, "a list of fields", word(named), "details")
 
     @pytest.mark.requirement("COM-ERR-12")
     def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:
@@ -123,7 +123,7 @@ class TestErrors:
         with expect.resting_on(subject.checked):
             expect.some_refused(replies, "a refusal")
         named = [reply.names for reply in replies]
-        expect.that(all(each == named[0] for each in named), "the same class every time", "different classes")
+        expect.check(all(each == named[0] for each in named), "the same class every time", "different classes")
 
 
 TOGETHER_MS = 60
@@ -189,7 +189,7 @@ class TestStreaming:
         expect.refusal(stream, "BadRequest")
         assert isinstance(stream, StreamReply)
         data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.content)]
-        expect.that(not data, "one error envelope and no data", f"{len(data)} frames with data")
+        expect.check(not data, "one error envelope and no data", f"{len(data)} frames with data")
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_streams_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
@@ -203,7 +203,7 @@ class TestStreaming:
         alone = [content_of(subject, subject.send_stream(request)) for request in requests]
         expect.applicable(alone[0] != alone[1], "two streams have the same content")
         mixed = all(are_mixed(subject, requests, alone) for _ in range(ATTEMPTS))
-        expect.that(not mixed, "the content of each stream", "some of the other")
+        expect.check(not mixed, "the content of each stream", "some of the other")
 
     @pytest.mark.requirement("COM-STREAM-11")
     def test_a_stream_that_is_given_up_ends_the_work(self, subject: Subject) -> None:
@@ -220,7 +220,7 @@ class TestStreaming:
             inputs.sleep(0.01)
         waiting = inputs.read("waiting", lambda: plan.waiting)
         fresh.faults.fired(plan)
-        expect.that(not waiting, "the work to end within a second", "the provider is still waited for")
+        expect.check(not waiting, "the work to end within a second", "the provider is still waited for")
 
     @pytest.mark.requirement("COM-STREAM-9")
     @pytest.mark.parametrize("at_chunk", [0, 1])
@@ -236,4 +236,4 @@ class TestStreaming:
             raise NotApplicable("the stream has fewer chunks than the test needs")
         fresh.faults.fired(plan)
         expect.refusal(stream, *subject.faults.classes("unavailable"))
-        expect.that(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")
+        expect.check(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

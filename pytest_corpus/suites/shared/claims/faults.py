@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, keyed
+from pytest_corpus.kit.answer_cache import cached, context_with_key
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, at_struck, with_fault
 from pytest_corpus.kit.fixtures import ONE_IN
@@ -115,7 +115,7 @@ class TestFaults:
         """`details.throttle_scope` names what is throttled."""
         reply = struck(subject, subject.principal, kind)
         classified(subject, reply, kind, decided(kind))
-        expect.that(reply.details.get("throttle_scope"), "a scope", "no scope", "details.throttle_scope")
+        expect.check(reply.details.get("throttle_scope"), "a scope", "no scope", "details.throttle_scope")
 
     @pytest.mark.requirement("COM-FAULT-15")
     def test_the_scope_of_throttling_is_bounded(self, subject: Subject) -> None:
@@ -127,8 +127,10 @@ class TestFaults:
             scopes.append(reply.details.get("throttle_scope"))
         expect.applicable(None not in scopes, "no throttle_scope is given")
         where = "details.throttle_scope"
-        expect.that(scopes[0] == scopes[1], "the same scope for both requests", "another scope", where)
-        expect.that(len(str(scopes[0])) <= LONGEST_SCOPE, "a short identifier", f"{len(str(scopes[0]))} letters", where)
+        expect.check(scopes[0] == scopes[1], "the same scope for both requests", "another scope", where)
+        expect.check(
+            len(str(scopes[0])) <= LONGEST_SCOPE, "a short identifier", f"{len(str(scopes[0]))} letters", where
+        )
 
     @pytest.mark.requirement("COM-FAULT-16")
     def test_an_exhausted_resource_is_named(self, subject: Subject) -> None:
@@ -136,7 +138,7 @@ class TestFaults:
         reply = struck(subject, subject.principal, "rate_limited")
         classified(subject, reply, "rate_limited", "COM-FAULT-1")
         named = reply.details.get("resource_scope")
-        expect.that(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), found=named, path="details.resource_scope")
+        expect.check(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), found=named, path="details.resource_scope")
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING)
@@ -255,12 +257,12 @@ def is_not_taken_for_a_whole_answer(subject: Subject) -> None:
     assert isinstance(reply, Reply)
     if expect.either(reply, "BadRequest"):
         reason = reply.result.get("finish_reason") if isinstance(reply.result, Mapping) else None
-        expect.that(reason == "content_filter", "content_filter", found=reason, path="result.finish_reason")
+        expect.check(reason == "content_filter", "content_filter", found=reason, path="result.finish_reason")
 
 
 def ids() -> dict[str, Any]:
     """A context that distinguishes one request from all others."""
-    return keyed({"idempotency_key": f"key{canary()}"})
+    return context_with_key({"idempotency_key": f"key{canary()}"})
 
 
 def works_again(subject: Subject, name: str, kind: str) -> None:
@@ -286,7 +288,7 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
     fresh = failed(subject.fresh())
     broken = kind == "unexpected" and is_broken(subject, fresh, name)
     if broken and is_broken(subject, broken_again(subject, name), name):
-        expect.that(False, "the next call to work", "an error, though the one after it works")
+        expect.check(False, "the next call to work", "an error, though the one after it works")
     again = fresh.invoke(name, same if retryable else fresh.requests.distinct(name))
     if again.is_a(*PERMANENT) and subject.fresh().invoke(name, same).is_a(*PERMANENT):
         raise NotApplicable("a new instance refuses the request without a failure of its provider, too")
@@ -408,13 +410,13 @@ def passed_on(reply: Reply | StreamReply, name: str) -> None:
     number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
     right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)
     wanted = f"{' or '.join(map(str, sorted(given)))} from {name}, at most rounded up to a full second"
-    expect.that(right, wanted, found=hint, path="retry_after_ms")
+    expect.check(right, wanted, found=hint, path="retry_after_ms")
 
 
 def hinted(reply: Reply | StreamReply) -> None:
     """An error says when to retry, in one of the two documented ways."""
     given = reply.error.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
-    expect.that(given, "retry_after_ms or details.suggested_backoff_ms", "neither of them")
+    expect.check(given, "retry_after_ms or details.suggested_backoff_ms", "neither of them")
 
 
 assert all(BY_KIND[kind].canonical in TAXONOMY for kinds in REQUIREMENTS.values() for kind in kinds)

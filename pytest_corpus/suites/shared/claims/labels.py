@@ -66,19 +66,19 @@ class TestLabels:
         hashes = tenant_hashes(subject)
         for tenant, found in zip(two_tenants(subject), hashes, strict=True):
             hidden = any(spelling in found or found in spelling for spelling in spellings(tenant))
-            expect.that(not hidden, "a hash", "the tenant in another spelling", "extra.tenant_hash")
+            expect.check(not hidden, "a hash", "the tenant in another spelling", "extra.tenant_hash")
         growth = len(hashes[1]) - len(hashes[0])
-        expect.that(growth <= GROWTH, "a hash of one length", f"{growth} characters more for a longer tenant")
+        expect.check(growth <= GROWTH, "a hash of one length", f"{growth} characters more for a longer tenant")
 
     @rules("success COM-ENV-6, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
         """A call whose provider takes a while, and then answers or fails, says that it took about as long."""
-        timed(subject, subject.principal, requirement)
+        expect_plausible_duration(subject, subject.principal, requirement)
 
     @pytest.mark.requirement("COM-ENV-7")
     def test_a_long_call_takes_time(self, subject: Subject) -> None:
         """Answers to calls whose provider takes a while do not all say that they took no time."""
-        expect.that(not stands_still(subject), "the time of the call", "0 in every answer", "ms")
+        expect.check(not stands_still(subject), "the time of the call", "0 in every answer", "ms")
 
     @pytest.mark.requirement("COM-OBS-26")
     def test_an_unknown_operation_is_no_label(self, subject: Subject) -> None:
@@ -141,7 +141,7 @@ class TestLabels:
         parts = PARTS if inputs.read("late", lambda: bool(subject.client.late.seen_s)) else 2
         found = yield from labels_between(ask, 0, DEADLINES - 1, parts)
         many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
-        expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
+        expect.check(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
 
 
 class TestStreamTimes:
@@ -150,7 +150,7 @@ class TestStreamTimes:
     @rules("frames COM-STREAM-10, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
         """A stream whose provider takes a while, and then goes on or fails, says how long it took, as do its frames."""
-        timed(subject, subject.principal_stream, requirement)
+        expect_plausible_duration(subject, subject.principal_stream, requirement)
 
 
 class TestStreamOutcomes:
@@ -182,7 +182,7 @@ def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
     """Nothing that was reported of a call holds a value."""
     for report in telemetry.reports_of(reply.exchange):
         written = json.dumps(report.labels(), default=str, ensure_ascii=False)
-        expect.that(value not in written, f"no label that holds {what}", "a label that does", "extra")
+        expect.check(value not in written, f"no label that holds {what}", "a label that does", "extra")
 
 
 def unlike(values: Iterable[set[str]]) -> bool:
@@ -191,7 +191,7 @@ def unlike(values: Iterable[set[str]]) -> bool:
     return all(known) and all(not one & other for one, other in itertools.combinations(known, 2))
 
 
-def timed(subject: Subject, name: str, requirement: str) -> None:
+def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> None:
     """Each `ms` of a call whose provider takes a while is at least that long, and not longer than the call took.
 
     Without the hook `provider` only the latter is asked.
@@ -258,7 +258,7 @@ def long_enough(ms: Any, frame: int = 0) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
     expect.assessable(ms is None or isinstance(ms, (int, float)), Obstacle.MS_NO_NUMBER)
-    expect.that(ms is None or ms >= least, f"at least {least:g} ms", f"{ms:.3g}" if ms else "0", "ms", frame=frame)
+    expect.check(ms is None or ms >= least, f"at least {least:g} ms", f"{ms:.3g}" if ms else "0", "ms", frame=frame)
 
 
 def labels_between(

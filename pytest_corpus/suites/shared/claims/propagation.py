@@ -38,7 +38,7 @@ class TestPropagation:
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
             raise not_passed_on(subject, fact)
-        expect.that(found == wanted, f"the {fact} of each call", "others, or one for both")
+        expect.check(found == wanted, f"the {fact} of each call", "others, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
@@ -78,11 +78,11 @@ def handed_on(subject: Subject, fact: str, wanted: str) -> None:
         raise not_passed_on(subject, fact)
     for each in seen:
         got, place = "none" if each.value is None else "another", f"provider.reached({each.reply.exchange.op}).{fact}"
-        expect.that(each.value == each.given, wanted, got, place, on=[each.reply])
+        expect.check(each.value == each.given, wanted, got, place, on=[each.reply])
     earlier = [each.given for each in seen]
     for each in passed_on(subject, subject.principal, fact, without):
         absent = f"no {fact} where the context has none"
-        expect.that(each.value not in earlier, absent, "that of an earlier call", fact, on=[each.reply])
+        expect.check(each.value not in earlier, absent, "that of an earlier call", fact, on=[each.reply])
 
 
 @remembered

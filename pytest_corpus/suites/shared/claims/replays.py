@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import Rivals, cached, keyed, under
+from pytest_corpus.kit.answer_cache import ReplayProbe, cached, call_with_key, context_with_key
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.reply import Reply
@@ -31,7 +31,7 @@ def answers_again(first: Reply, again: Reply) -> None:
     """A replay has the whole result of the first call, as JSON."""
     result = expect.success(again, "the answer of the first call")
     got = differing(first.result, result)
-    expect.that(same(result, first.result), "the result of the first call", got, "result", on=[first, again])
+    expect.check(same(result, first.result), "the result of the first call", got, "result", on=[first, again])
 
 
 def sent_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
@@ -42,10 +42,10 @@ def sent_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple
         more: what else is in the context.
     """
     key = odd_key(**more)
-    first = call(keyed(key))
+    first = call(context_with_key(key))
     if not expect.either(first, *PERMANENT):
         key = new_key(**more)
-        first = call(keyed(key))
+        first = call(context_with_key(key))
     expect.success(first, "a write with an idempotency key to work")
     return key, first
 
@@ -84,7 +84,7 @@ class TestLateReplays:
 class Kept:
     """A write, its key, its first answer, when it came on the monotonic clock, and the keys that were used before."""
 
-    rivals: Rivals
+    replay_probe: ReplayProbe
     key: Mapping[str, Any]
     first: Reply
     at: float
@@ -94,25 +94,25 @@ class Kept:
 def outlasts(subject: Subject, keys: int, seconds: float) -> None:
     """A write that comes again after some other keys and seconds is answered as before, and not applied."""
     kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _kept(subject))
-    name = kept.rivals.first.op
+    name = kept.replay_probe.first.op
     left = keys - len(subject.shared.keys - kept.before)
     others = [(subject.requests.minimal(name), new_key()) for _ in range(left)]
     for reply in side_by_side(lambda each: subject.call(name, *each), others):
         expect.success(reply, "a write with another key")
     inputs.sleep(max(0.0, kept.at + seconds - inputs.monotonic()))
-    kept.rivals.other()
-    again = under(subject, kept.rivals.first, kept.key)
-    kept.rivals.shows()
+    kept.replay_probe.other()
+    again = call_with_key(subject, kept.replay_probe.first, kept.key)
+    kept.replay_probe.shows()
     assert isinstance(again, Reply)
     answers_again(kept.first, again)
 
 
 def _kept(subject: Subject) -> Kept:
-    rivals, key = subject.rivals(), new_key()
-    first = under(subject, rivals.first, key)
+    replay_probe, key = subject.replay_probe(), new_key()
+    first = call_with_key(subject, replay_probe.first, key)
     assert isinstance(first, Reply)
     expect.success(first, "a write with an idempotency key to work")
-    return Kept(rivals, key, first, inputs.monotonic(), frozenset(subject.shared.keys))
+    return Kept(replay_probe, key, first, inputs.monotonic(), frozenset(subject.shared.keys))
 
 
 class TestAnswerReplays:
@@ -126,8 +126,8 @@ class TestAnswerReplays:
             request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
             counted(subject)
             results, reached = sent_twice_at_once(subject, request, subject.faults.provider_op(name))
-            expect.that(reached == 1, "one call of the provider", f"{reached} at once")
-            expect.that(same(*results), "the same result for both", differing(*results), "result")
+            expect.check(reached == 1, "one call of the provider", f"{reached} at once")
+            expect.check(same(*results), "the same result for both", differing(*results), "result")
 
     @pytest.mark.requirement("COM-IDEM-5")
     def test_a_request_that_failed_can_be_sent_again(self, subject: Subject) -> None:
@@ -153,7 +153,7 @@ def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None
 def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
     """Two calls of one request at once have one result."""
     results, _ = sent_twice_at_once(subject, request)
-    expect.that(same(*results), "the same result for both", differing(*results), "result")
+    expect.check(same(*results), "the same result for both", differing(*results), "result")
 
 
 def counted(subject: Subject) -> None:
@@ -166,7 +166,7 @@ def asks_once(subject: Subject, request: dict[str, Any]) -> None:
     op = subject.faults.provider_op(str(request["op"]).partition(".")[2])
     counted(subject)
     _, reached = sent_twice_at_once(subject, request, op)
-    expect.that(reached == 1, "one call of the provider", f"{reached} at once")
+    expect.check(reached == 1, "one call of the provider", f"{reached} at once")
 
 
 def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:

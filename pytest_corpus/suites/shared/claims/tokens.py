@@ -238,7 +238,7 @@ class TestTokens:
         text = "The same text, three times: \u00fc\U0001f600."
         text = text if subject.counted(text).is_success else "The same text, three times."  # the refusal is TOKENS-3's
         counts = {subject.count(text) for _ in range(3)}
-        expect.that(len(counts) == 1, "one count", f"{len(counts)} different ones")
+        expect.check(len(counts) == 1, "one count", f"{len(counts)} different ones")
 
     @pytest.mark.requirement("LLM-TOKENS-8", "EMB-TOKENS-8")
     def test_every_listed_model_counts_the_text(self, subject: ListedModels) -> None:
@@ -248,7 +248,7 @@ class TestTokens:
             texts = (" ".join(f"stone{each}" for each in range(words)) for words in sizes)
             counts = two_or_more(counts_of(subject, texts, **model))
             grown = all(one < other for one, other in itertools.pairwise(counts))
-            expect.that(grown, "more tokens for more words", "as many or fewer")
+            expect.check(grown, "more tokens for more words", "as many or fewer")
 
 
 def counting(subject: ListedModels) -> list[dict[str, Any]]:
@@ -280,7 +280,7 @@ def two_or_more(counts: list[int]) -> list[int]:
 def never_falls(subject: Counting, text: str, ends: Sequence[int], **changed: Any) -> None:
     """The longer the beginning of a text, the more tokens, or as many."""
     counts = two_or_more(counts_of(subject, (text[:end] for end in ends), **changed))
-    expect.that(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
+    expect.check(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
 
 
 def grows(subject: Counting) -> None:
@@ -293,6 +293,6 @@ def grows(subject: Counting) -> None:
         reply = subject.counted(text)
         if subject.holds(text) or not reply.is_a("BadRequest"):
             many = subject.tokens_of(expect.success(reply, "a token count"))
-            expect.that(many > one, f"more than {one} tokens for {number} words", f"{many}")
+            expect.check(many > one, f"more than {one} tokens for {number} words", f"{many}")
             return
     raise NotAssessed(Obstacle.SMALL_TEXT)

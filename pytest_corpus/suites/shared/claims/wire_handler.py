@@ -26,7 +26,13 @@ from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.shared.claims import envelopes
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.claims.context import UNKNOWN_ARGUMENT, with_more
-from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, deadlined, heeded, in_time, repeatedly
+from pytest_corpus.suites.shared.claims.deadlines import (
+    PROMPTLY_S,
+    deadlined,
+    in_time,
+    repeatedly,
+    require_deadline_support,
+)
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 BEYOND_32_BITS = 2**40
@@ -106,7 +112,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
             got = f"the one of another of the {len(requests)} requests sent at once" if known else "another one"
             if type(own) is type(found) is int:
                 claim, got = f"{claim}: {own}", f"{got}: {found}"
-            expect.that(found == own, claim, got, on=[reply])
+            expect.check(found == own, claim, got, on=[reply])
 
 
 class TestWireHandler:
@@ -227,7 +233,7 @@ class TestWireHandler:
         for reply in side_by_side(subject.carry_out, requests):
             expect.either(reply, "BadRequest")
             for named in failed_as(reply):
-                expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
+                expect.check(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
 
     @pytest.mark.requirement("COM-WIRE-15")
     def test_a_null_argument_does_no_harm(self, subject: Subject) -> None:
@@ -236,7 +242,7 @@ class TestWireHandler:
             reply = subject.carry_out(request)
             expect.either(reply, *PERMANENT)
             for named in failed_as(reply):
-                expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
+                expect.check(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
 
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
@@ -316,7 +322,7 @@ class TestWireHandler:
         for reply in replies:
             expect.either(reply, *BUSY)
             given = reply.is_success or reply.body.get("retry_after_ms") is not None
-            expect.that(
+            expect.check(
                 given or "suggested_backoff_ms" in reply.details,
                 "retry_after_ms or details.suggested_backoff_ms",
                 "neither of them",
@@ -395,7 +401,7 @@ class TestStress:
     @pytest.mark.requirement("COM-CONC-1")
     def test_many_calls_at_the_same_time(self, subject: Subject) -> None:
         """Each of many requests sent together gets the answer that it gets alone."""
-        crowded(subject)
+        compare_concurrent_with_single(subject)
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-CONC-1")
@@ -407,7 +413,7 @@ class TestStress:
         chance = random.Random(subject.settings.seed)
         for _ in range(AT_ONCE * ROUNDS):
             subject.client.provider.plan("slow", delay_ms=chance.uniform(0, JITTER_MS))
-        crowded(subject)
+        compare_concurrent_with_single(subject)
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-DEADLINE-4")
@@ -415,8 +421,8 @@ class TestStress:
     def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
         """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED within a second after it."""
         for name in deadlined(subject, subject.faults.backed(streaming=False)):
-            heeded(subject, name, expired(subject, name))
-            repeatedly(partial(hurried, subject, name, budget_ms))
+            require_deadline_support(subject, name, expired(subject, name))
+            repeatedly(partial(call_with_short_budget, subject, name, budget_ms))
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-WIRE-3")
@@ -428,7 +434,7 @@ class TestStress:
             holds(expect.ENVELOPE, subject.send(chance.choice(requests)), subject)
 
 
-def crowded(subject: Subject) -> None:
+def compare_concurrent_with_single(subject: Subject) -> None:
     """Rounds of requests sent together, each with the answer that it gets alone."""
     subject.require(subject.principal)
     with subject.client.provider.paused():
@@ -438,7 +444,7 @@ def crowded(subject: Subject) -> None:
         sent_together(subject, chance.choices(pairs, k=AT_ONCE))
 
 
-def hurried(subject: Subject, name: str, budget_ms: int) -> None:
+def call_with_short_budget(subject: Subject, name: str, budget_ms: int) -> None:
     """A call whose provider takes longer than its budget, or hardly less."""
     fresh = subject.fresh()
     fresh.client.provider.plan("slow", subject.faults.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)

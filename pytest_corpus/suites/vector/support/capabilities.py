@@ -223,7 +223,7 @@ class VectorCapabilities(StatedLimits):
         """Make calls of the suite's own: nothing is prepared for them, and no planned fault strikes them."""
         outer, self._preparing = self._preparing, True
         try:
-            with self.client.provider.paused(), inputs.apart("vector preparation"):
+            with self.client.provider.paused(), inputs.fact_scope("vector preparation"):
                 yield
         finally:
             self._preparing = outer

@@ -131,7 +131,7 @@ class Cleanup:
         lasting = self._lasting()
         self._shared.used.clear()
         self._shared.sandboxes.clear()
-        self._shared.passing.clear()
+        self._shared.temporary_namespaces.clear()
         self._shared.ahead = {place for begun in self._shared.begun.values() for place in begun.places}
         self._vector.client.provider.clear()
         try:
@@ -235,7 +235,7 @@ class Cleanup:
             for place in self._shared.made_namespaces
             if place not in self.held
             and (
-                place in self._shared.passing
+                place in self._shared.temporary_namespaces
                 or ((place[1] in plain or place in lasting) and place not in self._shared.used)
             )
         ]

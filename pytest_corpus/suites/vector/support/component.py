@@ -11,7 +11,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import Rivals
+from pytest_corpus.kit.answer_cache import ReplayProbe
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults, at_struck
 from pytest_corpus.kit.fixtures import fixture_of
@@ -54,7 +54,7 @@ class VectorFaults(ProviderFaults):
         if name not in ("upsert", "delete"):
             return False
         if name not in self._calls.shared.itemised:
-            with inputs.apart(f"vector.{name} itemised"):
+            with inputs.fact_scope(f"vector.{name} itemised"):
                 _, reply = at_struck(self._calls, partial(_unavailable, name=name), lambda reply: reply.is_error)
             self._calls.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
         return self._calls.shared.itemised[name]
@@ -100,7 +100,7 @@ class Vector(VectorConditions):
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
         sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
-        self.shared.passing |= set() if name else {sandbox.place}
+        self.shared.temporary_namespaces |= set() if name else {sandbox.place}
         if self.namespaces:
             reply = self.call("create_namespace", self.named(sandbox.name, dimensions, metric), ctx)
             self._created(reply, sandbox)
@@ -135,7 +135,7 @@ class Vector(VectorConditions):
         sandbox.held.update(item["id"] for item in self.requests.settled)
         return sandbox
 
-    def rivals(self) -> Rivals:
+    def replay_probe(self) -> ReplayProbe:
         self.require("query", "upsert")
         sandbox, item = self.sandbox(), self.item(40, {"kind": "first"})
         later = {**item, "vector": direction(130, self.dimensions), "metadata": {"kind": "later"}}
@@ -151,9 +151,9 @@ class Vector(VectorConditions):
             matches = matches_of(expect.success(sandbox.ask(later["vector"], 10, include_metadata=True)))
             found = [metadata_of(match) for match in matches if id_of(match) == item["id"]]
             expect.assessable(found, Obstacle.NOT_FOUND)
-            expect.that(found[0].get("kind") == "later", "the metadata of the last write", "older metadata", "result")
+            expect.check(found[0].get("kind") == "later", "the metadata of the last write", "older metadata", "result")
 
-        return Rivals(Request("upsert", sandbox.args(vectors=[item])), other, shows)
+        return ReplayProbe(Request("upsert", sandbox.args(vectors=[item])), other, shows)
 
     def _find_out_what_works(self) -> None:
         """Before the sweep, because finding it out fills the main namespace again."""

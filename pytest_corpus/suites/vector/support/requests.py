@@ -47,7 +47,7 @@ class PlainPlaces(Requests):
         return self._vector.shared.scratch
 
     def _named(self, prefix: str) -> str:
-        with inputs.apart(f"vector {prefix}"):
+        with inputs.fact_scope(f"vector {prefix}"):
             return self._vector.name(prefix) if self._vector.namespaces else "default"
 
     @property

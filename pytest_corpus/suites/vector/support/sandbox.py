@@ -294,7 +294,7 @@ def _taken(sandbox: Sandbox, items: Sequence[Item]) -> list[Item] | None:
     failures = failures_of(reply.result)
     names = [name for failure in failures for name in error_names(failure)]
     permanent = all(any(is_a(name, family) for family in PERMANENT) for name in names)
-    expect.that(permanent, "a failure of a word to be permanent", ", ".join(names), "result.failures")
+    expect.check(permanent, "a failure of a word to be permanent", ", ".join(names), "result.failures")
     lost = set(indexes(reply.result)) or {
         at for at, item in enumerate(items) for failure in failures if failure.get("id") == item["id"]
     }

@@ -134,7 +134,7 @@ class VectorShared(Shared):
     stuck: dict[Place, None] = field(default_factory=dict)
     keeps_namespaces: bool = False
     lasting: set[Place] = field(default_factory=set)
-    passing: set[Place] = field(default_factory=set)
+    temporary_namespaces: set[Place] = field(default_factory=set)
     used: set[Place] = field(default_factory=set)
     sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
     ahead: set[Place] = field(default_factory=set)

@@ -180,11 +180,11 @@ def each_its_own(
         apart[position] = distance(vector, own[texts[position]])
         nearest = min(distance(vector, other) for other in own.values())
         path = f"result.embeddings, the text at {position}"
-        expect.that(apart[position] <= nearest + slack, wanted, "that of another text", path, on=[reply])
+        expect.check(apart[position] <= nearest + slack, wanted, "that of another text", path, on=[reply])
     usual = statistics.median(apart.values()) if apart else 0.0
     for position, off in apart.items():
         path = f"result.embeddings, the text at {position}"
-        expect.that(off <= FAR + 10 * usual, wanted, "another vector", path, on=[reply])
+        expect.check(off <= FAR + 10 * usual, wanted, "another vector", path, on=[reply])
 
 
 def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
@@ -257,7 +257,7 @@ def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
                 if exact and not belongs(embedding, told, sent):
                     raise Blocked("EMB-EMBED-3", "another text comes back")
                 where = f"the text that was sent{', letter by letter' if exact else ''}"
-                expect.that(kept, where, f"a text of {len(plain(told))} characters", "text")
+                expect.check(kept, where, f"a text of {len(plain(told))} characters", "text")
     expect.applicable(came_back, "no text comes back")
 
 

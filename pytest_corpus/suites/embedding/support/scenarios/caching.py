@@ -55,7 +55,7 @@ def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply)
     embedding.tells_apart()
     expect.works(reply, "an embedding")
     asked = reply.exchange.observed.reached_provider
-    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+    expect.check(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
 
 def shared_without_key(embedding: Embedding, operation: str) -> bool:
@@ -87,7 +87,7 @@ def is_another_vector(embedding: Embedding, found: Vector, first: Vector, ask: C
     """
     is_another = not embedding.same(found, first)
     if is_another:
-        expect.that(is_another, "the vector of this request", "that of the one before")
+        expect.check(is_another, "the vector of this request", "that of the one before")
     else:
         expect_own_vector(embedding, found, first, ask(uncached_instance(embedding)))
 
@@ -96,7 +96,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
     """Go on only if a vector belongs to its own request, not to the first one."""
     expect.applicable(not embedding.same(first, truth), "the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
-    expect.that(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
+    expect.check(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
 
 
 def rest_after_cut(embedding: Embedding, text: str) -> str:
@@ -155,12 +155,12 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
         return
     reply = embedding.call("embed", other, ctx)
     expect.readable(reply)
-    expect.that(reply.names == alone.names, f"{alone}, which the request gets alone", str(reply), on=[alone, reply])
+    expect.check(reply.names == alone.names, f"{alone}, which the request gets alone", str(reply), on=[alone, reply])
     if reply.is_success:
         found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
         first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
         if changed == "text" and isinstance(reported := reply.result.get("text"), str):
-            expect.that(reported != text, "the text of this request", "that of the first one", "result.text")
+            expect.check(reported != text, "the text of this request", "that of the first one", "result.text")
         expect_own_vector(embedding, found, first, truth)
 
 
@@ -199,12 +199,12 @@ def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) ->
         counted = embedding.requests.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
         keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
-        expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another count, or no count")
+        expect.check(embedding.tokens_of(keyed) == alone, "the count of the text", "another count, or no count")
     if embedding.works("embed_batch"):
         reply = embedding.call("embed_batch", embedding.requests.with_text("embed_batch", text), ctx)
         result = expect.success(reply, "a batch")
         listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
-        expect.that(listed, "the result of a batch", "another result than the batch gets alone", "result")
+        expect.check(listed, "the result of a batch", "another result than the batch gets alone", "result")
 
 
 def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
@@ -304,5 +304,5 @@ def reported(reply: Reply) -> list[Mapping[str, Any]]:
 def all_accounted_for(reply: Reply, texts: list[str]) -> Reply:
     """Return the reply if it embeds or reports every text: a silent loss is a finding of the test."""
     reported = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
-    expect.that(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")
+    expect.check(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")
     return reply

@@ -59,7 +59,7 @@ def refused_by_embed(embedding: Embedding, text: str, how: str) -> None:
     if how == "one_more":
         with expect.resting_on("EMB-TRUNC-3"):
             reply = embedding.known_embed(text, truncate=False)
-            expect.that(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
+            expect.check(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
 
 
 def flag(reply: Reply) -> Any:
@@ -71,16 +71,16 @@ def cut(reply: Reply) -> None:
     """A text was cut, and it is said."""
     expect.success(reply, "a text that is too long to be cut and embedded")
     said = flag(reply)
-    expect.that(said is True, "true", found=said, path="result.truncated")
+    expect.check(said is True, "true", found=said, path="result.truncated")
 
 
 def whole(reply: Reply, text: str) -> None:
     """A text was embedded, and nothing says that it was cut."""
     result = expect.success(reply, "a text within the limit to be embedded")
-    expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
+    expect.check(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
     shown = result.get("text") if isinstance(result, dict) else None
     shorter = isinstance(shown, str) and len(plain(shown)) < len(plain(text)) and plain(shown) in plain(text)
-    expect.that(not shorter, "the whole text", "a part of the text", "result.text")
+    expect.check(not shorter, "the whole text", "a part of the text", "result.text")
 
 
 def embedded(reply: Reply | StreamReply) -> bool:
@@ -129,7 +129,7 @@ def differ(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
     replies = {text: embedding.known_embed(text, **changed) for text in (one, other)}
     vectors = [embedding.vector_in(reply, "embed", text, **changed) for text, reply in replies.items()]
     differs = vectors[0] != vectors[1] or any(flag(reply) is True for reply in replies.values())
-    expect.that(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
+    expect.check(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
 
 
 def cut_elsewhere(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
@@ -138,7 +138,7 @@ def cut_elsewhere(embedding: Embedding, operation: str, text: str, reply: Reply 
         with expect.resting_on("EMB-TRUNC-1"):
             cut(embedding.known_embed(text, truncate=True))
         with expect.resting_on(CUT[operation]):
-            expect.that(False, "a text that is too long to be cut and embedded", str(reply))
+            expect.check(False, "a text that is too long to be cut and embedded", str(reply))
 
 
 def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
@@ -150,6 +150,6 @@ def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
     failed = {failure.get("index"): failure for failure in failures_of(reply.result)}
     if failed and position not in failed:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
-    expect.that(position in failed, "a failure of the text", "no failed text", "result.failed_texts")
+    expect.check(position in failed, "a failure of the text", "no failed text", "result.failed_texts")
     named = class_of(failed[position])
-    expect.that(named in families, " or ".join(families), f"{named}", "result.failed_texts.error")
+    expect.check(named in families, " or ".join(families), f"{named}", "result.failed_texts.error")

@@ -69,7 +69,7 @@ class BadArguments:
             if not reply.is_error:
                 reported = failed if self.operation == "batch" else not committed(reply)
                 path = f"result.{MANY[self.operation]}"
-                expect.that(reported, "a refusal, or a failed operation", str(reply), path)
+                expect.check(reported, "a refusal, or a failed operation", str(reply), path)
             for failure in failed[:1] if self.inside else ():
                 blamed(failure, "BadRequest", *self.also)
         else:
@@ -110,13 +110,13 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     if reply.is_error:
         return []
     found = failures(reply.result)
-    expect.that(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
+    expect.check(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
     index, error = found[0].get("index"), found[0].get("error")
-    expect.that(
+    expect.check(
         index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "no index", "failures.0.index"
     )
-    expect.that(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
-    expect.that(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
+    expect.check(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
+    expect.check(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
     blamed(found[0], "BadRequest")
     return written
 
@@ -162,22 +162,22 @@ def counted_truly(reply: Reply, there: int, whole: str) -> None:
     found = failures(reply.result)
     if reply.is_error:
         with expect.resting_on(whole):
-            expect.that(not there, "nothing of a request that is refused", f"{there} items")
+            expect.check(not there, "nothing of a request that is refused", f"{there} items")
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
     expect.applicable(counted(reply.result) is not None or "failed_count" in reply.result, "the result counts nothing")
     if counted(reply.result) is not None:
-        expect.that(
+        expect.check(
             counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
         )
     failed = reply.result.get("failed_count", len(found))
-    expect.that(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
+    expect.check(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
 
 
 def counts(result: Any, written: int) -> None:
     """The result of a request whose items were all written counts them, and no failures."""
     expect.applicable(counted(result) is not None, "the result counts nothing (R123)")
-    expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
-    expect.that(
+    expect.check(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
+    expect.check(
         not (result.get("failed_count") or failures(result)), "no failures", "a failed item", "result.failed_count"
     )

@@ -89,7 +89,7 @@ class Spoiled:
     def leaves(self, values: list[str], claim: str) -> None:
         """An operation that shows nodes shows exactly these values."""
         reader, found = self.look()
-        expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
+        expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
 
 def carrying(graph: Graph, name: str = "batch") -> Sandbox:
@@ -212,8 +212,8 @@ def in_order(counts: list[int | None], sizes: list[int]) -> None:
         return
     with expect.resting_on("GRA-NODE-5"):
         alike = sorted(map(str, counts)) == sorted(map(str, sizes))
-        expect.that(alike, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
-    expect.that(counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "results")
+        expect.check(alike, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
+    expect.check(counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "results")
 
 
 COUNT, ODD, CROWD = 11, 6, 105
@@ -278,11 +278,11 @@ def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], 
         found = [name for name in ids if sandbox.namespace is not None or name.startswith(f"{sandbox.tag}-")]
         again = len(found) - len(set(found) - mine)
         with expect.resting_on("GRA-BULK-3"):
-            expect.that(not again, "each node once", f"{again} again", "result.nodes")
+            expect.check(not again, "each node once", f"{again} again", "result.nodes")
         mine |= set(found)
     missing, more = wanted - mine, mine - wanted
-    expect.that(not missing, f"{len(wanted)} nodes", f"{number_of(missing)} missing", "result.nodes")
-    expect.that(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
+    expect.check(not missing, f"{len(wanted)} nodes", f"{number_of(missing)} missing", "result.nodes")
+    expect.check(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 
 def spacious(sandbox: Sandbox, limit: int | None) -> None:

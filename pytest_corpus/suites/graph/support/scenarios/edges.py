@@ -85,7 +85,7 @@ def dangling(graph: Graph, missing: str) -> Any:
 def unusable(reply: Any, *also: str) -> None:
     """An answer refuses its only item with BAD_REQUEST, or one of some other classes, or reports it as failed."""
     if expect.either(reply, "BadRequest", *also):
-        expect.that(failures(reply.result), "a refusal, or a failed item", "a success without a failed item", "result")
+        expect.check(failures(reply.result), "a refusal, or a failed item", "a success without a failed item", "result")
         for failure in failures(reply.result):
             blamed(failure, "BadRequest", *also)
 
@@ -94,7 +94,7 @@ def blamed(failure: Any, *families: str) -> None:
     """A failed item names one of the classes, where it names any of the taxonomy."""
     named = error_of(failure)
     right = named is None or any(is_a(named, family) for family in families)
-    expect.that(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
+    expect.check(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
 
 
 def error_of(failure: Any) -> str | None:
@@ -112,7 +112,7 @@ def takes(graph: Graph, kind: str) -> bool:
     """True if a graph stores edges of a kind; only one that refuses them permanently does not."""
     known = graph.shared.edge_kinds
     if kind not in known:
-        with inputs.apart(f"graph {kind}"):
+        with inputs.fact_scope(f"graph {kind}"):
             known[kind] = not _refuses(graph, kind)
     return known[kind]
 

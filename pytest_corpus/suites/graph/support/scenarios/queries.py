@@ -116,9 +116,9 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
         builds = any("IndexNotReady" in error_names(result) for result in failed)
         expect.assessable(not builds, Obstacle.INDEX_BUILDING)
         failed = [each for each in failed if not refuses_parameters(error_names(each))]
-        expect.that(not failed, f"every query of a {name} to be answered", f"{len(failed)} failures", "result.results")
+        expect.check(not failed, f"every query of a {name} to be answered", f"{len(failed)} failures", "result.results")
         found += results
-    expect.that(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
+    expect.check(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
     return found
 
 
@@ -276,10 +276,10 @@ def along_edges(sandbox: Sandbox, result: Any, ends: Mapping[str, tuple[str, str
     paths = result.get("paths") if isinstance(result, dict) else None
     for path in paths if isinstance(paths, list) else ():
         steps = [step.get("id") if isinstance(step, dict) else step for step in path]
-        expect.that(steps[:1] == [sandbox.id("a")], "a path from the start node", "another beginning", "result.paths")
+        expect.check(steps[:1] == [sandbox.id("a")], "a path from the start node", "another beginning", "result.paths")
         nodes = [step for step in steps if step not in edges]
         walked = list(pairwise(nodes))
         for pair in walked:
-            expect.that(pair in edges.values(), "a path along the edges", "a step where there is none", "result.paths")
+            expect.check(pair in edges.values(), "a path along the edges", "a step where there is none", "result.paths")
         taken = [edges[step] for step in steps if step in edges]
-        expect.that(not taken or taken == walked, "the edges between its nodes", "other edges", "result.paths")
+        expect.check(not taken or taken == walked, "the edges between its nodes", "other edges", "result.paths")

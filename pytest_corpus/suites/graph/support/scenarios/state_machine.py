@@ -107,7 +107,7 @@ class World:
     def carry_out(self, operation: dict[str, Any]) -> None:
         """Send an operation by itself; it works, and no item of it fails."""
         result = expect.success(self.sandbox.call(operation["op"], operation["args"]), f"{operation['op']} to work")
-        expect.that(not failures(result), f"{operation['op']} of sound items to work", "failures", "result.failures")
+        expect.check(not failures(result), f"{operation['op']} of sound items to work", "failures", "result.failures")
 
     def carry_out_together(self, together: str, operations: list[dict[str, Any]]) -> None:
         """Send operations as a batch or a transaction; all of them work."""
@@ -117,7 +117,7 @@ class World:
         ]
         result = expect.success(self.sandbox.call(together, {MANY[together]: items}), f"{together} to work")
         failed = [item for item in listed(result, "results") if item.get("ok") is False]
-        expect.that(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
+        expect.check(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
     def take(self, kind: str, name: str, pair: tuple[str, str]) -> None:
         """Carry out one step of `PLAIN`, or one write that a batch or a transaction carries."""
@@ -148,7 +148,7 @@ class World:
             found = sorted((str(edge.get("src")), str(edge.get("dst"))) for edge in shown.values())
             pairs = (pair for pair in self.edges.values() if pair[0] in sources)
             wanted = sorted((self.sandbox.id(source), self.sandbox.id(target)) for source, target in pairs)
-            expect.that(found == wanted, f"{claim}: {len(wanted)}", difference(wanted, found), "relationships")
+            expect.check(found == wanted, f"{claim}: {len(wanted)}", difference(wanted, found), "relationships")
 
     def close(self) -> None:
         """Leave the nodes to the end of the run."""

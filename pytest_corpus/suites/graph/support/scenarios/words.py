@@ -51,7 +51,7 @@ def _taken(sandbox: Sandbox, kind: str, items: Sequence[Item]) -> list[Item] | N
     failed = failures(reply.result)
     names = [name for failure in failed for name in error_names(failure)]
     permanent = all(any(is_a(name, family) for family in PERMANENT) for name in names)
-    expect.that(permanent, "a failure of a word to be permanent", ", ".join(names), "result.failures")
+    expect.check(permanent, "a failure of a word to be permanent", ", ".join(names), "result.failures")
     lost = {index for failure in failed if (index := whole(failure.get("index"))) is not None}
     lost = lost or {at for at, item in enumerate(items) for each in failed if each.get("id") == item["id"]}
     return None if len(lost) < len(failed) else [item for at, item in enumerate(items) if at not in lost]

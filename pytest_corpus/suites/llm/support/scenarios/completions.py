@@ -122,10 +122,10 @@ def within(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: A
     spent = completion_tokens(usage)
     most = f"at most {limit} token{'s' * (limit != 1)}"
     if spent is not None:
-        expect.that(spent <= limit, most, f"{spent}", f"{key}.completion_tokens", on=[reply])
+        expect.check(spent <= limit, most, f"{spent}", f"{key}.completion_tokens", on=[reply])
     if isinstance(text, str) and text and llm.works("count_tokens"):
         counted = llm.count(text)
-        expect.that(counted <= 2 * limit + 8, most, f"a text of {counted}", "text", on=[reply])
+        expect.check(counted <= 2 * limit + 8, most, f"a text of {counted}", "text", on=[reply])
     elif spent is None:
         raise NotAssessed(Obstacle.NO_STREAM_USAGE if isinstance(reply, StreamReply) else Obstacle.NO_USAGE)
 
@@ -182,7 +182,7 @@ def not_shared(
         replies.append(reply)
     asked = reply.exchange.observed.reached_provider
     got = "an answer without the provider: another request's"
-    expect.that(asked > 0, "the request's own answer", got, on=replies)
+    expect.check(asked > 0, "the request's own answer", got, on=replies)
 
 
 def well_formed(llm: LLM, reply: Reply) -> None:

@@ -34,18 +34,20 @@ from pytest_corpus.suites.vector.support.shared import RANKING, READING, WRITING
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 
-def fan(vector: Vector) -> tuple[Sandbox, list[Item]]:
+def five_directions(vector: Vector) -> tuple[Sandbox, list[Item]]:
     """A place with five vectors of different directions, to be read only."""
     return vector.home(), [*vector.requests.settled]
 
 
-def used(vector: Vector, args: Mapping[str, Any], what: str, created: Reply | None = None) -> list[Mapping[str, Any]]:
+def upsert_and_query(
+    vector: Vector, args: Mapping[str, Any], what: str, created: Reply | None = None
+) -> list[Mapping[str, Any]]:
     """A namespace with these arguments is created and takes a vector; the matches of a query for it."""
     expect.success(created or vector.call("create_namespace", args), f"a namespace of {what}")
     sandbox = Sandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
     item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
     result = expect.success(sandbox.upsert(item), f"a vector of {what}")
-    expect.that(not failures_of(result), f"a vector of {what}", "a failed item", "result.failures")
+    expect.check(not failures_of(result), f"a vector of {what}", "a failed item", "result.failures")
     return matches_of(expect.success(sandbox.ask(item["vector"], 1), f"a query of {what}"))
 
 
@@ -54,7 +56,7 @@ def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     note_held()  # a finding shows the queries, and the last writes there
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
-    expect.that(not missing, f"all of {len(items)} vectors", f"{number_of(missing)} missing", "result.matches")
+    expect.check(not missing, f"all of {len(items)} vectors", f"{number_of(missing)} missing", "result.matches")
     return found
 
 
@@ -65,7 +67,7 @@ def exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dic
     ids = {item["id"] for item in items}
     wanted = claim or f"exactly {len(ids)} vectors"
     got, strange = difference(ids, set(found)), set(found) - ids
-    expect.that(ids == set(found), wanted, got, "result.matches", about=strange)
+    expect.check(ids == set(found), wanted, got, "result.matches", about=strange)
     return found
 
 
@@ -75,14 +77,14 @@ def refused_or_reported(reply: Reply, *families: str) -> None:
         expect.refusal(reply, *(families or ("BadRequest",)))
         return
     failures = failures_of(reply.result)
-    expect.that(failures and failed(reply.result), "a refusal, or a failed item", "a success without any", "result")
+    expect.check(failures and failed(reply.result), "a refusal, or a failed item", "a success without any", "result")
     for failure in failures:
         names = error_names(failure)
         wrong = [name for name in names for family in RETRYABLE if is_a(name, family)]
-        expect.that(not wrong, "a failure that is not retryable", ", ".join(wrong), "result.failures")
+        expect.check(not wrong, "a failure that is not retryable", ", ".join(wrong), "result.failures")
         if families:
             fits = any(is_a(name, family) for name in names for family in families)
-            expect.that(fits, " or ".join(families), ", ".join(names) or "none of the taxonomy", "result.failures")
+            expect.check(fits, " or ".join(families), ", ".join(names) or "none of the taxonomy", "result.failures")
 
 
 def points_at(result: Any, wrong: Mapping[int, Item], edition: str | None) -> bool:
@@ -120,7 +122,7 @@ def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "que
             found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
     else:
         found = sandbox.matches(item["vector"], top_k, by=operation)
-    expect.that(
+    expect.check(
         [*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "other matches, or none"
     )
 
@@ -224,15 +226,15 @@ class MixedBatch:
         look_at(*self.shown_by)
         if is_refused:
             extra = sum(item.get("id") in self.found for item in self.items)
-            expect.that(not extra, "nothing of a refused batch", f"{extra} vectors", "result.matches")
-        expect.that(not missing, f"all of {len(kept)} vectors", f"{missing} missing", "result.matches")
+            expect.check(not extra, "nothing of a refused batch", f"{extra} vectors", "result.matches")
+        expect.check(not missing, f"all of {len(kept)} vectors", f"{missing} missing", "result.matches")
         if is_refused:
             return
         result = self.reply.result
-        expect.that(processed(result) == len(good), f"{len(good)} processed", f"{processed(result)}", "result")
+        expect.check(processed(result) == len(good), f"{len(good)} processed", f"{processed(result)}", "result")
         counted, listed = failed(result), len(failures_of(result))
         said = f"{counted} counted, {listed} listed"
-        expect.that(
+        expect.check(
             counted == len(self.bad) == listed, f"{len(self.bad)} failed items reported", said, "result.failures"
         )
 
@@ -299,27 +301,27 @@ class Ranking:
         goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
             ordered = later <= earlier + self.tolerance
-            expect.that(ordered, "the best match first", "a better one after a worse one", path)
+            expect.check(ordered, "the best match first", "a better one after a worse one", path)
         left_out = [value for name, value in self.truth.items() if name not in map(id_of, self.matches)]
         if left_out and goodness and not self.approximate:
             best = max(left_out) <= goodness[-1] + self.tolerance
-            expect.that(best, "the best of all vectors", "a better one left out", path)
+            expect.check(best, "the best of all vectors", "a better one left out", path)
 
     def keeps(self, key: str, sign: int) -> None:
         """A number rises (sign 1) or falls (-1) with how good clearly different matches are."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
-        expect.that(all(map(is_number, numbers)), "a number", "another value, or none", path)
+        expect.check(all(map(is_number, numbers)), "a number", "another value, or none", path)
         pairs = sorted(zip(self.goodness, numbers, strict=True), key=lambda pair: pair[0])
         claim = f"a {'higher' if sign > 0 else 'lower'} {key} of a better match"
         for (worse, low), (better, high) in pairwise(pairs):
             fits = sign * (high - low) >= -TOLERANCE * 1e-3 * max(1.0, abs(low))
-            expect.that(
+            expect.check(
                 better <= worse + self.tolerance or fits, claim, f"a {'lower' if sign > 0 else 'higher'} one", path
             )
         (worst, low), (top, high) = pairs[0], pairs[-1]
         differs = top <= worst + self.tolerance or sign * (high - low) > 0
-        expect.that(differs, f"another {key} of the best and of the worst match", "the same number", path)
+        expect.check(differs, f"another {key} of the best and of the worst match", "the same number", path)
 
 
 @remembered

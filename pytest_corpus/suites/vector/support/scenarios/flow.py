@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import keyed
+from pytest_corpus.kit.answer_cache import context_with_key
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.requests import canary
@@ -27,7 +27,7 @@ def shared_context(edition: str | None) -> dict[str, Any]:
     """The context of the flow: every documented member, and hints for caches where `ctx` is open (R134)."""
     hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]} if edition != "1.0.0" else {}
     key = {"idempotency_key": f"key{canary()}", "tenant": f"tenant{canary()}"}
-    return {**keyed(key), "attrs": {"user": f"u-{canary(6)}"}, **hints}
+    return {**context_with_key(key), "attrs": {"user": f"u-{canary(6)}"}, **hints}
 
 
 def others(vector: Vector) -> dict[str, Subject]:
@@ -38,7 +38,7 @@ def others(vector: Vector) -> dict[str, Subject]:
     """
     found = {}
     for component, name in STEPS.items():
-        subject = vector.beside(component)
+        subject = vector.other_component(component)
         if subject is None:
             raise NotApplicable(f"the adapter is not tested for {component}: the flow needs all four components")
         try:
