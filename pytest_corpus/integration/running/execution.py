@@ -266,13 +266,11 @@ class TestExecution:
         except BudgetSpent as spent:
             return self._out_of_budget(spent)
         except Undecided as undecided:
-            return self._undecided_ending(undecided)
+            return self._leave_open(undecided)
         except Violation as violation:
             return self._violated(violation)
         except Unresponsive as silent:
-            return self._undecided_ending(
-                NotAssessed(str(silent)) if silent.moving else Blocked(expect.IN_TIME, str(silent))
-            )
+            return self._leave_open(NotAssessed(str(silent)) if silent.moving else Blocked(expect.IN_TIME, str(silent)))
         except (WriteForbidden, MissingAnswer) as unanswered:
             return Ending(undecided=NotAssessed(str(unanswered)))
         except DeclarationError:
@@ -321,7 +319,7 @@ class TestExecution:
         self.adapter.ledger.mark_partial(said)
         return Ending(undecided=NotAssessed(said))
 
-    def _undecided_ending(self, undecided: Undecided) -> Ending:
+    def _leave_open(self, undecided: Undecided) -> Ending:
         """Leave the test open; a requirement that blocks it counts as violated."""
         undecided.__traceback__ = None  # its frames would hold the test, and the test it
         if self.target.outages.lasting:
