@@ -41,11 +41,14 @@ ODD_OPERANDS: tuple[dict[str, Any], ...] = (
 )
 """Terms whose operand is of another type than their operator wants, or whose operator is unknown."""
 
+LARGE = 2**53
+"""The last integer that a double tells from the next one."""
+
 SCALARS: dict[str, tuple[Any, Any]] = {
     "whole": (7, 8),
     "zero": (0, 1),
     "fraction": (0.1, 0.2),
-    "large": (2**53 + 1, 2**53),
+    "large": (LARGE + 1, LARGE),
     "negative": (-2, 2),
     "yes": (True, False),
     "no": (False, True),
@@ -183,8 +186,10 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
 
 
 def is_odd(value: Any) -> bool:
-    """Return whether a value of a filter is a text of other characters than letters and digits (R138)."""
-    return isinstance(value, str) and not (value.isascii() and value.isalnum())
+    """True if a filter by a value may be refused: a text with signs (R138), or an integer that no double holds."""
+    if isinstance(value, str):
+        return not (value.isascii() and value.isalnum())
+    return isinstance(value, int) and abs(value) > LARGE
 
 
 def held_items(vector: Vector, requirement: str) -> list[Item]:

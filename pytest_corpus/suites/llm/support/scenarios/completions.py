@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.adapter.facts import whole
@@ -75,8 +76,9 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
         return [{"messages": llm.turns(text, "ok", "hi")}]
     if where == "all_messages":
         words = f"{text} {text}".split()
-        size = -(-len(words) // TURNS)
-        return [{"messages": llm.turns(*(" ".join(words[at : at + size]) for at in range(0, len(words), size)))}]
+        turns = min(TURNS, len(words) - 1)  # odd: the number of words is even
+        ends = [len(words) * number // turns for number in range(turns + 1)]
+        return [{"messages": llm.turns(*(" ".join(words[start:end]) for start, end in pairwise(ends)))}]
     if where == "other_models":
         windows = {model: llm.capabilities.context_window(model) for model in llm.models() if model != llm.model}
         same = [model for model, window in windows.items() if window == llm.window()]
