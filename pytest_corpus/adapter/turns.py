@@ -111,17 +111,25 @@ class Body:
         if self.turns.stopped:
             raise Disturbed
 
+    @property
+    def family(self) -> Iterator[Body]:
+        """This body, and those of which it does a piece of work, or of a piece of it."""
+        body: Body | None = self
+        while body is not None:
+            yield body
+            body = body.parent
+
     def would_wait_for(self, key: Hashable) -> bool:
-        """True if another body finds out a fact, and does not wait for this one meanwhile."""
-        known = self.turns.asked
-        while key in known:
-            owner = known[key][0]
-            if owner in (self, self.parent):
-                return False
-            key = owner.awaits
-            if key is None:
-                return True
-        return False
+        """True if another body finds out a fact, and neither it nor a part of its work waits for this one meanwhile."""
+        known, own, keys, seen = self.turns.asked, {*self.family}, [key], set[Hashable]()
+        while keys:
+            if (key := keys.pop()) in known and key not in seen:
+                seen.add(key)
+                owner = known[key][0]
+                if owner in own:
+                    return False
+                keys += [each.awaits for each in self.turns.bodies if owner in each.family and each.awaits is not None]
+        return bool(seen)
 
 
 class Split:

@@ -51,6 +51,18 @@ def test_tests_in_flight_have_the_same_statuses(project: Project, width: str) ->
     assert ("tests at a time" in "".join(notes(result))) is (width == AUTO)
 
 
+@pytest.mark.parametrize("width", [WIDE, AUTO])
+def test_no_more_tests_are_begun_than_the_adapter_takes_calls(
+    project: Project, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    """A `concurrency` that it publishes counts from the first test on (R148)."""
+    monkeypatch.setattr("slow_adapters.ReferenceLLM.concurrency", 1)
+    Slow.peak = 0
+    result, report = project.judged("slow_adapters:llm", "LLM-COMPLETE-*,LLM-MODEL-*", width)
+    assert violated(report) == set(), said(result)
+    assert Slow.peak == 1, said(result)
+
+
 @pytest.mark.parametrize(("scope", "several"), [("session", True), ("function", False)])
 def test_fixtures_of_the_session_keep_no_test_from_being_in_flight(project: Project, scope: str, several: bool) -> None:
     """As plugins for asyncio have them; a fixture of each test may change what another test meets."""

@@ -120,6 +120,46 @@ def test_a_piece_may_need_the_fact_that_its_body_finds_out() -> None:
     assert ended(Filling(2), work) == ["found", "found"]
 
 
+def test_a_piece_of_a_piece_may_need_the_fact_that_the_body_finds_out() -> None:
+    """It waits for no body of whose work it is a part."""
+
+    def step(_number: int) -> list[str]:
+        return side_by_side(inner, range(2))
+
+    def inner(_number: int) -> str:
+        with finding_out("fact"):
+            return "found"
+
+    def work() -> list[list[str]]:
+        with finding_out("fact"):
+            return side_by_side(step, range(2))
+
+    assert ended(Filling(4), work) == [["found", "found"]] * 2
+
+
+def test_pieces_of_two_bodies_do_not_wait_for_each_other() -> None:
+    """Each body finds out a fact that the pieces of the other one need: neither waits for ever."""
+    turns, begun = Filling(4), set[str]()
+
+    def work(own: str, other: str) -> list[str]:
+        def step(_number: int) -> str:
+            begun.add(own)
+            while begun != {"one", "other"}:
+                pause()
+            with finding_out(other):
+                return other
+
+        with finding_out(own):
+            return side_by_side(step, range(2))
+
+    found, thread = in_flight(turns, lambda: work("one", "other"))
+    assert ended(turns, lambda: work("other", "one")) == ["one", "one"]
+    turns.give()
+    thread.join(5)
+    turns.take()
+    assert found == [["other", "other"]]
+
+
 def test_a_body_knows_what_others_hold() -> None:
     """The value of an attribute of each other body in flight, not its own."""
     turns, seen = Turns(), threading.Event()

@@ -175,6 +175,7 @@ class InFlight:
         """The attempt of a test whose turn it is, which has ended; None if there was none."""
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
+        self.width.limit(target.capabilities)
         if why := confusion(target):
             self.width.narrow(1, why)
         if target.holds_much and self._attempts:
@@ -226,7 +227,6 @@ class InFlight:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open:
             self.width.ran_alone(target.part.made)
-            self.width.limit(target.capabilities)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))
