@@ -147,7 +147,7 @@ def test_what_a_command_cannot_do_is_named() -> None:
 @pytest.mark.parametrize(
     ("mutant", "requirement", "calls"),
     [
-        ("embedding:TokensUsedAreWords", "EMB-EMBED-8", ["embed", "count_tokens"]),
+        ("embedding:TokensUsedAreWords", "EMB-EMBED-8", ["count_tokens", "embed"]),
         ("graph:KeyAloneReplays", "COM-IDEM-1", [*["upsert_nodes"] * 3, "bulk_vertices"]),
     ],
 )

@@ -5,8 +5,7 @@ import re
 import pytest
 from inner_runs import Project, said
 
-from pytest_corpus.integration.concluding.estimate import COSTS, MOST_CALLS
-from pytest_corpus.integration.concluding.progress import CALLS
+from pytest_corpus.integration.concluding.progress import CALLS, COSTS, MOST_CALLS
 from pytest_corpus.spec.components import COMPONENTS
 
 ESTIMATE = "--corpus-estimate"

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.scope import begin_part
 from pytest_corpus.integration.collecting import nodes as collect
-from pytest_corpus.integration.concluding import estimate, progress
+from pytest_corpus.integration.concluding import progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, leave_in_time, uninterrupted
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import Placeholders, RunResult
@@ -101,7 +101,7 @@ class ConclusionHooks:
         for adapter in self.state.adapters.known.values():
             chosen = sum(1 for item in session.items if (own := collect.owner(item)) and own[0] is adapter)
             share = min(1.0, chosen / max(1, len(adapter.ledger.expected)))
-            for line in estimate.estimates(adapter, share, self.state.options.concurrency) if adapter.is_open else ():
+            for line in progress.estimates(adapter, share, self.state.options.concurrency) if adapter.is_open else ():
                 reporter.write_line(line)
         return True
 

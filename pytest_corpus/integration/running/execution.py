@@ -136,7 +136,7 @@ class TestExecution:
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
         """Take the end of a test that was begun before its turn if that counts; else run it, alone."""
-        beside = self._in_flight
+        beside = self._in_flight if self.adapter.source is None else None  # a record has one answer at a time
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
         ended = beside.end_of(attempt) if beside and attempt else None
         if (
