@@ -152,10 +152,10 @@ class Split:
         return len(self._left) > self._coming and not self._failed
 
     def begin(self) -> None:
-        """Begin a thread that does the pieces that are left, one after the other."""
-        self.busy, self._coming = self.busy + 1, self._coming + 1
+        """Begin a thread that does the pieces that are left, one after the other. It waits for a turn first."""
         work = functools.partial(self._context.copy().run, run_as, self._copy(), self._go_on)
         threading.Thread(target=work, daemon=True).start()
+        self.busy, self._coming = self.busy + 1, self._coming + 1
 
     def results(self) -> list[Any]:
         """The results in the order of the pieces. Raises what a piece raised."""

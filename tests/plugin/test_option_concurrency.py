@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import threading
 from collections import Counter
 from typing import cast
 
@@ -61,6 +62,24 @@ def test_no_more_tests_are_begun_than_the_adapter_takes_calls(
     result, report = project.judged("slow_adapters:llm", "LLM-COMPLETE-*,LLM-MODEL-*", width)
     assert violated(report) == set(), said(result)
     assert Slow.peak == 1, said(result)
+
+
+def test_a_system_without_room_for_threads_runs_tests_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test is waited for that could not be begun, and no piece of the work of one."""
+    start, begun = threading.Thread.start, Counter[str]()
+
+    def start_some(thread: threading.Thread) -> None:
+        kind = "test" if thread.name.startswith("corpus-test") else "other"
+        begun[kind] += 1
+        if begun[kind] % 4 == 3 and (kind == "test" or "run_as" in str(vars(thread).get("_target"))):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    result, report = project.judged("slow_adapters:llm", "LLM-COMPLETE-*,COM-CTX-*,COM-WIRE-*", WIDE)
+    assert violated(report) == set(), said(result)
+    assert begun["test"] > 2
+    assert "the system begins no more threads" in "".join(notes(result)), said(result)
 
 
 @pytest.mark.parametrize(("scope", "several"), [("session", True), ("function", False)])

@@ -13,14 +13,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter import inputs, turns
-from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import Part, current_part, part_of
@@ -29,12 +28,11 @@ from pytest_corpus.integration.collecting.nodes import REPETITION, case_of, name
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.evidence import Sighting
-from pytest_corpus.integration.running.width import PROMPT_S, TRIAL_S, TRIALS, Width
+from pytest_corpus.integration.running.width import Width, times_of_plain_calls
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
-from pytest_corpus.kit.outcomes import NotApplicable, Undecided, Violation
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.spec.requirements import catalogue
 
 CONCURRENT = "COM-CONC-1"
@@ -101,19 +99,6 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
     own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
     place = places.get(item.nodeid, 0) + (begun - 1) * (len(places) + FACTS)  # an adapter may have kept the answers
     inputs.begin(own, scope, place, case_of(item))
-
-
-def times_of_plain_calls(subject: Subject) -> Iterator[float]:
-    """The seconds that a few plain calls take, up to the first that is prompt or no success."""
-    limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
-    with inputs.source(inputs.Source()), part_of(None), suppress(Undecided, Violation, Unresponsive):
-        for _ in range(TRIALS):
-            reply = subject.invoke(subject.principal, limit_s=limit_s)
-            if not isinstance(reply, Reply) or not reply.is_success:
-                return
-            yield reply.exchange.elapsed_s
-            if reply.exchange.elapsed_s <= PROMPT_S:
-                return
 
 
 @dataclass(eq=False)
@@ -312,7 +297,7 @@ class InFlight:
         most = self.width.now * (1 + AHEAD) if self._may_be_cut_short else len(self._attempts) + 1
         while len(self._running) + self._turns.helpers < self.width.now > 1:
             if split := next((each for each in self._turns.splits if each.is_open), None):
-                split.begin()
+                self._start(split.begin)
                 continue
             if subject.holds_much or not self._waiting or len(self._attempts) > most:
                 return
@@ -328,7 +313,21 @@ class InFlight:
         body = Body(self._turns, places, values)
         work = functools.partial(turns.run_as, body, functools.partial(self._carry_out, attempt, body, subject))
         name = f"corpus-test-{requirement_of(item)}"
-        threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True).start()
+        thread = threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True)
+        if not self._start(thread.start):
+            self._running.discard(attempt)
+            attempt.failed = True
+            attempt.over.set()
+
+    def _start(self, begin: Callable[[], None]) -> bool:
+        """Begin a thread; False if the system has no room for it, so the width is narrowed."""
+        try:
+            begin()
+        except RuntimeError:
+            room = len(self._running) - 1 + self._turns.helpers
+            self.width.narrow(max(1, room), "the system begins no more threads")
+            return False
+        return True
 
     def _carry_out(self, attempt: Attempt, body: Body, subject: Subject) -> None:
         try:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
+from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.kit.reply import looks_like_error
+from pytest_corpus.adapter.scope import part_of
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import Undecided, Violation
+from pytest_corpus.kit.reply import Reply, looks_like_error
 from pytest_corpus.kit.run_state import MOST_IN_FLIGHT
 
 PROMPT_S = 0.005
@@ -27,6 +33,19 @@ SLOWER = 3.0
 
 UNRELATED = ("capabilities", "health")
 """Operations that do not tell how long an answer of the provider takes."""
+
+
+def times_of_plain_calls(subject: Subject) -> Iterator[float]:
+    """The seconds that a few plain calls take, up to the first that is prompt or no success."""
+    limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
+    with inputs.source(inputs.Source()), part_of(None), suppress(Undecided, Violation, Unresponsive):
+        for _ in range(TRIALS):
+            reply = subject.invoke(subject.principal, limit_s=limit_s)
+            if not isinstance(reply, Reply) or not reply.is_success:
+                return
+            yield reply.exchange.elapsed_s
+            if reply.exchange.elapsed_s <= PROMPT_S:
+                return
 
 
 class Times:
