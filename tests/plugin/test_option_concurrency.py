@@ -108,7 +108,7 @@ def test_a_test_that_does_not_apply_is_run_alone_once_for_each_reason(monkeypatc
     ("component", "few"),
     [
         ("graph", "GRA-NODE-1,GRA-EDGE-1,GRA-BATCH-*,GRA-NS-*,GRA-BULK-1"),
-        ("vector", "VEC-UPSERT-1,VEC-NS-*,VEC-DELETE-*"),
+        pytest.param("vector", "VEC-UPSERT-1,VEC-NS-*,VEC-DELETE-*", marks=pytest.mark.slow),
         *(pytest.param(component, "", marks=pytest.mark.slow) for component in COMPONENTS),
     ],
 )

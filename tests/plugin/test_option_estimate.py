@@ -80,7 +80,7 @@ class Down(Wrapped):
             return answer
         return {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "down", "ms": 0}
 """)
-    [line] = lines(project.run(f"--corpus-adapter={module}:Down", ESTIMATE))
+    [line] = lines(project.run(f"--corpus-adapter={module}:Down", "--corpus-components=llm", ESTIMATE))
     assert "how long they take is not known, because a plain call fails" in line
 
 

@@ -68,6 +68,7 @@ def test_a_program_finds_the_proxy_in_its_environment(tmp_path: Path, upstream: 
     assert statuses(tmp_path / "r.json")["llm", FAULT] == "satisfied", ended.stdout
 
 
+@pytest.mark.slow
 def test_the_run_prints_the_address_for_an_adapter_that_somebody_else_starts(
     tmp_path: Path, upstream: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
