@@ -210,7 +210,7 @@ class InFlight:
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, sightings: Collection[Sighting]
     ) -> Sighting | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
-        if isinstance(target, Subject) and self.width.is_open:
+        if isinstance(target, Subject) and self.width.is_open and target.keeps_apart:
             self.width.ran_alone(target.part.made)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
