@@ -113,7 +113,7 @@ class Body:
 
     @property
     def family(self) -> Iterator[Body]:
-        """This body, and those of which it does a piece of work, or of a piece of it."""
+        """This body and its parents."""
         body: Body | None = self
         while body is not None:
             yield body

@@ -96,7 +96,7 @@ def gaps(report: dict[str, list[str]]) -> str:
 
 @pytest.mark.parametrize("name", ["Red", "Flaky"])
 def test_reruns(adapters: Project, name: str) -> None:
-    """What the first run of a test showed counts, and all of the suite ran; one test at a time, none runs twice."""
+    """The first run of a test counts, and all of the suite ran; one test at a time, none runs twice."""
     alone = ("--reruns=1", "--corpus-concurrency=1")
     result, report = adapters.judged(f"mine:{name}", FEW, *alone, plugins=("rerunfailures",))
     assert [gap for gap in report["gaps"] if "did not run" not in gap] == ["tests were deselected"], said(result)

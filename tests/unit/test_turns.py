@@ -19,7 +19,7 @@ class Shared:
 
 
 def in_flight(turns: Turns, work: Callable[[], Any], *, value: str = "body") -> tuple[list[Any], threading.Thread]:
-    """What a body comes to, once its thread has ended."""
+    """The list that takes the result of a body, or what it raised, and the thread of the body."""
     body, found = Body(turns, [(Shared, "own")], [value]), list[Any]()
 
     def carry_out() -> None:

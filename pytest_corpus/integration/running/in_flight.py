@@ -48,7 +48,7 @@ TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
 """Chapters of which a test may fail beside others since that takes its time, or fills what is kept for a while."""
 
 FACTS = 1_000
-"""The places, after those of the tests, that are left to facts which tests share."""
+"""The number of places that facts of several tests have, after the places of the tests."""
 
 LONGEST_S = 0.5
 """The time after which one that waits looks again."""

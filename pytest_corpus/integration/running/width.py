@@ -38,7 +38,8 @@ UNRELATED = ("capabilities", "health")
 def times_of_plain_calls(subject: Subject) -> Iterator[float]:
     """The seconds that a few plain calls take, up to the first that is prompt or no success."""
     limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
-    with inputs.source(inputs.Source()), part_of(None), suppress(Undecided, Violation, Unresponsive):
+    undisturbed = suppress(Undecided, Violation, Unresponsive)
+    with inputs.source(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
         for _ in range(TRIALS):
             reply = subject.invoke(subject.principal, limit_s=limit_s)
             if not isinstance(reply, Reply) or not reply.is_success:

@@ -249,7 +249,7 @@ def lasting(vector: VectorCapabilities, name: str, make: Callable[[], list[Sandb
 
 
 def lost(reply: Reply) -> Blocked | None:
-    """What blocks a test if the namespace that was made for it is not found."""
+    """The obstacle of a test if the namespace that was made for it is not found."""
     if not reply.is_a("NamespaceNotFound"):
         return None
     return Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))
