@@ -102,7 +102,8 @@ class ConclusionHooks:
             chosen = sum(1 for item in session.items if (own := collect.owner(item)) and own[0] is adapter)
             share = min(1.0, chosen / max(1, len(adapter.ledger.expected)))
             for line in progress.estimates(adapter, share, self.state.options.concurrency) if adapter.is_open else ():
-                reporter.write_line(line)
+                if reporter is not None:
+                    reporter.write_line(line)
         return True
 
     @pytest.hookimpl(tryfirst=True)

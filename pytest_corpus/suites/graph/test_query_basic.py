@@ -99,11 +99,14 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
     queries.asked(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
-    kinds = [*keys] if operation == "query" else [*queries.TRICKY_IN_STREAMS]
-    answers = side_by_side(lambda kind: queries.found_by(sandbox, operation, keys[kind][0]), kinds)
-    for kind, found in zip(kinds, answers, strict=True):
-        right = found is None or found == [keys[kind][1]]
+
+    def finds(kind: str) -> None:
+        key, value = keys[kind]
+        found = queries.found_by(sandbox, operation, key)
+        right = found is None or found == [value]
         expect.check(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
+
+    side_by_side(finds, keys if operation == "query" else queries.TRICKY_IN_STREAMS)
 
 
 @BINDING
@@ -115,11 +118,15 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
     sandbox, keys = queries.tricky_nodes(graph)
     yield
     asked = [*product(others, queries.INJECTIONS)]
-    asked = asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1]
-    answers = side_by_side(lambda each: queries.found_by(sandbox, operation, keys[each[1]][0], each[0]), asked)
-    for (dialect, kind), found in zip(asked, answers, strict=True):
+
+    def finds(each: tuple[str, str]) -> None:
+        dialect, kind = each
+        key, value = keys[kind]
+        found = queries.found_by(sandbox, operation, key, dialect)
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
-        expect.check(found is None or found == [keys[kind][1]], claim, "other records, or none", "records")
+        expect.check(found is None or found == [value], claim, "other records, or none", "records")
+
+    side_by_side(finds, asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1])
 
 
 @pytest.mark.requirement("GRA-QUERY-3")
