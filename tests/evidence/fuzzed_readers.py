@@ -109,8 +109,8 @@ SCHEMA = {
 }  # fmt: skip
 CASES = [samples.echo(1), {"id": "b", "input": {"q": [1]}, "expected_output": {"a": 1}, "metadata": {"x": "y"}}]
 DIALECTS = {"cypher": {"nodes": "MATCH (n) RETURN n"}, "mine": {"nodes": ["a", "b"]}}
-REQUEST = "POST /v1/hooks/1/metrics HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}"
-CHUNKED = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\n{}\r\n0\r\nA: b\r\n\r\n"
+REQUEST = "POST /v1/hooks/1/metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}"
+CHUNKED = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\n{}\r\n0\r\nA: b\r\n\r\n"
 MESSAGES = [{"id": 1, "stream": True, "envelope": {**COUNT, "op": "llm.stream"}, "hooks": None},
             {"id": "a", "envelope": COUNT}, {"cancel": 1}]  # fmt: skip
 INI = "[pytest]\ncorpus_headers =\n    X-Key: $HOME\ncorpus_timeout = 3\n"
@@ -256,9 +256,9 @@ def read_request(path: Path) -> None:
         reader = asyncio.StreamReader()
         reader.feed_data(path.read_bytes())
         reader.feed_eof()
+        writer = SimpleNamespace(write=len, drain=lambda: asyncio.sleep(0))
         with contextlib.suppress(http_server.Refused):
-            while await http_server.read_request(reader, SimpleNamespace(write=len)):  # type: ignore[arg-type]
-                pass
+            await http_server.Connection(reader, writer).next_request()  # type: ignore[arg-type]
 
     asyncio.run(read())
 

@@ -1,4 +1,4 @@
-"""The part of HTTP/1.1 that hooks over the wire and the stand-ins of vendors need, on a loopback address."""
+"""The servers of hooks and of vendors' stand-ins on a loopback address, and the answers that they give."""
 
 import asyncio
 import contextlib
@@ -6,10 +6,13 @@ import json
 import secrets
 import socket
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, TypeVar
+
+import h11
 
 T = TypeVar("T")
 
@@ -22,8 +25,7 @@ WATCH_S = 0.02
 
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
-_JSON = {"Content-Type": "application/json"}
-_EVENTS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
+JSON = {"Content-Type": "application/json"}
 
 
 class Refused(Exception):
@@ -36,71 +38,40 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """A request: its method, its path without a query, its body, and if the connection stays open.
-
-    The names of `headers` are in lower case.
-    """
+    """A request: its method, its path without a query, its body. The names of `headers` are in lower case."""
 
     method: str
     path: str
     body: bytes
-    keeps_open: bool
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> HookRequest | None:
-    """Return the next request of a connection; None at its end. Raises Refused if it is not HTTP, or too large."""
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    except asyncio.LimitOverrunError:
-        raise Refused(413) from None
-    first, *lines = head.decode("latin-1").split("\r\n")
-    try:
-        method, target, version = first.split(" ")
-    except ValueError:
-        raise Refused(400) from None
-    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    if headers.get("expect", "").lower() == "100-continue":
-        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-    body = await _body(reader, headers)
-    connection = headers.get("connection", "").lower()
-    keeps_open = "close" not in connection and (version != "HTTP/1.0" or "keep-alive" in connection)
-    return HookRequest(method, target.partition("?")[0], body, keeps_open, headers)
+class Wire(ABC):
+    """A client's connection, whatever library serves it: an answer in parts, and the ways in which it breaks."""
 
+    @abstractmethod
+    async def open(self, status: int, reason: str | None, headers: Mapping[str, str]) -> None:
+        """Begin an answer; without a `Content-Length` it has as many parts as are sent."""
 
-async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
-    try:
-        if "chunked" in headers.get("transfer-encoding", "").lower():
-            return await _chunks(reader)
-        length = int(headers.get("content-length") or 0)
-        if not 0 <= length <= MAX_BODY_BYTES:
-            raise Refused(413)
-        return await reader.readexactly(length)
-    except (ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-        raise Refused(400) from None
+    @abstractmethod
+    async def send(self, data: bytes) -> None:
+        """Send a part of the answer."""
 
+    @abstractmethod
+    async def end(self) -> None:
+        """End the answer as HTTP has it."""
 
-async def _chunks(reader: asyncio.StreamReader) -> bytes:
-    body = b""
-    while size := int((await reader.readuntil(b"\r\n")).partition(b";")[0], 16):
-        if size < 0 or len(body) + size > MAX_BODY_BYTES:
-            raise Refused(413)
-        body += (await reader.readexactly(size + 2))[:-2]
-    while await reader.readuntil(b"\r\n") != b"\r\n":  # trailers
-        pass
-    return body
+    @abstractmethod
+    def cut(self) -> None:
+        """Close the connection after what was sent."""
 
+    @abstractmethod
+    def reset(self) -> None:
+        """Break the connection off."""
 
-class Connection:
-    """A client's connection: an answer, a stream, and the ways in which either breaks.
-
-    `keeps_open` is true if another request may follow.
-    """
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, keeps_open: bool) -> None:
-        self._reader, self._writer, self.keeps_open = reader, writer, keeps_open
+    @abstractmethod
+    async def while_open(self, work: Awaitable[T]) -> T:
+        """Return the result of `work`; if the client goes away, it is cancelled, and that raises an exception."""
 
     async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
         """Answer with JSON."""
@@ -108,34 +79,80 @@ class Connection:
 
     async def answer_bytes(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         """Answer with something that is said to be JSON."""
-        await self._write(self._head(status, {**_JSON, **headers}, len(body)) + body)
+        await self.open(status, None, {**JSON, **headers, "Content-Length": str(len(body))})
+        await self.send(body)
+        await self.end()
 
     async def truncate(self, value: Any, headers: Mapping[str, str]) -> None:
         """Answer 200, and close the connection in the middle of the body."""
-        self.keeps_open = False
         body = json.dumps(value).encode()
-        await self._write(self._head(200, {**_JSON, **headers}, len(body)) + body[: len(body) // 2])
+        await self.open(200, None, {**JSON, **headers, "Content-Length": str(len(body))})
+        await self.send(body[: len(body) // 2])
+        self.cut()
 
-    async def begin(self, headers: Mapping[str, str]) -> None:
-        """Begin a stream of events."""
-        await self._write(self._head(200, {**_EVENTS, **headers}))
 
-    async def send(self, events: bytes) -> None:
-        """Send a part of the stream."""
-        if events:
-            await self._write(f"{len(events):x}\r\n".encode() + events + b"\r\n")
+class Connection(Wire):
+    """A client's connection to a server of ours."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
+
+    async def next_request(self) -> HookRequest | None:
+        """Return the next request; None if there is none. Raises Refused if it is not HTTP, or too large."""
+        if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
+            self._http.start_next_cycle()
+        if self._http.our_state is not h11.IDLE:
+            return None
+        try:
+            return await self._read()
+        except h11.RemoteProtocolError as error:
+            raise Refused(error.error_status_hint) from None
+
+    async def _read(self) -> HookRequest | None:
+        request, body = None, bytearray()
+        while not isinstance(event := await self._next_event(), h11.EndOfMessage):
+            if isinstance(event, h11.Request):
+                request = event
+            elif isinstance(event, h11.Data):
+                body += event.data
+            else:
+                return None
+            headers = dict(request.headers) if request else {}
+            if max(len(body), int(headers.get(b"content-length", 0))) > MAX_BODY_BYTES:
+                raise Refused(413)
+        if request is None:
+            return None
+        named = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
+        path = request.target.decode("latin-1").partition("?")[0]
+        return HookRequest(request.method.decode("latin-1"), path, bytes(body), named)
+
+    async def _next_event(self) -> object:
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            if self._http.they_are_waiting_for_100_continue:
+                await self._write(h11.InformationalResponse(status_code=100, headers=[]))
+            self._http.receive_data(await self._reader.read(MAX_HEAD_BYTES))
+        return event
+
+    async def open(self, status: int, reason: str | None, headers: Mapping[str, str]) -> None:
+        phrase = reason or PHRASES.get(status, "Overloaded")
+        await self._write(h11.Response(status_code=status, reason=phrase, headers=[*headers.items()]))
+
+    async def send(self, data: bytes) -> None:
+        if data:
+            await self._write(h11.Data(data=data))
 
     async def end(self) -> None:
-        """End the stream as HTTP has it."""
-        await self._write(b"0\r\n\r\n")
+        await self._write(h11.EndOfMessage())
+
+    def cut(self) -> None:
+        self._http.send_failed()
 
     def reset(self) -> None:
-        """Break the connection off."""
-        self.keeps_open = False
+        self._http.send_failed()
         reset(self._writer.transport)
 
     async def while_open(self, work: Awaitable[T]) -> T:
-        """Return the result of `work`; cancel it and raise `ConnectionResetError` if the client goes away."""
         working = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({working}, timeout=WATCH_S))[0]:
@@ -145,15 +162,8 @@ class Connection:
         finally:
             working.cancel()
 
-    def _head(self, status: int, headers: Mapping[str, str], length: int | None = None) -> bytes:
-        phrase = PHRASES.get(status, "Overloaded")
-        size = {"Transfer-Encoding": "chunked"} if length is None else {"Content-Length": str(length)}
-        kept = {"Connection": "keep-alive" if self.keeps_open else "close"}
-        lines = [f"{name}: {value}" for name, value in {**headers, **size, **kept}.items()]
-        return "\r\n".join([f"HTTP/1.1 {status} {phrase}", *lines, "", ""]).encode("latin-1")
-
-    async def _write(self, data: bytes) -> None:
-        self._writer.write(data)
+    async def _write(self, event: h11.Event) -> None:
+        self._writer.write(self._http.send(event) or b"")
         await self._writer.drain()
 
 
@@ -189,7 +199,7 @@ class LoopbackServer:
 
     async def start(self) -> None:
         """Listen on a free port."""
-        self._server = await asyncio.start_server(self._accept, HOST, 0, limit=MAX_HEAD_BYTES)
+        self._server = await asyncio.start_server(self._accept, HOST, 0)
         self.url = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
 
     async def aclose(self) -> None:
@@ -204,28 +214,22 @@ class LoopbackServer:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
+        connection = Connection(reader, writer)
         try:
-            while await self._serve_next(reader, writer):
-                pass
+            while (request := await connection.next_request()) is not None:
+                await self._serve(request, connection)
+        except Refused as refused:
+            with contextlib.suppress(OSError, h11.LocalProtocolError):  # an answer to part of it may have begun
+                await connection.answer(refused.status, {}, {"Connection": "close"})
         except (OSError, asyncio.CancelledError):
             return
         finally:
             self._open.discard(task)
             writer.close()
 
-    async def _serve_next(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Serve the next request, and return if there may be another one."""
-        try:
-            request = await read_request(reader, writer)
-        except Refused as refused:
-            await Connection(reader, writer, False).answer(refused.status, {})
-            return False
-        if request is None:
-            return False
-        connection = Connection(reader, writer, request.keeps_open)
+    async def _serve(self, request: HookRequest, connection: Connection) -> None:
         token, *path = [part for part in request.path.split("/") if part] or [""]
         if secrets.compare_digest(token.encode("latin-1"), self._token.encode()):
             await self.respond(request, path, connection)
         else:
             await connection.answer(404, {})
-        return connection.keeps_open

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,18 +20,12 @@ from yarl import URL
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.hooks.http_server import HOST
-from pytest_corpus.adapter.hooks.vendors.api import (
-    ENDPOINTS,
-    UNKNOWN,
-    break_off,
-    context_of,
-    fail,
-    has_a_form_in_streams,
-)
-from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Errors, Refusal, Trouble, embedding
+from pytest_corpus.adapter.hooks.vendors.api import ENDPOINTS, UNKNOWN
+from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, embedding
 from pytest_corpus.adapter.hooks.vendors.provider_answers import Forwarded, ProviderAnswer, Replayed, handed_on
 from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
+from pytest_corpus.adapter.hooks.vendors.visit import Answer, Part, Visit, context_of, stated
 from pytest_corpus.text.strict_json import read_exactly
 
 if TYPE_CHECKING:
@@ -190,17 +184,17 @@ class ProxyServer:
         token, _, target = request.raw_path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.partition("?")[0].encode(), self._token.encode()):
             return web.Response(status=404)
-        return await _Visit(self._upstream, self._probe, self._session, request, target).carry_out()
+        return await _Request(self._upstream, self._probe, self._session, request, target).carry_out()
 
 
-class _Visit:
+class _Request:
     """One request that passes through."""
 
     def __init__(
         self, upstream: Upstream, probe: Planned, session: aiohttp.ClientSession, request: web.BaseRequest, target: str
     ) -> None:
         self._upstream, self._probe, self._session = upstream, probe, session
-        self._request, self._target, self._client = request, target, ProxyClient(request)
+        self._request, self._target = request, target
         self._path = target.partition("?")[0]
         self._endpoint = next((each for (_, form), each in ENDPOINTS.items() if self._is_at(form)), None)
         self._errors = upstream.errors or (self._endpoint.errors if self._endpoint else UNKNOWN)
@@ -217,17 +211,15 @@ class _Visit:
         body, flaw = read_exactly(data) if data else (None, None)
         self._body = {} if flaw is not None or not isinstance(body, dict) else body
         op, facts = self._upstream.operation(self._request.method, self._path, self._body)
-        self._op = op or self._probe.attribution.operation or "(unknown)"
-        plan = self._probe.arrived(self._op, **facts, **context_of(_lower(self._request.headers)))
-        await _wait(plan)
-        if plan is None or plan.kind == "slow":
-            return await self._forward(data)
-        canned = self._canned() if plan.form == "in_answer" else None
-        if canned is not None:
-            await self._answer_filtered(canned)
-        else:
-            await fail(plan, self._errors, self._client)
-        return self._client.response
+        client = ProxyClient(self._request)
+        visit = Visit(client, self._probe.arrived, self._errors, self._body, self._endpoint)
+        op = op or self._probe.attribution.operation or "(unknown)"
+        facts |= context_of({name.lower(): value for name, value in self._request.headers.items()})
+        try:
+            await visit.carry_out(op, facts, partial(self._answer, data))
+        except (aiohttp.ClientError, OSError):
+            client.reset()
+        return client.response
 
     async def _read(self) -> bytes | None:
         """The body of the request; None if it is too large."""
@@ -239,24 +231,9 @@ class _Visit:
                 return None
         return b"".join(parts)
 
-    def _canned(self) -> Endpoint | None:
-        """The stand-in for this path, if its answers can be filtered."""
-        return self._endpoint if self._endpoint is not None and self._endpoint.filters else None
-
-    async def _answer_filtered(self, endpoint: Endpoint) -> None:
-        try:
-            events = endpoint.events(self._body, True)
-            answer = endpoint.answer(self._body, True) if events is None else {}
-        except (Refusal, AttributeError, LookupError, TypeError, ValueError):
-            events, answer = None, {}
-        if events is None:
-            await self._client.answer(200, answer, endpoint.errors.headers)
-            return
-        await self._client.begin(endpoint.errors.headers)
-        await self._client.send(b"".join([events.opening, *events.chunks, events.closing]))
-        await self._client.end()
-
-    async def _forward(self, data: bytes) -> web.StreamResponse:
+    @contextlib.asynccontextmanager
+    async def _answer(self, data: bytes) -> AsyncIterator[Answer]:
+        """The answer of the provider, now or as it was recorded."""
         headers = handed_on(self._request.headers)
         if self._body.get("stream"):
             headers["Accept-Encoding"] = "identity"  # events that are compressed cannot be told apart
@@ -269,105 +246,67 @@ class _Visit:
                 exchange = recording.exchange(self._request.method, str(url), self._request.headers, data)
             except MissingAnswer as missing:
                 note(missing)
-                await self._client.answer(400, self._errors.body(Trouble("invalid_request", "not recorded")))
-                return self._client.response
+                yield stated(400, self._errors.body(Trouble("invalid_request", "not recorded")))
+                return
             if exchange.kept is not None:
                 unknown = partial(_note_unknown, note, exchange)
-                await self._hand_on(Replayed(exchange.kept, unknown, is_instant=recording.is_instant))
-                return self._client.response
+                yield await self._begun(Replayed(exchange.kept, unknown, is_instant=recording.is_instant))
+                return
         try:
-            await self._ask(url, headers, data, exchange)
+            try:
+                answer = await self._ask(url, headers, data)
+            except (aiohttp.ClientError, OSError, TimeoutError):
+                yield stated(502, {"error": {"message": "the upstream cannot be reached"}})
+                return
+            async with answer:
+                yield await self._begun(Forwarded(answer, exchange))
         finally:
             if exchange is not None:
                 exchange.keep()
-        return self._client.response
 
-    async def _ask(self, url: URL, headers: CIMultiDict[str], data: bytes, exchange: ProviderExchange | None) -> None:
-        """Send a request to the provider, and hand its answer on."""
-        try:
-            answer = await self._session.request(
-                self._request.method,
-                url,
-                headers=headers,
-                data=data or None,
-                allow_redirects=False,
-                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-            )
-        except (aiohttp.ClientError, OSError, TimeoutError):
-            await self._client.answer(502, {"error": {"message": "the upstream cannot be reached"}})
-            return
-        async with answer:
-            await self._hand_on(Forwarded(answer, exchange))
+    async def _ask(self, url: URL, headers: CIMultiDict[str], data: bytes) -> aiohttp.ClientResponse:
+        """Send a request to the provider."""
+        return await self._session.request(
+            self._request.method,
+            url,
+            headers=headers,
+            data=data or None,
+            allow_redirects=False,
+            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+        )
 
-    async def _hand_on(self, answer: ProviderAnswer) -> None:
-        """Hand an answer on as it comes; it may be cut off."""
-        try:
-            await answer.begin()
-            await self._client.open(answer.status, answer.reason, handed_on(answer.headers))
-            await self._pass(answer)
-        except (aiohttp.ClientError, OSError):
-            self._client.reset()
-
-    async def _pass(self, answer: ProviderAnswer) -> None:
+    async def _begun(self, answer: ProviderAnswer) -> Answer:
+        """An answer that has begun, in parts; of a stream that can be told apart, by its events."""
+        await answer.begin()
         content_type = answer.headers.get("Content-Type", "").lower()
         separator = next((found for kind, found in _SEPARATORS.items() if kind in content_type), None)
-        if separator is None or "Content-Encoding" in answer.headers:
-            async for part in answer:
-                await self._client.send(part)
-        elif await self._pass_events(answer, separator):
-            return
-        await self._client.end()
+        if "Content-Encoding" in answer.headers:
+            separator = None
+        return Answer(answer.status, answer.reason, handed_on(answer.headers), self._parts(answer, separator))
 
-    async def _pass_events(self, answer: ProviderAnswer, separator: re.Pattern[bytes]) -> bool:
-        """Hand events on as they come; True if a planned fault ended the stream.
+    async def _parts(self, answer: ProviderAnswer, separator: re.Pattern[bytes] | None) -> AsyncIterator[Part]:
+        """The parts of an answer as they come.
 
         While a fault is planned within the stream, an event waits until it is whole.
         """
-        waiting, sent, number = b"", 0, 0
+        waiting, sent = b"", 0
         async for part in answer:
+            if separator is None:
+                yield Part(part)
+                continue
             waiting += part
             while found := separator.search(waiting):
                 one, waiting = waiting[: found.end()], waiting[found.end() :]
-                if _has_content(one):
-                    plan, number = self._probe.arrived(self._op, chunk=number), number + 1
-                    if plan is not None and await self._strike(plan):
-                        return True
-                await self._client.send(one[sent:])
+                yield Part(one[sent:], _has_content(one))
                 sent = 0
             if not any(plan.at_chunk is not None and plan.fired < plan.times for plan in self._probe.plans):
-                await self._client.send(waiting[sent:])
+                yield Part(waiting[sent:])
                 sent = len(waiting)
-        await self._client.send(waiting[sent:])
-        return False
-
-    async def _strike(self, plan: Plan) -> bool:
-        await _wait(plan)
-        if plan.form == "in_answer" and (canned := self._canned()) is not None:
-            with contextlib.suppress(Refusal, AttributeError, LookupError, TypeError, ValueError):
-                filtered = canned.events(self._body, True)
-                await self._client.send(filtered.closing if filtered else b"")
-                await self._client.end()
-                return True
-        if plan.kind == "slow" or not has_a_form_in_streams(plan, self._errors):
-            return False
-        await break_off(plan, self._errors, self._client)
-        if not self._client.keeps_open:
-            self._client.cut()
-        return True
+        yield Part(waiting[sent:])
 
 
 def _note_unknown(note: Callable[[BaseException], None], exchange: ProviderExchange) -> None:
     note(exchange.unknown())
-
-
-async def _wait(plan: Plan | None) -> None:
-    """Wait for a provider that is slow, or hangs; aiohttp cancels it if the client goes away."""
-    if plan is not None and (plan.delay_ms or plan.kind == "hang"):
-        await plan.wait()
-
-
-def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
 
 
 def _has_content(event: bytes) -> bool:

@@ -1,0 +1,266 @@
+"""One request at a provider, real or not: it is counted, struck by what is planned for it, and answered.
+
+A stand-in makes the answer itself, a proxy has it from its upstream or from a recording; the faults are the same.
+"""
+
+import asyncio
+import hashlib
+import itertools
+import json
+import math
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from email.utils import formatdate
+from random import Random
+from typing import Any
+
+from pytest_corpus.adapter.fault_plan import Plan
+from pytest_corpus.adapter.hooks.http_server import JSON, Wire
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Errors, Events, Refusal, Trouble, event
+from pytest_corpus.spec.errors import BY_KIND, IN_STREAM
+
+Arrived = Callable[..., Plan | None]
+"""A function that notes a request by its op and further facts, and returns what is planned for it."""
+
+Note = Callable[[BaseException], None]
+"""A function that notes an exception of an endpoint that is the author's own."""
+
+UNFORESEEN = 500
+"""The status of what has none: a provider of HTTP answers something."""
+
+IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
+"""The forms of a broken stream that need no event of the vendor's."""
+
+CUT, FLUSHED = 0.8, 0.5
+"""The parts of a stand-in's events that are cut, and whose end does not wait for the next one."""
+
+DEADLINE_HEADER = "x-deadline-ms"
+"""The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
+
+_EVENTS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some bytes of an answer; `is_content` if a chunk of a stream begins with them."""
+
+    data: bytes
+    is_content: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of a provider: its head, and its parts as they come.
+
+    Iterating over the parts raises OSError if the connection to the provider breaks. `cuts` decides where the writes of
+    a stand-in end; None sends each part as it is.
+    """
+
+    status: int
+    reason: str | None
+    headers: Mapping[str, str]
+    parts: AsyncIterable[Part]
+    cuts: Random | None = None
+
+
+def ignore(_error: BaseException) -> None:
+    """For endpoints of ours, which raise on a body of another form, and for servers without a run."""
+
+
+async def parts_of(*parts: Part) -> AsyncIterator[Part]:
+    """Parts that are known already."""
+    for each in parts:
+        yield each
+
+
+def stated(status: int, value: Any, headers: Mapping[str, str] | None = None) -> Answer:
+    """An answer that is one JSON value."""
+    body = json.dumps(value).encode()
+    given = {**JSON, **(headers or {}), "Content-Length": str(len(body))}
+    return Answer(status, None, given, parts_of(Part(body)))
+
+
+def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> Answer:
+    """The answer of a stand-in; an exception of an endpoint for a body of another form is noted, and refused."""
+    errors = endpoint.errors
+    try:
+        events = endpoint.events(body, filtered)
+        if events is None:
+            return stated(200, endpoint.answer(body, filtered), errors.headers)
+    except Refusal as refusal:
+        trouble = Trouble(refusal.code or "invalid_request", refusal.message)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        note(error)
+        trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
+    else:
+        chunks = [Part(each, is_content=True) for each in events.chunks]
+        parts = parts_of(Part(events.opening), *chunks, Part(events.closing))
+        return Answer(200, None, {**_EVENTS, **errors.headers}, parts, Random(_hash_of(events)))
+    return stated(400, errors.body(trouble), errors.headers)
+
+
+class Visit:
+    """One request: `endpoint` is the stand-in for its path, if there is one."""
+
+    def __init__(self, wire: Wire, arrived: Arrived, errors: Errors, body: Body, endpoint: Endpoint | None) -> None:
+        self._wire, self._arrived, self._errors = wire, arrived, errors
+        self._body = body
+        self._endpoint = endpoint if endpoint is not None and endpoint.filters else None
+
+    async def carry_out(
+        self, op: str, facts: Mapping[str, Any], answer: Callable[[], AbstractAsyncContextManager[Answer]]
+    ) -> None:
+        """Count it, and answer or fail."""
+        plan = self._arrived(op, **facts)
+        await self._wait(plan)
+        if plan is None or plan.kind == "slow":
+            async with answer() as found:
+                await self._hand_on(op, found)
+        elif plan.form == "in_answer" and self._endpoint is not None:
+            await self._hand_on(op, canned(self._endpoint, self._body, filtered=True))
+        else:
+            await fail(plan, self._errors, self._wire)
+
+    async def _hand_on(self, op: str, answer: Answer) -> None:
+        await self._wire.open(answer.status, answer.reason, answer.headers)
+        writes, number = Writes(self._wire, answer.cuts), 0
+        async for part in answer.parts:
+            if part.is_content:
+                plan, number = self._arrived(op, chunk=number), number + 1
+                if plan is not None:
+                    await writes.flush()
+                    if await self._strike(plan):
+                        return
+            await writes.send(part.data)
+        await writes.flush()
+        await self._wire.end()
+
+    async def _strike(self, plan: Plan) -> bool:
+        """Let what is planned happen to a stream that has begun; true if that ended it."""
+        await self._wait(plan)
+        if plan.form == "in_answer" and (events := self._filtered()) is not None:
+            await self._wire.send(events.closing)
+            await self._wire.end()
+            return True
+        if plan.kind == "slow" or not has_a_form_in_streams(plan, self._errors):
+            return False
+        await break_off(plan, self._errors, self._wire)
+        return True
+
+    async def _wait(self, plan: Plan | None) -> None:
+        """Wait for a provider that is slow, or hangs, while the client waits too."""
+        if plan is not None and (plan.delay_ms or plan.kind == "hang"):
+            await self._wire.while_open(plan.wait())
+
+    def _filtered(self) -> Events | None:
+        """The stream of the stand-in, cut off by a content filter; None if it has none for this request."""
+        try:
+            return self._endpoint.events(self._body, True) if self._endpoint is not None else None
+        except (Refusal, AttributeError, LookupError, TypeError, ValueError):
+            return None
+
+
+def told_hints(plan: Plan) -> dict[str, str]:
+    """The headers that say when to come again; the plan notes which values can be read from them."""
+    if plan.retry_after_ms is None:
+        return {}
+    seconds = math.ceil(plan.retry_after_ms / 1000)
+    if plan.form == "retry_after_date":
+        plan.hints_ms = ()  # what is left until then depends on when it is read
+        return {"retry-after": formatdate(math.ceil(time.time() + plan.retry_after_ms / 1000), usegmt=True)}
+    if plan.form == "retry_after_seconds":
+        plan.hints_ms = (seconds * 1000,)
+        return {"retry-after": str(seconds)}
+    plan.hints_ms = (plan.retry_after_ms, seconds * 1000)
+    return {"retry-after-ms": f"{plan.retry_after_ms:g}", "retry-after": str(seconds)}
+
+
+async def fail(plan: Plan, errors: Errors, wire: Wire) -> None:
+    """Let a request fail before there is an answer."""
+    trouble, plan.on_wire = Trouble(plan.kind, plan.message), True
+    if plan.form == "reset":
+        wire.reset()
+    elif plan.form in ("truncated", "unfinished"):
+        await wire.truncate({"id": "standin", "choices": [], "content": plan.message}, errors.headers)
+    elif plan.form == "garbage":
+        await wire.answer_bytes(200, f"<html>{plan.message}".encode(), errors.headers)
+    else:
+        status = BY_KIND[plan.kind].http_status or UNFORESEEN
+        await wire.answer(status, errors.body(trouble), {**errors.headers, **told_hints(plan)})
+
+
+def has_a_form_in_streams(plan: Plan, errors: Errors) -> bool:
+    """True if a planned fault can happen to a stream that has begun."""
+    if plan.form in IN_STREAM_FORMS or (plan.form is None and plan.kind in IN_STREAM):
+        return True
+    return errors.event(Trouble(plan.kind, plan.message)) is not None
+
+
+async def break_off(plan: Plan, errors: Errors, wire: Wire) -> None:
+    """Let a stream fail that has begun."""
+    form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
+    plan.hints_ms = ()  # no event of these vendors has a place for it
+    if form == "reset":
+        wire.reset()
+    elif form == "truncated":
+        wire.cut()
+    else:
+        if form == "garbage":
+            await wire.send(event(f"<html>{plan.message}", "message_delta"))
+        elif form != "unfinished":
+            await wire.send(errors.event(Trouble(plan.kind, plan.message)) or b"")
+        await wire.end()
+
+
+class Writes:
+    """The writes of a stream; with `cuts` they end where no event does: inside a character or an event, after several.
+
+    The places depend on the content alone, so they differ from one request to the next.
+    """
+
+    def __init__(self, wire: Wire, cuts: Random | None) -> None:
+        self._wire, self._cuts, self._rest = wire, cuts, b""
+
+    async def send(self, data: bytes) -> None:
+        """Send a part; its end may wait for the part that follows."""
+        if self._cuts is None:
+            await self._wire.send(data)
+            return
+        data = self._rest + data
+        inside = [at for at, byte in enumerate(data) if byte & 0xC0 == 0x80]
+        places: set[int] = set()
+        if len(data) > 1 and self._cuts.random() < CUT:
+            places = {self._cuts.choice(inside or [1]), *(self._cuts.randrange(1, len(data)) for _ in range(2))}
+        ends = [0, *sorted(places), len(data)]
+        *writes, self._rest = [data[start:end] for start, end in itertools.pairwise(ends)]
+        for each in writes:
+            await self._wire.send(each)
+            await asyncio.sleep(0)
+        if self._cuts.random() < FLUSHED:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Send what still waits."""
+        rest, self._rest = self._rest, b""
+        await self._wire.send(rest)
+
+
+def _hash_of(events: Events) -> int:
+    data = b"".join([events.opening, *events.chunks, events.closing])
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "big")
+
+
+def context_of(headers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the facts of the context that the headers contain; their names are in lower case."""
+    context: dict[str, Any] = {}
+    if "traceparent" in headers:
+        context["traceparent"] = headers["traceparent"]
+    if DEADLINE_HEADER in headers:
+        try:
+            deadline = float(headers[DEADLINE_HEADER])
+        except ValueError:
+            deadline = math.nan
+        context["deadline_ms"] = int(deadline) if deadline.is_integer() else deadline
+    return context
