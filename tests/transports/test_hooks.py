@@ -78,7 +78,8 @@ def test_a_chunked_report_on_a_connection_of_its_own_arrives() -> None:
 
     async def post(server: HookServer, _posting: HookClient) -> None:
         path = server.url.partition("127.0.0.1")[2].partition("/")[2]
-        head = f"POST /{path}//metrics/observe HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        named = f"POST /{path}//metrics/observe HTTP/1.1\r\nHost: h\r\n"
+        head = f"{named}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         answer = await raw(server, head.encode() + b'3\r\n{"o\r\n7;x=y\r\np":"a"}\r\n0\r\n\r\n')
         assert answer.startswith(b"HTTP/1.1 200")
 
@@ -279,8 +280,8 @@ def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
         probe.plan("unavailable", times=2)
         for url in (over, now, server.url):
             path = f"/{url.partition('://')[2].partition('/')[2]}/provider/v1/chat/completions"
-            request = f"POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {len(asked)}\r\n\r\n{asked}"
-            statuses.append((await raw(server, request.encode())).split()[1])
+            head = f"POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {len(asked)}\r\n\r\n"
+            statuses.append((await raw(server, f"{head}{asked}".encode())).split()[1])
 
     server = carried_out(call, probe)
     assert statuses == [b"200", b"503", b"503"]
