@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent
+from pytest_corpus.spec.operations import BY_OP
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.exchange import Exchange
@@ -147,6 +148,7 @@ class Meter:
     Attributes:
         calls: how many requests were sent.
         tokens: how many tokens the answers account for, in all.
+        took: the number of calls that succeeded, by operation and time: ``llm.complete 8`` took less than 8 ms.
         spending: what the run may use, and has used, of all adapters together.
         outages: when the provider behind the adapter was away.
     """
@@ -156,6 +158,7 @@ class Meter:
         self.outages = Outages()
         self.calls: Counter[str] = Counter()
         self.tokens: Counter[str] = Counter()
+        self.took: Counter[str] = Counter()
 
     @property
     def total_calls(self) -> int:
@@ -167,11 +170,19 @@ class Meter:
         for exchange in exchanges:
             self.calls[component] += 1
             self.spending.calls += 1
+            if exchange.op in BY_OP and _is_plain(exchange):
+                self.took[f"{exchange.op} {1 << int(exchange.elapsed_s * 1000).bit_length()}"] += 1
             if exchange.op == STATISTICS:
                 continue
             if used := max([0, *[_used(frame.body) for frame in exchange.frames]]):
                 self.tokens[component] += used
                 self.spending.tokens += used
+
+
+def _is_plain(exchange: Exchange) -> bool:
+    """True if a call succeeded, and the provider was not made slow for it."""
+    last = exchange.frames[-1].body if exchange.frames else None
+    return exchange.fault is None and not exchange.observed.faults and type(last) is dict and last.get("ok") is True
 
 
 def _used(body: Any) -> int:

@@ -214,9 +214,14 @@ def _version(distribution: str) -> str:
 
 
 def _component(part: ComponentVerdict, ledger: Ledger) -> dict[str, Any]:
-    used = {"calls": ledger.calls[part.component], "tokens": ledger.tokens[part.component]}
+    took: dict[str, dict[str, int]] = {}
+    for name, number in ledger.took.items():
+        component, op, ms = re.split("[. ]", name)
+        if component == part.component:
+            took.setdefault(op, {})[ms] = number
+    used = {"calls": ledger.calls[part.component], "tokens": ledger.tokens[part.component], "took_ms": took}
     return {
-        **{key: number for key, number in used.items() if number},
+        **{key: found for key, found in used.items() if found},
         "verdict": part.verdict,
         "totals": {
             level.lower(): {status: part.totals(level)[status] for status in STATUSES} for level in ("MUST", "SHOULD")

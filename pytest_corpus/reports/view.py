@@ -3,6 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from pytest_corpus.reports.json_report import digest
@@ -215,6 +216,44 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("sha256", document["sha256"]),
     ]
     return [(label, value) for label, value in rows if value]
+
+
+class Times(NamedTuple):
+    """The times of the calls of an operation that succeeded.
+
+    `heights` are their parts in each column: less than a millisecond, than two, than four, and so on; the tallest
+    column of the operation has 1. `half` and `every` are the times within which half and all of them ended, and `end`
+    is the time of the last column.
+    """
+
+    op: str
+    calls: int
+    heights: list[float]
+    half: str
+    every: str
+    end: str
+
+
+def times(document: Document) -> list[Times]:
+    """The times of each operation; all have the same columns."""
+    every: dict[str, Counter[int]] = {}
+    for component in components(document):
+        for op, took in sorted(document["components"][component].get("took_ms", {}).items()):
+            every[f"{component}.{op}"] = Counter({int(ms).bit_length() - 1: number for ms, number in took.items()})
+    last = max((max(found) for found in every.values()), default=0)
+    return [_times(op, found, last) for op, found in every.items()]
+
+
+def _times(op: str, found: Counter[int], last: int) -> Times:
+    calls, tallest = found.total(), max(found.values())
+    before = list(accumulate(found[column] for column in range(last + 1)))
+    half = next(column for column, number in enumerate(before) if number * 2 >= calls)
+    heights = [round(found[column] / tallest, 3) for column in range(last + 1)]
+    return Times(op, calls, heights, _time(half), _time(max(found)), _time(last))
+
+
+def _time(column: int) -> str:
+    return f"{1 << column} ms" if column < 10 else f"{(1 << column) / 1000:.3g} s"
 
 
 def used(parts: Iterable[Mapping[str, Any]]) -> str:

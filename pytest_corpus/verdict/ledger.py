@@ -128,6 +128,7 @@ class Ledger:
         settle: the seconds until a write is visible, by component.
         missed: the seconds that a write was looked for which never became visible, by component.
         calls, tokens: the calls made and, as the adapter reports, the tokens used, by component.
+        took: the number of calls that succeeded, by operation and time: ``llm.complete 8`` took less than 8 ms.
         expected: the keys of all tests of the suite; `selected` of those left by the collection.
         mismatched: the keys of tests whose record differs from pytest's report.
         incomplete: the reasons why only a part of the suite was to run.
@@ -150,6 +151,7 @@ class Ledger:
     missed: dict[str, float] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
+    took: Counter[str] = field(default_factory=Counter)
     expected: set[str] = field(default_factory=set)
     selected: set[str] = field(default_factory=set)
     mismatched: set[str] = field(default_factory=set)
@@ -199,10 +201,11 @@ class Ledger:
             for component, each in found.items():
                 known[component] = max(each, known.get(component, 0.0))
 
-    def called(self, calls: Mapping[str, int], tokens: Mapping[str, int]) -> None:
-        """Add the calls that a process made, and the tokens that they took, by component."""
+    def called(self, calls: Mapping[str, int], tokens: Mapping[str, int], took: Mapping[str, int]) -> None:
+        """Add the calls that a process made, the tokens that they took, and their times."""
         self.calls.update(calls)
         self.tokens.update(tokens)
+        self.took.update(took)
 
     def mark_unreliable(self, why: str) -> None:
         """Note why the whole run is unreliable."""
@@ -223,7 +226,7 @@ class Ledger:
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
         self.settled(account["settle"], account["missed"])
-        self.called(account["calls"], account["tokens"])
+        self.called(account["calls"], account["tokens"], account["took"])
         self.outage = self.outage or account["outage"]
         for kind, names in account["left"].items():
             self.left.setdefault(kind, []).extend(names)
@@ -300,7 +303,7 @@ class Ledger:
         return {key for key, number in self.reruns.items() if number and number >= len(self._arrived[key])}
 
 
-_PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")
+_PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "took", "outage")
 _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs", "lacking", "recorded")
 
 UNRELIABLE = Obstacle.UNRELIABLE.text

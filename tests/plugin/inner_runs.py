@@ -137,7 +137,7 @@ def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {(entry["component"], entry["id"]): entry["status"] for entry in report["requirements"]}
 
 
-MEASURED = ("started_at", "duration_s", "sha256", "calls", "tokens", "command", "runs")
+MEASURED = ("started_at", "duration_s", "sha256", "calls", "tokens", "took_ms", "command", "runs")
 """Members of a report, at whatever depth, that differ from run to run: times, calls, the command, the digest."""
 
 

@@ -39,7 +39,7 @@ def shard_of(whole: Ledger, shard: Shard) -> dict[str, Any]:
     for record in whole.records.values():
         if record.test in own:
             take(found, record)
-    found.called({"llm": shard.number}, {"llm": 10})
+    found.called({"llm": shard.number}, {"llm": 10}, {"llm.complete 8": shard.number})
     start = f"2025-01-01T00:0{shard.number}:00+00:00"
     command = f"pytest --corpus-adapter=a --corpus-shard={shard}"
     run = replace(RUN, started_at=start, profile="dev", shard=shard, command=command)
@@ -74,7 +74,7 @@ def test_calls_add_up_and_time_is_told() -> None:
     documents = shards()
     whole = combined(documents)
     told = whole["components"]["llm"]
-    assert (told["calls"], told["tokens"]) == (6, 30)
+    assert (told["calls"], told["tokens"], told["took_ms"]) == (6, 30, {"complete": {"8": 6}})
     assert (whole["started_at"], whole["duration_s"]) == ("2025-01-01T00:01:00+00:00", 121.235)
     assert whole["combined"] == [document["sha256"] for document in documents]
     assert ("shard" in whole, whole["command"]) == (False, "pytest --corpus-adapter=a")

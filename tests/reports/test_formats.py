@@ -1,6 +1,7 @@
 """Every format is a function of the JSON document, and none says more than the document does."""
 
 import json
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from ledgers import ALL, MUSTS, RUN, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports import formats, json_report, view
 from pytest_corpus.reports.reading import schema_flaws
-from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.ledger import Finding, Ledger
 from pytest_corpus.verdict.verdict import decide
 
 FEW = settings(max_examples=25)
@@ -203,3 +204,29 @@ def test_a_deviation_is_shown_everywhere() -> None:
 def test_every_requirement_is_on_the_page() -> None:
     """The HTML report has one row for each requirement, whatever its status."""
     assert formats.render(EXAMPLES["nonconformant"], ".html").count('<details class="row"') == len(ALL)
+
+
+def test_the_page_has_the_times_of_each_operation() -> None:
+    """A column for each doubling of the time, and the times within which half of the calls and all of them ended."""
+    found = ledger()
+    found.called({"llm": 5}, {}, {"llm.complete 2048": 1, "llm.complete 8": 3, "llm.health 1": 1})
+    document = built(found)
+    assert schema_flaws(document) == []
+    complete, health = view.times(document)
+    assert (complete.op, complete.calls, complete.half, complete.every) == ("llm.complete", 4, "8 ms", "2.05 s")
+    assert complete.heights == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0.333]
+    assert health.heights == [1, *[0] * 11]
+    page = formats.render(document, ".html")
+    assert "4 calls: half within 8 ms, all within 2.05 s" in page
+    assert page.count("<rect x=") >= 3
+    assert "Response times" not in formats.render(built(ledger()), ".html")
+
+
+@pytest.mark.parametrize(("got", "shown"), [
+    ("3 items <b>", "<mark>3</mark> items<mark> &lt;b&gt;</mark>"),
+    ("an error of class BadRequest", "an error of class BadRequest"),
+])  # fmt: skip
+def test_what_differs_is_marked_by_word(got: str, shown: str) -> None:
+    """Unless the two texts have too little in common; foreign text stays text."""
+    found = replace(violation(MUSTS[0]), findings=(Finding(MUSTS[0].id, "4 items", got),))
+    assert f"<code>{shown}</code>" in formats.render(built(ledger(found)), ".html")

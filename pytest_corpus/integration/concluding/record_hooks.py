@@ -63,7 +63,7 @@ class TranscriptFile:
         if self._writer is None or self._recorder is None or self.failed or not self._writer.lines:
             return ""
         for ledger in ledgers:
-            members = {name: getattr(ledger, name) for name in ("calls", "tokens", "settle", "missed", "left")}
+            members = {name: getattr(ledger, name) for name in ("calls", "tokens", "took", "settle", "missed", "left")}
             if ledger.lacking:
                 members["lacking"] = sorted(ledger.lacking)
             if ledger.recorded:

@@ -159,7 +159,8 @@ class Adapter:
         if self.journal.failed:
             yield f"{self.journal.failed}; after a SIGKILL `pytest-corpus sweep` would not know what was left"
         if self.client is not None:
-            self.ledger.called(self.client.meter.calls, self.client.meter.tokens)
+            meter = self.client.meter
+            self.ledger.called(meter.calls, meter.tokens, meter.took)
             self.ledger.doubts.update(self.client.provider.mistakes.take()[1])
             self.ledger.lacking |= lacking(self.client.provider)
             self.is_proxied = self.client.provider.is_proxied

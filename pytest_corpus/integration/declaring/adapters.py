@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -105,7 +104,7 @@ class RecordedAdapter(FactoryAdapter):
         """Take the totals of the run; there is nothing to close."""
         found = self.transcript.totals.get(self.label)
         if found is not None:
-            self.ledger.called(Counter(found["calls"]), Counter(found["tokens"]))
+            self.ledger.called(found["calls"], found["tokens"], found.get("took", {}))
             self.ledger.settled(found["settle"], found["missed"])
             self.ledger.left.update(found["left"])
             self.ledger.lacking.update(found.get("lacking", ()))

@@ -67,7 +67,9 @@ def start_of(document: Document) -> datetime:
 def add(document: Document, ledger: Ledger) -> None:
     """Add to a ledger what the run of a report found out."""
     for component, used in document["components"].items():
-        ledger.called({component: used.get("calls", 0)}, {component: used.get("tokens", 0)})
+        times = used.get("took_ms", {})
+        took = {f"{component}.{op} {ms}": number for op, found in times.items() for ms, number in found.items()}
+        ledger.called({component: used.get("calls", 0)}, {component: used.get("tokens", 0)}, took)
     ledger.settled(document.get("settle_s", {}))
     ledger.runs.update(document.get("runs", ()))
     ledger.lacking.update(document.get("provider_lacks", ()))

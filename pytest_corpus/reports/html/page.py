@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +65,7 @@ def _environment() -> Environment:
         bundle_view=bundle_view,
         count=count,
         found_words=found,
+        compared=_compared,
         rulings=rulings,
         section_title=_section_title,
         test_notes=_test_notes,
@@ -107,6 +110,26 @@ def _sentence(value: str) -> Markup:
     if len(parts) % 2 == 0:
         return Markup.escape(printable(value))
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
+
+
+ALIKE = 0.4
+"""The least part of words that two texts share if the others are marked: of less, all would be."""
+
+
+def _compared(expected: str, got: str) -> tuple[Markup, Markup]:
+    """Two texts, in which the words that the other one has not are marked, if they have enough in common."""
+    from markupsafe import Markup
+
+    sides = [re.findall(r"\w+|\s+|[^\w\s]", printable(each)) for each in (expected, got)]
+    found = SequenceMatcher(None, sides[0], sides[1], autojunk=False)
+    if found.ratio() < ALIKE:
+        return Markup.escape(printable(expected)), Markup.escape(printable(got))
+    shown = [Markup(""), Markup("")]
+    for kind, *places in found.get_opcodes():
+        for side, (start, end) in enumerate((places[:2], places[2:])):
+            text = "".join(sides[side][start:end])
+            shown[side] += text if kind == "equal" or not text.strip() else Markup("<mark>{}</mark>").format(text)
+    return shown[0], shown[1]
 
 
 def _section_title(source: str) -> str:
