@@ -2,9 +2,11 @@
 
 import argparse
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +101,35 @@ def _shown(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mappin
         return []
     first, musts = left[0], sum(entry["level"] == "MUST" for entry in left)
     counted = f"{len(left)} open, {musts} of them MUST"
+    if sys.stdout.isatty() and find_spec("rich") is not None:
+        _draw(first, f"{counted}; waiting for a change")
+        return list(left)
     console.say("", f"{console.bad(first['id'])} ({first['level']}, {TITLES[first['component']]}): {first['text']}")
     console.say(*_lines(first), f"  source:   {', '.join(first['source'])}", "", f"{counted}; waiting for a change")
     return list(left)
+
+
+def _draw(entry: Mapping[str, Any], below: str) -> None:
+    """Show a requirement on a cleared screen: its sentence, what was expected and what came side by side, its hint."""
+    from rich.console import Console, Group
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    sides = Table(box=None, expand=True, padding=(1, 2, 1, 0))
+    sides.add_column("expected", ratio=1, header_style="bold green")
+    sides.add_column("got", ratio=1, header_style="bold red")
+    for finding in entry.get("findings", ())[:1]:
+        got, path = found(finding["got"], finding["path"])
+        sides.add_row(*(Text(printable(each)) for each in (finding["expected"], f"{got} at {path}" if path else got)))
+    more = [("hint", entry.get("hint", "")), ("source", ", ".join(entry["source"]))]
+    lines = [Text.assemble((f"{name}: ", "dim"), printable(said)) for name, said in more if said]
+    title = f"{entry['id']} ({entry['level']}, {TITLES[entry['component']]})"
+    screen = Console()
+    screen.clear()
+    screen.print(
+        Panel(Group(Text(printable(entry["text"])), sides, *lines), title=title, subtitle=below, padding=(1, 2))
+    )
 
 
 def _lines(entry: Mapping[str, Any]) -> Iterator[str]:

@@ -82,3 +82,26 @@ def test_a_folder_that_is_not_there() -> None:
     """It is one sentence."""
     ended = called("watch", "--adapter", "mine:factory", "--folder", "nowhere")
     assert (ended.code, ended.err) == (2, "pytest-corpus watch: --folder nowhere: there is no such folder\n")
+
+
+FINDING = {
+    "id": "LLM-TOKENS-1", "component": "llm", "level": "MUST", "status": "violated", "text": "The count is an integer.",
+    "source": ["SPECIFICATION 8.3"], "hint": "count in `count_tokens`",
+    "findings": [{"expected": "an integer", "got": "is [red]true\x1b[2J", "path": "result"}],
+}  # fmt: skip
+
+
+def test_a_terminal_shows_a_finding_side_by_side(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With rich on a screen of its own; what an adapter said is neither markup nor a control sequence."""
+    monkeypatch.setattr(watch.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "80")
+    assert watch._shown({}, [FINDING]) == [FINDING]
+    out = capsys.readouterr().out
+    head, said = (next(line for line in out.splitlines() if word in line) for word in ("expected", "an integer "))
+    assert "got" in head
+    assert "result is [red]true\\x1b[2J" in said
+    assert "1 open, 1 of them MUST; waiting for a change" in out
+    assert max(map(len, out.splitlines())) <= 80
