@@ -116,7 +116,7 @@ def _draw(entry: Mapping[str, Any], below: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    sides = Table(box=None, expand=True, padding=(1, 2, 1, 0))
+    sides = Table(box=None, expand=True, padding=(0, 2, 1, 0))
     sides.add_column("expected", ratio=1, header_style="bold green")
     sides.add_column("got", ratio=1, header_style="bold red")
     for finding in entry.get("findings", ())[:1]:
