@@ -39,7 +39,7 @@ class Conformance:
         self.declaring = DeclarationHooks(self.state)
         self.collecting = CollectionHooks(self.state, self.declaring)
         self.executing = ExecutionHooks(self.state)
-        self.recording = RecordHooks(self.state)
+        self.recording = RecordHooks(self.state, lambda: self.executing.tests_in_flight)
         self.distributing = DistributionHooks(self.state)
         self.concluding = ConclusionHooks(self.state, self.distributing, self.recording)
         parts = (self.declaring, self.collecting, self.executing, self.recording, self.distributing, self.concluding)

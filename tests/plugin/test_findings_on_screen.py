@@ -1,5 +1,11 @@
 """What a red run leaves on the terminal: one block a requirement, what to fix first, the verdict last."""
 
+import os
+import pty
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -172,15 +178,49 @@ def test_the_present_pace_tells_the_rest(project: Project, monkeypatch: pytest.M
     """A run becomes faster as more of its tests are in flight: what was long ago does not count."""
     clock, written = [0.0], list[str]()
     monkeypatch.setattr(progress.Clock, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(progress.Progress, "_write", lambda _self, _config, text: written.append(text))
+    monkeypatch.setattr(progress.Progress, "_write", lambda _self, text: written.append(text))
     monkeypatch.setattr(progress, "EVERY_S", 0.0)
     config = SimpleNamespace(pluginmanager=SimpleNamespace(get_plugin=lambda _: SimpleNamespace(testscollected=300)))
-    told = progress.Progress(reported=0.0)
+    told = progress.Progress(cast("pytest.Config", config), lambda tests: tests, lambda: 7, reported=0.0)
     for number in range(200):  # one call a second at first, then ten
         clock[0] += 1.0 if number < 100 else 0.1
-        record = SimpleNamespace(calls=1, adapter="a", duration_s=0.1)
-        told.report(cast("pytest.Config", config), cast("TestRecord", record), (), lambda tests: tests)
+        record = SimpleNamespace(calls=1, adapter="a", component="llm", findings=(), duration_s=0.1)
+        told.report(cast("TestRecord", record), ())
     assert written[-1] == "corpus: 200 of 300 tests in 109 s, about 10 s left"
+    whole = "\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 16 + "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 8
+    assert told.shown() == f"{whole} 200 of 300 tests, 7 in flight, 10 calls/s, about 10 s left"
+
+
+def on_terminal(folder: Path, *given: str) -> str:
+    """The output of a run on a terminal of 100 columns."""
+    code = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "-p", "no:randomly", REFERENCE, "--corpus-requirement=LLM-TOKENS-*", *given]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        env = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+        os.execve(sys.executable, command, {name: value for name, value in env.items() if name != "CI"})
+    found = bytearray()
+    with suppress(OSError):  # the end of the child is an error of its terminal
+        while part := os.read(terminal, 65536):
+            found += part
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return found.decode()
+
+
+def test_a_terminal_has_a_bar_that_stays_in_place(tmp_path: Path) -> None:
+    """It is below the line of pytest, which goes on where it was, and is gone at the end; `-q` has none."""
+    drawn = on_terminal(tmp_path)
+    assert re.search(r" \d+ of \d+ tests, ", drawn)
+    assert "calls/s, about " in drawn
+    ends = re.findall(r"\n\r\x1b\[2K([^\x1b]*)\x1b\[1A\r", drawn)
+    assert ends
+    assert ends[-1] == ""
+    plain = re.sub(r"\n\r\x1b\[2K[^\x1b]*\x1b\[1A\r(\x1b\[\d+C)?", "", drawn.replace("\r\n\r", "\n\r"))
+    assert "calls/s" not in plain
+    assert "verdict:" in plain
+    assert "calls/s" not in on_terminal(tmp_path, "-q")
 
 
 def test_calls_and_time_are_said_before(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import part_of
+from pytest_corpus.integration.concluding.progress_bar import bar
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.run_options import ENVIRONMENT
 from pytest_corpus.integration.running.width import PROMPT_S
@@ -84,52 +85,85 @@ def _short(value: Any) -> str:
 
 @dataclass
 class Progress:
-    """Reports the progress of a long run, on a line of its own."""
+    """Reports the progress of a long run: on lines of its own, unless a bar shows it all the time.
 
+    Attributes:
+        expected: gives the calls of the run by the number of its tests.
+        in_flight: gives the number of tests that this process runs at the moment.
+        violated: the requirements that are violated so far, with their components.
+    """
+
+    config: pytest.Config
+    expected: Callable[[int], int]
+    in_flight: Callable[[], int]
+    has_bar: bool = False
     started: float = 0.0
     reported: float = field(default_factory=Clock.monotonic)
     done: int = 0
     calls: int = 0
     estimated: bool = False
+    violated: set[tuple[str, str, str]] = field(default_factory=set)
     marks: deque[tuple[float, int, int]] = field(default_factory=deque)
     said: set[tuple[str, str]] = field(default_factory=set)
 
-    def report(
-        self, config: pytest.Config, record: TestRecord, late: Iterable[Any], calls: Callable[[int], int]
-    ) -> None:
+    def report(self, record: TestRecord, late: Iterable[Any]) -> None:
         """Count a test; estimate the time after the first calls, and report the progress from time to time.
 
         Args:
             late: the component of the test and the seconds after which its writes show, if they show late.
-            calls: gives the calls of the run by the number of its tests.
         """
         self.done += 1
         self.calls += record.calls
+        self.violated.update((record.adapter, record.component, each.requirement) for each in record.findings)
         adapter, now = record.adapter, Clock.monotonic()
         self.started = self.started or now - record.duration_s
         for component, seconds in late:
             if (adapter, component) not in self.said:
                 self.said.add((adapter, component))
-                self._write(config, late_line(component, seconds, len(config.getoption("tx", None) or "1")))
+                self._write(late_line(component, seconds, len(self.config.getoption("tx", None) or "1")))
         self._mark(now)
         is_estimated = self.estimated or self.calls < FIRST or now - self.started < RECENT_S
-        if is_estimated and now - self.reported < EVERY_S:
+        is_due = now - self.reported >= EVERY_S and not self.has_bar
+        if is_estimated and not is_due:
             return
-        total = getattr(config.pluginmanager.get_plugin("session"), "testscollected", 0)
-        expected, elapsed_s = calls(total), now - self.started
-        since, calls_before, done_before = self.marks[0]
-        by_calls_s = (now - since) / max(self.calls - calls_before, 1) * max(expected - self.calls, 0)
-        by_tests_s = (now - since) / max(self.done - done_before, 1) * max(total - self.done, 0)
+        elapsed_s, calls_left = now - self.started, max(self.expected(self.total) - self.calls, 0)
+        by_calls_s, by_tests_s = self._left_s(now, calls_left)
         if not is_estimated:
             self.estimated = True
             if by_calls_s >= SHORT_S:
-                self._write(config, estimate(self.calls, max(expected - self.calls, 0), elapsed_s, by_calls_s))
-        if now - self.reported < EVERY_S:
-            return
-        self.reported = now
-        if total >= self.done:
-            left_s = max(by_calls_s, by_tests_s) if self.done < total else 0.0
-            self._write(config, line(self.done, total, elapsed_s, left_s))
+                self._write(estimate(self.calls, calls_left, elapsed_s, by_calls_s))
+        if is_due:
+            self.reported = now
+            if self.total >= self.done:
+                left_s = max(by_calls_s, by_tests_s) if self.done < self.total else 0.0
+                self._write(line(self.done, self.total, elapsed_s, left_s))
+
+    @property
+    def total(self) -> int:
+        """The number of tests of the session."""
+        return int(getattr(self.config.pluginmanager.get_plugin("session"), "testscollected", 0))
+
+    def shown(self) -> str:
+        """The line of the bar; empty before the first test is over, and in a session that ran some tests again."""
+        if not self.marks or self.total < self.done:
+            return ""
+        now, (since, calls_before, _) = Clock.monotonic(), self.marks[0]
+        left_s = max(self._left_s(now, max(self.expected(self.total) - self.calls, 0)))
+        running = self.in_flight()
+        parts = [
+            f"{self.done} of {self.total} tests",
+            *([f"{running} in flight"] if running > 1 else []),
+            f"{(self.calls - calls_before) / max(now - since, 0.001):.0f} calls/s",
+            *([f"{len(self.violated)} violated"] if self.violated else []),
+            f"about {left_s:.0f} s left",
+        ]
+        return f"{bar(self.done, self.total)} {', '.join(parts)}"
+
+    def _left_s(self, now: float, calls_left: int) -> tuple[float, float]:
+        """The time that is left at the present pace, by the calls and by the tests."""
+        since, calls_before, done_before = self.marks[0]
+        by_calls_s = (now - since) / max(self.calls - calls_before, 1) * calls_left
+        return by_calls_s, (now - since) / max(self.done - done_before, 1) * max(self.total - self.done, 0)
 
     def _mark(self, now: float) -> None:
         """Keep the numbers of the last seconds: a run becomes faster as more of its tests are in flight."""
@@ -139,10 +173,10 @@ class Progress:
         while len(self.marks) > 2 and self.marks[1][0] < now - RECENT_S:
             self.marks.popleft()
 
-    def _write(self, config: pytest.Config, text: str) -> None:
-        terminal = config.pluginmanager.get_plugin("terminalreporter")
+    def _write(self, text: str) -> None:
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
-            if config.getoption("dist", "no") == "no":
+            if self.config.getoption("dist", "no") == "no":
                 terminal.ensure_newline()
             else:  # where pytest keeps no file whose line is open
                 terminal.write("\n")

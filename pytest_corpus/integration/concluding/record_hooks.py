@@ -1,6 +1,6 @@
 """Hooks that collect the record, the findings and the transcript of each test, in the process that concludes."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from pytest_corpus import __version__
 from pytest_corpus.evidence.judging import OPTIONS as JUDGING
 from pytest_corpus.evidence.transcript import FORMAT
 from pytest_corpus.integration.concluding.progress import Progress, expected_calls
+from pytest_corpus.integration.concluding.progress_bar import ProgressBar, is_watched
 from pytest_corpus.integration.declaring.properties import (
     EVIDENCE,
     LATE,
@@ -163,10 +164,16 @@ class Findings:
 class RecordHooks:
     """The part of the plugin to which reports arrive: in the process that concludes the run."""
 
-    def __init__(self, state: RunState) -> None:
+    def __init__(self, state: RunState, in_flight: Callable[[], int]) -> None:
         self.state, self.findings, self.transcript = state, Findings(), TranscriptFile(state)
-        self._progress = Progress()
+        self._progress = Progress(state.config, self.calls, in_flight)
         self._arrived: dict[str, tuple[Ledger, str]] = {}
+
+    def pytest_sessionstart(self) -> None:
+        if self.state.worker is None and is_watched(self.state.config):
+            self._progress.has_bar = True
+            shown = ProgressBar(self.state.config, self._progress.shown)
+            self.state.config.pluginmanager.register(shown, "corpus-progress-bar")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -197,7 +204,7 @@ class RecordHooks:
         # Properties that JUnit files show are for people.
         late = values_of(report, LATE)
         remove(report, RECORD, EVIDENCE, LATE)
-        self._progress.report(self.state.config, record, late, self.calls)
+        self._progress.report(record, late)
         if record.findings and isinstance(report.longrepr, str):
             # A bare text would appear twice in the short summary if CI is set.
             shown_as = presentation.FailureText(report.longrepr, presentation.in_one_line(record.findings))

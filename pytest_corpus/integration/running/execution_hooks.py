@@ -78,6 +78,11 @@ class ExecutionHooks:
         if self.in_flight is not None and fixturedef.scope == "session":
             self.in_flight.settled.add(fixturedef.argname)
 
+    @property
+    def tests_in_flight(self) -> int:
+        """The number of tests that this process runs at the moment."""
+        return self.in_flight.running if self.in_flight is not None else 1
+
     def _several(self) -> InFlight | None:
         """The runner of several tests at a time; None if each is run in its turn."""
         options = self.state.options

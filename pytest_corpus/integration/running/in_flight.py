@@ -154,6 +154,11 @@ class InFlight:
         self._learns_beside = False
         self._context = contextvars.copy_context()
 
+    @property
+    def running(self) -> int:
+        """The number of tests that have begun and not ended."""
+        return len(self._running)
+
     # -- in the turn of a test ---------------------------------------------------------------------------
 
     def outcome(self, item: pytest.Item, target: Any, following: Callable[[], Iterable[pytest.Item]]) -> Attempt | None:

@@ -1,0 +1,95 @@
+"""The progress of a run on a line that stays below pytest's own, if a person watches it on a terminal."""
+
+import os
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+BAR = 24  # the characters of the bar
+EVERY_S = 0.1  # the shortest time for which a line is the same
+
+Hook = Generator[None, object, object]
+
+ABOVE, CLEARED = "\x1b[1A", "\r\x1b[2K"
+"""Sequences of a terminal that move the cursor one line up, and empty its line."""
+
+
+class ProgressBar:
+    """Draws a line below the one that pytest writes, and removes it before pytest writes again.
+
+    It writes to the terminal itself, so what pytest captures, counts or copies has none of it.
+    """
+
+    def __init__(self, config: pytest.Config, text: Callable[[], str]) -> None:
+        self._writer, self._text = config.get_terminal_writer(), text
+        self._terminal: int | None = None
+        self._made, self._line, self._is_shown = 0.0, "", False
+        with suppress(OSError):  # the process has no terminal of its own
+            self._terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY)
+
+    def _put(self, line: str) -> None:
+        """Write a line below the present one, and go back."""
+        column = self._writer.width_of_current_line
+        back = f"{ABOVE}\r" + (f"\x1b[{column}C" if column else "")
+        if self._terminal is not None:
+            with suppress(OSError):
+                os.write(self._terminal, f"\n{CLEARED}{line}{back}".encode())
+
+    def remove(self) -> None:
+        """Empty the line, if there is one."""
+        if self._is_shown:
+            self._put("")
+            self._is_shown = False
+
+    def _draw(self) -> None:
+        now = time.monotonic()
+        if not self._line or now - self._made >= EVERY_S:
+            self._made, self._line = now, self._text()
+        if self._line:
+            self._put(self._line[: self._writer.fullwidth - 1])
+            self._is_shown = True
+
+    def _around(self) -> Hook:
+        self.remove()
+        result = yield
+        self._draw()
+        return result
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logstart(self) -> Hook:
+        return (yield from self._around())
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self) -> Hook:
+        return (yield from self._around())
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logfinish(self) -> Hook:
+        return (yield from self._around())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        self.remove()
+
+    def pytest_unconfigure(self) -> None:
+        self.remove()
+        if self._terminal is not None:
+            os.close(self._terminal)
+            self._terminal = None
+
+
+def is_watched(config: pytest.Config) -> bool:
+    """True if a person sees the run on a terminal that can be drawn on, and wants more than its result."""
+    terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+    can_draw = terminal is not None and terminal.isatty and os.environ.get("TERM", "dumb") != "dumb"
+    is_plain = config.get_verbosity() < 0 or config.getoption("capture") == "no" or bool(os.environ.get("CI"))
+    return can_draw and not is_plain and not config.getoption("usepdb", False)
+
+
+def bar(done: int, total: int) -> str:
+    """The part of the tests that ran, as a bar."""
+    full = BAR * done // total if total else 0
+    return "\N{BOX DRAWINGS HEAVY HORIZONTAL}" * full + "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * (BAR - full)
