@@ -1,4 +1,4 @@
-"""Prints a table of the kinds of words that are not tame, and of the operations that each was sent to, of transcripts.
+"""Prints the operations that each kind of word that is not tame was sent to, and the words of each, of transcripts.
 
 pytest --corpus-adapter=pytest_corpus.reference:vector --corpus-transcript=vector.jsonl
 python tools/vocabulary.py vector.jsonl graph.jsonl
@@ -11,16 +11,26 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.kit.vocabulary import INJECTIONS, MEETING, RESERVED, STEM, WORDS
+from pytest_corpus.kit.vocabulary import AT_ENDS, INJECTIONS, MEETING, RESERVED, STEM, WORDS
 from pytest_corpus.spec.operations import BY_OP
 
 STEMS = r"[\w-]*"
 """The text that may stand in the place of a word's unique part."""
 
-PATTERNS = {
-    kind: re.compile(STEMS.join(map(re.escape, word.split(STEM))), re.DOTALL)
-    for kind, word in {**WORDS, **INJECTIONS}.items()
-}
+LONGEST = 4_000
+"""A longer text is not searched: it speaks of length."""
+
+
+def pattern(kind: str, word: str) -> re.Pattern[str]:
+    """The pattern that finds a word in a text, alone or among others between blanks."""
+    found = STEMS.join(map(re.escape, word.split(STEM)))
+    first, last = AT_ENDS
+    before = r"\A" if kind == first else rf"(?:\A|\s){STEMS}"
+    after = r"\Z" if kind == last else rf"{STEMS}(?:\s|\Z)"
+    return re.compile(f"{before}{found}{after}")
+
+
+PATTERNS = {kind: pattern(kind, word) for kind, word in {**WORDS, **INJECTIONS}.items()}
 NAMES = {
     f"name: {kind}": re.compile(STEMS + re.escape(word.removeprefix(STEM)) + "$") for kind, word in MEETING.items()
 }
@@ -61,13 +71,19 @@ def sent(paths: list[str]) -> dict[str, set[str]]:
             for request in requests_of(json.loads(line)):
                 for text, under in texts_of([request.get("ctx"), request["args"]]):
                     named = under in ("namespace", "tenant")
-                    table = NAMES if named else {**PATTERNS, **RESERVED_KEYS} if under == "key" else PATTERNS
-                    for kind, pattern in table.items():
-                        if pattern.fullmatch(text):
+                    for kind, whole in (NAMES if named else RESERVED_KEYS if under == "key" else {}).items():
+                        if whole.fullmatch(text):
+                            found[kind].add(request["op"])
+                    for kind, part in PATTERNS.items():
+                        if len(text) <= LONGEST and part.search(text):
                             found[kind].add(request["op"])
     return found
 
 
 if __name__ == "__main__":
-    for kind, operations in sent(sys.argv[1:]).items():
+    of_kinds = sent(sys.argv[1:])
+    for kind, operations in of_kinds.items():
         sys.stdout.write(f"{kind:22} {', '.join(sorted(operations)) or '-'}\n")
+    for operation in sorted(set().union(*of_kinds.values())):
+        lacking = [kind for kind in PATTERNS if operation not in of_kinds[kind]]
+        sys.stdout.write(f"{operation:26} {len(PATTERNS) - len(lacking)} of {len(PATTERNS)} words; not {lacking}\n")

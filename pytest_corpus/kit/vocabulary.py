@@ -78,6 +78,9 @@ RESERVED: Mapping[str, str] = {
 CONTROLS = ("newline", "tab", "nul")
 """The kinds with a control character: a store that refuses those may take all others."""
 
+AT_ENDS = ("leading_blank", "trailing_blank")
+"""The kinds that stand at the beginning and at the end of a text of several words."""
+
 MEETING: Mapping[str, str] = {
     "letter_case": "@A",
     "underscore": "@a_b",
@@ -133,6 +136,24 @@ def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
     """Words that any text may hold, with this unique part: of these kinds, then by seed, but none with a NUL."""
     held = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind != "nul"}
     return [*filled(some(held, count, first), stem).values()]
+
+
+def every(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
+    """One text of all words but some, with this unique part in each: it begins and ends with a blank."""
+    inner = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*AT_ENDS, *without)}
+    first, last = filled({kind: WORDS[kind] for kind in AT_ENDS}, stem).values()
+    return " ".join([first, *filled(inner, stem).values(), last])
+
+
+def shared_out(count: int, stem: str = "", without: Iterable[str] = ("nul", "long")) -> list[str]:
+    """This number of texts, which have all words but some among them."""
+    held = [word for kind, word in filled({**INJECTIONS, **WORDS}, stem).items() if kind not in without]
+    return [" ".join(held[start::count]) for start in range(count)]
+
+
+def held_texts(stem: str = "") -> list[str]:
+    """Texts of ever fewer words, for a value that may be refused: all, those that are short and printable, one."""
+    return [every(stem), every(stem, (*CONTROLS, "long")), *texts(1, stem)]
 
 
 def meeting(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:

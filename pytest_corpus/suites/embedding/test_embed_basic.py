@@ -14,7 +14,7 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some, texts
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, every, filled, shared_out, some, texts
 from pytest_corpus.spec.errors import MODEL_ERRORS, PERMANENT, UNKNOWN_MODEL
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of
@@ -126,8 +126,9 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
             return
         expect.check(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
-    for word in words.values():
-        check(embedding.fit(word))
+    for word, others in zip(words.values(), ["", *shared_out(GENERATED - 1, "w")], strict=True):
+        several = f"{word} {others}" if others else word
+        check(embedding.fit(several if embedding.holds(several) else word))
     generate.for_all(draw, check, embedding, examples=GENERATED)
 
 
@@ -253,10 +254,15 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
     for model in embedding.able_to("stream_embed"):
-        [odd], plain = texts(1, embedding.unique()), embedding.unique()
-        text = odd if embedding.holds(odd) else plain
+        unique = embedding.unique()
+        asked = [every("w", ("nul", "long")) + unique, *texts(1, unique), unique]
+        text = next(filter(embedding.holds, asked), unique)
         for _ in range(2):
-            found = batches.only(embedding, embedding.streamed(text, model=model))
+            stream = embedding.streamed(text, model=model)
+            if text == asked[0] and embedding.limit is None and stream.is_a("BadRequest"):  # it may be too long
+                text = asked[1]
+                stream = embedding.streamed(text, model=model)
+            found = batches.only(embedding, stream)
             expect.check(found, "at least one embedding", "no embedding", "chunk.embeddings")
 
 

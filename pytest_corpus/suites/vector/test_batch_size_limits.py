@@ -196,6 +196,11 @@ def takes_many(vector: Vector) -> bool:
     return (vector.batch or MANY) >= MANY and not many(vector).is_a(*PERMANENT)
 
 
+def queries_at_once(vector: Vector) -> int:
+    """The number of queries in a long batch that is surely not too long."""
+    return min(vector.batch or MANY, MANY if takes_many(vector) else FEW)
+
+
 @remembered
 def many(vector: Vector) -> Reply:
     """The answer to a long batch of plain queries."""
@@ -232,7 +237,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     vector.need_direction()
     sandbox, items = five_directions(vector)
     for whole in ORDERS:
-        order = whole[: min(vector.batch or MANY, MANY if takes_many(vector) else FEW)]
+        order = whole[: queries_at_once(vector)]
         sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
         asked = [{"vector": items[at]["vector"], "top_k": top_k} for at, top_k in zip(order, sizes, strict=True)]
         firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
@@ -258,7 +263,7 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     asked = [plain, *({**plain, key: value} for key, value in others.items())]
     alone = [shown(sandbox.matches(**query)) for query in asked]
     if vector.filters_work():
-        filters_of_a_batch(sandbox, plain)
+        filters_of_a_batch(vector, sandbox, plain)
     for number, key in enumerate(others, start=1):
         pair = (0, number) if number % 2 else (number, 0)
         found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
@@ -266,18 +271,26 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
         expect.check(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
 
 
-def filters_of_a_batch(sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
-    """An operator, and a word that is not tame, do in a batch what they do alone, or are refused there (R31, R138)."""
+def filters_of_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
+    """An operator, and a word that is not tame, do in a batch what they do alone, or are refused there (R31, R138).
+
+    The queries behind that of the word have the other words and find nothing; if the batch is refused, it goes alone.
+    """
     [word] = vocabulary.filled(vocabulary.some(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
-    for term in ({"part": {"gt": 2}}, {"sort": word}):
+    others = [{"sort": several} for several in vocabulary.shared_out(queries_at_once(vector) - 1, "w")]
+    for term, behind in (({"part": {"gt": 2}}, []), ({"sort": word}, others)):
         query = {**plain, "filter": term}
         alone = sandbox.ask(**query)
         if not expect.either(alone, *PERMANENT):
             continue
-        batch = {"queries": [sandbox.args(**query)]}
-        if expect.either(sandbox.vector.call("batch_query", batch, sandbox.ctx), *PERMANENT):
-            found, wanted = shown(sandbox.batch(query)[0]), shown(matches_of(alone.result))
-            expect.check(found == wanted, "the answer that the query gets alone (another filter)", "other matches")
+        for queries in ([query, *({**plain, "filter": each} for each in behind)], [query])[: len(behind) + 1]:
+            batch = {"queries": [sandbox.args(**each) for each in queries]}
+            if expect.either(vector.call("batch_query", batch, sandbox.ctx), *PERMANENT):
+                first, *rest = sandbox.batch(*queries)
+                same = shown(first) == shown(matches_of(alone.result))
+                expect.check(same, "the answer that the query gets alone (another filter)", "other matches")
+                expect.check(not any(rest), "no match of a value that nothing has", "matches")
+                break
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:

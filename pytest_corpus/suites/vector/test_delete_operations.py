@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some
+from pytest_corpus.kit.vocabulary import CONTROLS, INJECTIONS, WORDS, filled, some
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, matches_of, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -168,6 +168,9 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
     written = len(twins) + len(others) + len(gone) - 1
     if len(sandbox.contents()) == written:  # else ids are not told apart, which is VEC-UPSERT-13
         sandbox.remove(*gone)
+        never = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*CONTROLS, "long")}
+        unknown = [*filled(some(never, vector.batch or len(never)), stem).values()]
+        expect.either(sandbox.delete(ids=unknown), *PERMANENT)
         found = present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
             expect.check(not found.keys() & {*gone}, "every id of the delete gone", "some of the vectors")

@@ -96,6 +96,9 @@ HELD: dict[str, tuple[tuple[dict[str, Any] | None, ...], tuple[tuple[dict[str, A
 MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 """The values under one key, in the order of the directions of the vectors."""
 
+UNPRINTABLE = ("nul", "newline", "tab", "long")
+"""The kinds of words that stand apart from the others, or not at all, in a value of several words."""
+
 MOST_TERMS = 2000
 """A filter of more terms is not sent."""
 
@@ -213,7 +216,10 @@ def with_other_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list
 def odd_items(vector: Vector) -> dict[str, Item]:
     """Vectors with words that are not tame, as values of a key or as keys."""
     values = vocabulary.some(vocabulary.INJECTIONS, 3, ["expression", "condition"])
-    values |= vocabulary.some(vocabulary.WORDS, min(4, vector.words_at_once(4)), ["composed", "decomposed"])
+    several = {f"words {number}": text for number, text in enumerate(vocabulary.shared_out(2, "w", UNPRINTABLE))}
+    several["newline"] = " ".join(vocabulary.WORDS[kind] for kind in ("newline", "tab"))
+    first = ("composed", "decomposed", *several)
+    values |= vocabulary.some({**vocabulary.WORDS, **several}, min(5, vector.words_at_once(5)), first)
     keys = vocabulary.filled(vocabulary.some({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
     with_keys = {f"{kind} key": vector.item(90 + 9 * n, {word: f"a{n}"}) for n, (kind, word) in enumerate(keys.items())}
     return {**checks.with_value(vector, vocabulary.filled(values, "w")), **with_keys}

@@ -46,7 +46,7 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> Steps:
 def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> Steps:
     """A name can be used again after its namespace was deleted."""
     vector.need_namespaces()
-    sandbox = vector.sandbox()
+    sandbox = vector.odd_sandbox(0)
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
@@ -83,7 +83,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
     vector.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
-    first, second = vector.sandbox(one), vector.sandbox(other)
+    first, second = vector.odd_sandbox(1, one), vector.odd_sandbox(2, other)
     yield
     for sandbox, item in ((first, one), (second, other)):
         found = exactly(sandbox, item)[item["id"]]
@@ -110,7 +110,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     """
     vector.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
-    sandbox, asked = vector.sandbox(*items), items[0]["vector"]
+    sandbox, asked = vector.odd_sandbox(3, *items), items[0]["vector"]
     yield
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
     expect.check(matches_of(before), "the vectors before", "no matches")

@@ -17,7 +17,7 @@ from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, every, filled, some
 from pytest_corpus.spec.errors import PERMANENT, UNKNOWN_MODEL
 from pytest_corpus.spec.obstacles import Obstacle
 
@@ -36,6 +36,9 @@ UNICODE = {
     "null_and_controls": "a\u0000b\u0007c",
     "private_use": "\ue000\U0010ffff",
 }
+
+WITH_WORDS = "private_use"
+"""The kind that stands behind the words that are not tame."""
 
 SENTENCE = (
     "Hello, tokenizer!  Don't  stop-counting 1234567 e\u0301\U0001f600 words...   \n\n\n \t\tand (((on))) ====> "
@@ -201,12 +204,20 @@ class TestTokens:
     @pytest.mark.requirement("LLM-TOKENS-3", "EMB-TOKENS-3")
     @pytest.mark.parametrize("kind", list(UNICODE))
     def test_unicode_is_counted_safely(self, subject: Counting, kind: str) -> None:
-        """Marks, surrogate pairs and joined characters are counted like any text; one with a NUL may be refused."""
+        """Marks, surrogate pairs and joined characters are counted like any text; one with a NUL may be refused.
+
+        One text has the words that are not tame, too, if it is not too long.
+        """
         subject.require("count_tokens")
         text = UNICODE[kind]
-        refused = "\0" in text and subject.counted(text).is_a(*PERMANENT)
-        expect.applicable(not refused, "a text with a NUL is refused")
-        subject.count(text)
+        longer = f"{every('w', ('nul', 'long'))}{text}" if kind == WITH_WORDS else text
+        reply = subject.counted(longer if subject.holds(longer) else text)
+        refused = reply.is_a(*PERMANENT)
+        expect.applicable(not ("\0" in text and refused), "a text with a NUL is refused")
+        if refused and kind == WITH_WORDS:
+            reply = subject.counted(text)
+        subject.fits(reply)
+        subject.tokens_of(expect.success(reply, "a token count"))
 
     @core("LLM-TOKENS-4", "EMB-TOKENS-4")
     def test_an_unknown_model_does_not_count(self, subject: ListedModels) -> None:

@@ -9,7 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.vocabulary import texts
+from pytest_corpus.kit.vocabulary import shared_out
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import (
@@ -201,8 +201,8 @@ def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
     if how == "mixed":
-        odd = cached(embedding, "odd texts", lambda: texts(len(WORDS)))
-        ends = [f" {odd[number % 8]}{' and so on' * (number * 5 % 7)}" for number in range(many)]
+        odd = shared_out(min(many, len(WORDS)))
+        ends = [f" {odd[number % len(odd)]}{' and so on' * (number * 5 % 7)}" for number in range(many)]
         grown = [embedding.fit(f"{word}{end}") for word, end in zip(words, ends, strict=True)]
         return [*grown[1::2], *grown[::2]]
     if how == "equal_lengths":
