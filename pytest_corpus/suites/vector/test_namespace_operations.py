@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, meeting
+from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, meeting, shared_out
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.spec.obstacles import Obstacle
@@ -24,6 +24,20 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     offered_in_turn,
     upsert_and_query,
 )
+from pytest_corpus.suites.vector.support.shared import Item
+
+ODD_NAMES = 4
+"""The number of namespaces of a run that share out the words that are not tame."""
+
+
+def odd_sandbox(vector: Vector, turn: int, *items: Item) -> Sandbox:
+    """A new namespace with these vectors, whose name has several words that are not tame, if it is taken (R138).
+
+    Args:
+        turn: the number of the place among those of the run, as each has other words.
+    """
+    name = f"{vector.name('n')}{shared_out(ODD_NAMES)[turn]}"
+    return (vector.offered(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
 
 
 @core("VEC-NS-1")
@@ -46,7 +60,7 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> Steps:
 def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> Steps:
     """A name can be used again after its namespace was deleted."""
     vector.need_namespaces()
-    sandbox = vector.odd_sandbox(0)
+    sandbox = odd_sandbox(vector, 0)
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
@@ -83,7 +97,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
     vector.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
-    first, second = vector.odd_sandbox(1, one), vector.odd_sandbox(2, other)
+    first, second = odd_sandbox(vector, 1, one), odd_sandbox(vector, 2, other)
     yield
     for sandbox, item in ((first, one), (second, other)):
         found = exactly(sandbox, item)[item["id"]]
@@ -110,7 +124,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     """
     vector.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
-    sandbox, asked = vector.odd_sandbox(3, *items), items[0]["vector"]
+    sandbox, asked = odd_sandbox(vector, 3, *items), items[0]["vector"]
     yield
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
     expect.check(matches_of(before), "the vectors before", "no matches")

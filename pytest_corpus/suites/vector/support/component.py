@@ -21,7 +21,6 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
-from pytest_corpus.kit.vocabulary import shared_out
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
@@ -33,9 +32,6 @@ from pytest_corpus.suites.vector.support.preparation import Preparation, VectorP
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
 from pytest_corpus.suites.vector.support.shared import DROPPING, RANKING, WRITING, Item, context_of
-
-ODD_NAMES = 4
-"""The number of namespaces of a run that share out the words that are not tame."""
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
 """The end of a run that comes in the middle of a call."""
@@ -125,15 +121,6 @@ class Vector(VectorConditions):
             return None
         taken = offer(sandbox, {str(number): item for number, item in enumerate(items)})
         return sandbox if len(taken) == len(items) else None
-
-    def odd_sandbox(self, turn: int, *items: Item) -> Sandbox:
-        """A new namespace with these vectors, whose name has several words that are not tame, if it is taken (R138).
-
-        Args:
-            turn: the number of the place among those of the run, as each has other words.
-        """
-        name = f"{self.name('n')}{shared_out(ODD_NAMES)[turn]}"
-        return (self.offered(name, *items) if self.namespaces else None) or self.sandbox(*items)
 
     def home(self) -> Sandbox:
         """The main namespace, to be read only; without namespaces the default one, swept, with vectors like its own."""
