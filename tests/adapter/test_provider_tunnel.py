@@ -93,11 +93,11 @@ def whole(client: socket.socket, size: int) -> bytes:
     return found
 
 
-def begin(probe: ProviderProbe, op: str) -> None:
+def begin(probe: ProviderProbe, op: str, *, streaming: bool = False) -> None:
     """Begin a call, as an adapter's client does."""
     probe.settle()
     end(probe)
-    probe.attribution.begin(Observed(ops=(op,)))
+    probe.attribution.begin(Observed(ops=(op,), streaming=streaming))
 
 
 def end(probe: ProviderProbe) -> None:
@@ -297,6 +297,50 @@ def test_a_hanging_provider_comes_back_with_the_next_call(
     client.sendall(b"2")
     assert whole(client, 4) == b"01C2"
     assert plan.waiting == 0
+
+
+@pytest.mark.parametrize(("kind", "form", "seen"), [
+    ("network", "reset", None), ("unavailable", None, None), ("network", "truncated", b"QUE"),
+    ("gateway_timeout", None, b""), ("slow", None, b"QUERY-"),
+])  # fmt: skip
+def test_the_answer_to_a_stream_fails_in_its_parts(
+    probe: ProviderProbe, client: socket.socket, kind: str, form: str | None, seen: bytes | None
+) -> None:
+    """A fault planned at a chunk happens to that part of the answer; other operations have no parts."""
+    plan = probe.plan(kind, at_chunk=1, form=form, delay_ms=50 if kind == "slow" else 0)
+    begin(probe, "vector.query")
+    assert [answer(client, QUERY) for _ in range(2)] == [b"QUERY-"] * 2
+    begin(probe, "graph.stream_query", streaming=True)
+    assert answer(client, QUERY) == b"QUERY-"
+    assert plan.fired == 0
+    if seen is None:
+        with pytest.raises(ConnectionResetError):
+            answer(client, QUERY)
+    else:
+        assert answer(client, QUERY) == seen
+    assert (plan.fired, plan.on_wire, probe.calls("graph.stream_query")) == (1, True, 1)
+
+
+def test_an_answer_that_hangs_ends_with_the_wait_of_its_client(probe: ProviderProbe, client: socket.socket) -> None:
+    """It goes away, or goes on with another call."""
+    plan = probe.plan("hang", at_chunk=0, times=2)
+    for number in range(2):
+        begin(probe, "graph.stream_query", streaming=True)
+        client.sendall(b"%d" % number)
+        until(lambda number=number: plan.fired == number + 1)
+        until(lambda: plan.waiting == 1)
+    client.close()
+    until(lambda: not plan.waiting)
+
+
+def test_an_unavailable_provider_may_take_its_time(probe: ProviderProbe, upstream: Upstream) -> None:
+    """A new connection is refused after the delay that is planned."""
+    probe.plan("unavailable", delay_ms=100)
+    begin(probe, "vector.query")
+    started = time.monotonic()
+    with pytest.raises(ConnectionResetError), connected(probe, upstream) as client:
+        client.recv(1)
+    assert time.monotonic() - started > 0.09
 
 
 def test_a_plan_that_no_connection_can_have_does_not_strike(probe: ProviderProbe, client: socket.socket) -> None:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from corpus_wire import Probe, WireError, invalid
+from corpus_wire import WireError, invalid
 from corpus_wire.graph import Edge, GraphProvider, Node, Query
 from corpus_wire.provider import seconds_left
 from falkordb.asyncio.graph import AsyncGraph
@@ -31,8 +31,8 @@ class Provider(GraphProvider):
 
     dialects = ("cypher",)
 
-    def __init__(self, url: str, probe: Probe | None = None) -> None:
-        super().__init__(probe)
+    def __init__(self, url: str) -> None:
+        super().__init__()
         # One retry replaces a connection from before a restart of the server.
         retry = Retry(NoBackoff(), 1)
         settings = {"max_connections": 16, "timeout": 5, "socket_connect_timeout": 5, "decode_responses": True}
@@ -101,7 +101,6 @@ class Provider(GraphProvider):
     # Writes
 
     async def upsert_nodes(self, namespace: str, nodes: Sequence[Node]) -> None:
-        await self.reached("upsert_nodes", items=len(nodes))
         last = {key_of(node.id): node for node in nodes}  # of two with one id the last one counts
         items = [{**stored(node.properties), ID: node.id, KEY: key} for key, node in last.items()]
         wanted = {key: {quoted(label) for label in node.labels} for key, node in last.items()}
@@ -123,7 +122,6 @@ class Provider(GraphProvider):
         return {key: {f"`{label}`" for label in labels if label != ITEM} for key, labels in found.result_set}
 
     async def upsert_edges(self, namespace: str, edges: Sequence[Edge]) -> None:
-        await self.reached("upsert_edges", items=len(edges))
         last = {edge.id: edge for edge in edges}
         ends = {key_of(end) for edge in edges for end in (edge.src, edge.dst)}
         statements: list[Statement] = [(f"MATCH {EDGE} WHERE x.{ID} IN $ids DELETE x", {"ids": list(last)})]
@@ -146,11 +144,9 @@ class Provider(GraphProvider):
             await self.write(namespace, statements if edges else [])
 
     async def delete_nodes(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
-        await self.reached("delete_nodes")
         return int((await self.delete(namespace, NODE, ids, wanted)).nodes_deleted)  # and their edges
 
     async def delete_edges(self, namespace: str, ids: Sequence[str] | None, wanted: Mapping[str, Any]) -> int:
-        await self.reached("delete_edges")
         return int((await self.delete(namespace, EDGE, ids, wanted)).relationships_deleted)
 
     async def delete(
@@ -165,7 +161,6 @@ class Provider(GraphProvider):
     # Reading
 
     async def nodes(self, namespace: str, after: str, limit: int, wanted: Mapping[str, Any]) -> list[Node]:
-        await self.reached("bulk_vertices")
         where, params = conditions(wanted)
         text = f"MATCH {NODE} WHERE x.{ID} > $after{where} RETURN x ORDER BY x.{ID} LIMIT {limit}"
         result = await self.read(namespace, text, {"after": after, **params})

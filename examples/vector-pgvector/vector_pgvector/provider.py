@@ -1,5 +1,6 @@
 """The provider: PostgreSQL with the extension pgvector. A namespace is a table, with an index if one is chosen."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -7,11 +8,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from corpus_wire import Probe, WireError, invalid
+from corpus_wire import WireError, invalid
 from corpus_wire.vector import Hit, Item, Namespace, Query, VectorProvider
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, OperationalError, sql
 from psycopg.types.json import Jsonb, set_json_loads
-from psycopg_pool import AsyncConnectionPool
+from psycopg.waiting import wait_async
 
 from .indexes import EXACT, Index
 
@@ -54,44 +55,69 @@ class Space(Namespace):
         return sql.Identifier(f"items_{self.number}")
 
 
+class Connection(AsyncConnection[Any]):
+    """A call that is given up ends at once; psycopg would first ask a server that may hang to cancel the query."""
+
+    async def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        try:
+            return await wait_async(gen, self.pgconn.socket, interval=interval, timeout=timeout)
+        except asyncio.CancelledError:
+            self.pgconn.finish()  # the server rolls back what it has not committed
+            raise
+
+
 class Provider(VectorProvider):
-    """A pool of connections, which are made when they are needed."""
+    """Connections, which are made when they are needed, and kept."""
 
     metrics = tuple(DISTANCES)
     max_dimensions = 2000  # what an index of pgvector takes
     max_batch_size = 500
+    max_connections = 8
 
-    def __init__(self, address: str, index: Index = EXACT, probe: Probe | None = None) -> None:
-        self.index = index
-        super().__init__(probe)
-        self.pool = AsyncConnectionPool(
-            address,
-            min_size=0,
-            max_size=4,
-            timeout=5,
-            open=False,
-            configure=self.configure,
-            check=AsyncConnectionPool.check_connection,  # a connection from before a restart is replaced
-        )
+    def __init__(self, address: str, index: Index = EXACT) -> None:
+        super().__init__()
+        self.address, self.index = address, index
+        self.places = asyncio.Semaphore(self.max_connections)
+        self.idle: list[Connection] = []
 
-    async def configure(self, connection: AsyncConnection[Any]) -> None:
-        """Prepare a new connection."""
+    async def connect(self) -> Connection:
+        """Return a new connection, prepared."""
+        connection = await Connection.connect(self.address, autocommit=True, connect_timeout=5)
         set_json_loads(read_json, connection)
-        await connection.execute(LOCK)
-        await connection.execute(SCHEMA)
-        for name, value in self.index.settings.items():
-            await connection.execute("SELECT set_config(%s, %s, false)", [name, value])
-        await connection.commit()
+        async with connection.transaction():
+            await connection.execute(LOCK)
+            await connection.execute(SCHEMA)
+            for name, value in self.index.settings.items():
+                await connection.execute("SELECT set_config(%s, %s, false)", [name, value])
+        return connection
+
+    async def connected(self) -> Connection:
+        """Return a connection that works; one from before a restart of the server is replaced."""
+        while self.idle:
+            connection = self.idle.pop()
+            try:
+                await connection.execute("")
+            except OperationalError:
+                await connection.close()
+            else:
+                return connection
+        return await self.connect()
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def connection(self) -> AsyncIterator[Connection]:
         """Open a transaction."""
-        await self.pool.open()
-        async with self.pool.connection() as connection:
-            yield connection
+        async with self.places:
+            connection = await self.connected()
+            try:
+                async with connection.transaction():
+                    yield connection
+            finally:
+                if not connection.closed:
+                    self.idle.append(connection)
 
     async def aclose(self) -> None:
-        await self.pool.close()
+        while self.idle:
+            await self.idle.pop().close()
 
     async def ping(self) -> None:
         async with self.connection() as connection:
@@ -104,17 +130,16 @@ class Provider(VectorProvider):
             found = await self.found(connection, name)
         return found or (Space(name, "cosine") if name == "default" else None)
 
-    async def found(self, connection: AsyncConnection[Any], name: str) -> Space | None:
+    async def found(self, connection: Connection, name: str) -> Space | None:
         statement = f"SELECT {COLUMNS} FROM namespaces WHERE name = %s"
         row = await (await connection.execute(statement, [name])).fetchone()
         return Space(*row) if row else None
 
     async def create_namespace(self, namespace: Namespace) -> None:
-        await self.reached("create_namespace")
         async with self.connection() as connection:
             await self.create(connection, namespace)
 
-    async def create(self, connection: AsyncConnection[Any], namespace: Namespace) -> Space:
+    async def create(self, connection: Connection, namespace: Namespace) -> Space:
         """Return the namespace with its table; create it if it is absent."""
         await connection.execute(LOCK)
         if found := await self.found(connection, namespace.name):
@@ -132,7 +157,6 @@ class Provider(VectorProvider):
         return made
 
     async def delete_namespace(self, name: str) -> bool:
-        await self.reached("delete_namespace")
         async with self.connection() as connection:
             await connection.execute(LOCK)
             found = await self.found(connection, name)
@@ -144,7 +168,6 @@ class Provider(VectorProvider):
     # Vectors
 
     async def upsert(self, namespace: Space, items: Sequence[Item]) -> None:
-        await self.reached("upsert", items=len(items))
         last = {item.id: item for item in items}  # of two items with one id the last one counts
         rows = [(item.id, stored(namespace, item.vector), Jsonb(item.metadata)) for item in last.values()]
         if not rows:
@@ -164,7 +187,6 @@ class Provider(VectorProvider):
             )
 
     async def delete(self, namespace: Space, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
-        await self.reached("delete", items=len(ids))
         if namespace.dimensions is None:
             return 0
         where, values = condition(wanted)
@@ -175,13 +197,12 @@ class Provider(VectorProvider):
             return (await connection.execute(statement, values)).rowcount
 
     async def search(self, op: str, namespace: Space, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
-        await self.reached(op, items=len(queries))
         if namespace.dimensions is None:
             return [([], 0) for _ in queries]
         async with self.connection() as connection:
             return [await self.best(connection, namespace, query) for query in queries]
 
-    async def best(self, connection: AsyncConnection[Any], namespace: Space, query: Query) -> tuple[list[Hit], int]:
+    async def best(self, connection: Connection, namespace: Space, query: Query) -> tuple[list[Hit], int]:
         vector = stored(namespace, query.vector)
         where, values = condition(query.wanted)
         parts = {"table": namespace.table, "where": where, "distance": sql.SQL(DISTANCES[namespace.metric][0])}

@@ -100,7 +100,7 @@ class Tunnel:
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Relay one connection to its end. Raises OSError if it is to be reset."""
         client = _Client(self, reader, writer)
-        client.connect()
+        await client.connect()
         host, port = self._upstream
         answers, requests = await (
             asyncio.open_unix_connection(host) if host.startswith("/") else asyncio.open_connection(host, port)
@@ -132,6 +132,12 @@ class Tunnel:
             return known, None
         return call, self._probe.arrived(op, able=OVER_TCP)
 
+    def part_of_answer(self, call: Observed | None, number: int) -> Plan | None:
+        """Count a part of the answer to a call that streams, and return what is planned for it."""
+        if call is None or not call.streaming or call is not self._probe.attribution.of_arrival():
+            return None
+        return self._probe.arrived(call.ops[-1] if call.ops else "(unknown)", able=OVER_TCP, chunk=number)
+
     def _is_ping(self, data: bytes, idle: bool) -> bool:
         return self._short.setdefault(data, idle) if len(self._short) < MOST_SHORT else self._short.get(data, False)
 
@@ -146,13 +152,17 @@ class _Client:
     def __init__(self, tunnel: Tunnel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._tunnel, self._reader, self._writer = tunnel, reader, writer
         self._counted: Observed | None = None
+        self._parts = 0
+        self._moved_on = asyncio.Event()
         self._is_cutting = False
 
-    def connect(self) -> None:
+    async def connect(self) -> None:
         """Count the connection. Raises ConnectionResetError if the provider is unavailable."""
         self._counted, plan = self._tunnel.counted(None)
         if plan is not None:
             plan.on_wire, plan.hints_ms = True, ()
+            if plan.delay_ms:
+                await plan.wait()
             raise ConnectionResetError
 
     async def ask(self, upstream: asyncio.StreamWriter) -> None:
@@ -165,12 +175,21 @@ class _Client:
             plan = self._arrived(data)
             upstream.write(data if plan is None else await self._carry_out(plan, data))
             await upstream.drain()
+        self._moved_on.set()
         if upstream.can_write_eof():
             upstream.write_eof()
 
     async def answer(self, upstream: asyncio.StreamReader) -> None:
-        """Hand on what the provider sends. Raises _Closed if that is cut off, as planned."""
+        """Hand on what the provider sends.
+
+        Raises:
+            ConnectionResetError, _Closed: the connection ends, as planned.
+        """
         while data := await upstream.read(SIZE):
+            plan = self._tunnel.part_of_answer(self._counted, self._parts)
+            self._parts += 1
+            if plan is not None:
+                await self._strike(plan)
             if self._is_cutting:
                 self._writer.write(data[: len(data) // 2])
                 raise _Closed
@@ -179,8 +198,35 @@ class _Client:
         self._writer.write_eof()
 
     def _arrived(self, data: bytes) -> Plan | None:
-        self._counted, plan = self._tunnel.counted(self._counted, data)
+        before = self._counted
+        self._counted, plan = self._tunnel.counted(before, data)
+        if self._counted is not before:
+            self._parts = 0
+            self._moved_on.set()
         return plan
+
+    async def _strike(self, plan: Plan) -> None:
+        """Let what is planned happen to an answer that has begun; a wait ends when the client goes on without it."""
+        plan.on_wire, plan.hints_ms = True, ()
+        self._moved_on.clear()
+        ends = [asyncio.ensure_future(plan.wait()), asyncio.ensure_future(self._moved_on.wait())]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in ends:
+                each.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
+        if plan.kind not in ("slow", "hang"):
+            await self._break_off(plan)
+
+    async def _break_off(self, plan: Plan) -> None:
+        """End the connection as planned, or note that the answer is to be cut off."""
+        if plan.kind == "gateway_timeout" and plan.form not in CUT_FORMS:
+            await asyncio.sleep(SILENT_S)
+            raise _Closed
+        self._is_cutting = plan.form in CUT_FORMS
+        if not self._is_cutting:
+            raise ConnectionResetError
 
     async def _carry_out(self, plan: Plan, data: bytes) -> bytes:
         """What is to be handed on after a planned fault.
@@ -197,13 +243,9 @@ class _Client:
                     return data if other is None else await self._carry_out(other, data)
         finally:
             waiting.cancel()
-        if plan.kind == "gateway_timeout" and plan.form not in CUT_FORMS:
-            await asyncio.sleep(SILENT_S)
-            raise _Closed
-        self._is_cutting = plan.form in CUT_FORMS
-        if plan.kind == "slow" or self._is_cutting:
-            return data
-        raise ConnectionResetError
+        if plan.kind != "slow":
+            await self._break_off(plan)
+        return data
 
     async def _read_while(self, waiting: asyncio.Future[None]) -> bytes:
         """What the client sends until a wait is over. Raises ConnectionResetError if it goes away."""
