@@ -20,6 +20,8 @@ import pytest
 
 import pytest_corpus
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.hooks.vendors.endpoint import Trouble
+from pytest_corpus.adapter.hooks.vendors.shapes import SHAPES
 from pytest_corpus.adapter.hooks.vendors.stand_in import split
 
 CHAT, RESPONSES, EMBEDDINGS, MESSAGES = "v1/chat/completions", "v1/responses", "v1/embeddings", "v1/messages"
@@ -427,3 +429,33 @@ async def given_up(probe: ProviderProbe) -> None:
         await reader.read()
     finally:
         writer.close()
+
+
+@pytest.mark.parametrize(("errors", "path", "said"), [
+    (None, CHAT, "error code"), (None, "api/v2/chat/completions", "error code"), (None, "v2/chat", "message"),
+    (None, "api/chat", "error"), (None, "base/api/generate", "error"), ("ollama", "any/path", "error"),
+    ("google", CHAT, "error status"), ("problem+json", CHAT, "title"), ("anthropic", "api/chat", "error type"),
+])  # fmt: skip
+def test_the_errors_of_a_proxy_have_the_shape_of_its_vendor(errors: str | None, path: str, said: str) -> None:
+    """By the name that is given, else by the path; Ollama's are a text."""
+    probe = ProviderProbe()
+    address = probe.proxy("http://127.0.0.1:1", errors=errors)
+    host, _, token = address.removeprefix("http://").partition("/")
+    probe.plan("rate_limited")
+    connection = http.client.HTTPConnection(host, timeout=WAIT_S)
+    connection.request("POST", f"/{token}/{path}", b"{}")
+    answer = connection.getresponse()
+    found = json.loads(answer.read())
+    connection.close()
+    probe.close()
+    assert answer.status == 429
+    for name in said.split():
+        found = found[name]
+    assert isinstance(found, str)
+
+
+@pytest.mark.parametrize(("kind", "said"), [("overloaded", ["error"]), ("rate_limited", None)])
+def test_a_failure_within_a_stream_of_lines_is_a_line(kind: str, said: list[str] | None) -> None:
+    """If the text of Ollama's line can express it."""
+    line = SHAPES["ollama"].event(Trouble(kind, "failed"))
+    assert said == (None if line is None else list(json.loads(line)))

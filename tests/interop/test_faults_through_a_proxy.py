@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -126,27 +127,112 @@ def by_cohere(url: str, body: dict[str, Any]) -> str:
     return f"{[each.type for each in client.chat_stream(**plain)][-1]}"
 
 
-def by_node() -> tuple[Ask, subprocess.Popen[str]]:
-    """Node's fetch, in one process."""
-    node = subprocess.Popen(
-        ["node", "--input-type=module", "-e", NODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert node.stdin is not None
-    assert node.stdout is not None
+GO = """
+package main
 
-    def ask(url: str, body: dict[str, Any]) -> str:
-        line = {"url": f"{url}/v1/chat/completions", "body": json.dumps(body), "wait": WAIT_S * 1000}
-        node.stdin.write(json.dumps(line) + "\n")  # type: ignore[union-attr]
-        node.stdin.flush()  # type: ignore[union-attr]
-        said = json.loads(node.stdout.readline())  # type: ignore[union-attr]
-        return " ".join(said) if isinstance(said[0], str) else seen(said[0], said[1:-1], said[-1])
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
 
-    return ask, node
+type question struct {
+	URL, Body string
+	Wait      float64
+}
+
+func ask(given question) []any {
+	limit, cancel := context.WithTimeout(context.Background(), time.Duration(given.Wait)*time.Millisecond)
+	defer cancel()
+	request, _ := http.NewRequestWithContext(limit, "POST", given.URL, strings.NewReader(given.Body))
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return failure(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return failure(err)
+	}
+	said := []any{answer.StatusCode}
+	for _, name := range []string{"retry-after", "retry-after-ms"} {
+		if answer.Header.Get(name) != "" {
+			said = append(said, name)
+		}
+	}
+	return append(said, string(text))
+}
+
+func failure(err error) []any {
+	for _, known := range []error{context.DeadlineExceeded, syscall.ECONNRESET, io.ErrUnexpectedEOF, io.EOF} {
+		if errors.Is(err, known) {
+			return []any{known.Error(), "returned"}
+		}
+	}
+	return []any{err.Error(), "returned"}
+}
+
+func main() {
+	lines, said := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		line, err := lines.ReadBytes(10)
+		if err != nil {
+			return
+		}
+		var given question
+		json.Unmarshal(line, &given)
+		said.Encode(ask(given))
+	}
+}
+"""
 
 
-CLIENTS: dict[str, Ask | None] = {"requests": by_requests, "httpx2": by_httpx, "aiohttp": by_aiohttp,
-           "openai": by_openai,
-           "anthropic": by_anthropic, "cohere": by_cohere, "node": None}  # fmt: skip
+def node(_folder: Path) -> list[str]:
+    """The command of Node's fetch."""
+    return ["node", "--input-type=module", "-e", NODE]
+
+
+def go(folder: Path) -> list[str]:
+    """The command of Go's net/http, which is compiled before."""
+    (folder / "client.go").write_text(GO)
+    subprocess.run(["go", "build", "-o", "client", "client.go"], cwd=folder, check=True, timeout=600)
+    return [str(folder / "client")]
+
+
+PROGRAMS: dict[str, Callable[[Path], list[str]]] = {"node": node, "go": go}
+
+
+@contextmanager
+def program(command: list[str]) -> Iterator[Ask]:
+    """A client of another language, in one process: it gets a line of JSON and answers with one."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        source, sink = process.stdout, process.stdin
+
+        def ask(url: str, body: dict[str, Any]) -> str:
+            line = {"url": f"{url}/v1/chat/completions", "body": json.dumps(body), "wait": WAIT_S * 1000}
+            sink.write(json.dumps(line) + "\n")
+            sink.flush()
+            said = json.loads(source.readline())
+            return " ".join(said) if isinstance(said[0], str) else seen(said[0], said[1:-1], said[-1])
+
+        try:
+            yield ask
+        finally:
+            process.kill()
+
+
+CLIENTS: dict[str, Ask] = {"requests": by_requests, "httpx2": by_httpx, "aiohttp": by_aiohttp, "openai": by_openai,
+           "anthropic": by_anthropic, "cohere": by_cohere}  # fmt: skip
 
 
 @pytest.fixture
@@ -178,26 +264,31 @@ def outcome(
 @pytest.mark.parametrize("name", CLIENTS)
 def test_a_client_sees_the_same(name: str, servers: dict[str, ProviderProbe]) -> None:
     """Before the answer, and at the second chunk of a stream."""
-    known_ask, node = CLIENTS[name], None
-    if known_ask is None:
-        if shutil.which("node") is None:
-            pytest.skip("Node is not installed")
-        ask, node = by_node()
-    else:
-        ask = known_ask
-        pytest.importorskip(name)
+    pytest.importorskip(name)
+    compare(name, CLIENTS[name], servers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_client_of_another_language_sees_the_same(
+    name: str, servers: dict[str, ProviderProbe], tmp_path: Path
+) -> None:
+    """As those of Python do."""
+    if shutil.which(name) is None:
+        pytest.skip(f"there is no {name}: apt-get install {'nodejs' if name == 'node' else 'golang-go'}")
+    with program(PROGRAMS[name](tmp_path)) as ask:
+        compare(name, ask, servers)
+
+
+def compare(name: str, ask: Ask, servers: dict[str, ProviderProbe]) -> None:
+    """Every fault through the proxy, from the server and in the table."""
     measured, differing = [], []
-    try:
-        for kind, form in CASES:
-            for at in (None, 1):
-                both = {side: outcome(probe, ask, (kind, form), at) for side, probe in servers.items()}
-                case = " ".join(filter(None, (name, kind, form, "in mid-stream" if at else "")))
-                measured.append(f"{case}: {both['proxy']}")
-                differing += [] if both["server"] == both["proxy"] else [f"{case}: {both}"]
-    finally:
-        if node is not None:
-            node.kill()
-            node.wait()
+    for kind, form in CASES:
+        for at in (None, 1):
+            both = {side: outcome(probe, ask, (kind, form), at) for side, probe in servers.items()}
+            case = " ".join(filter(None, (name, kind, form, "in mid-stream" if at else "")))
+            measured.append(f"{case}: {both['proxy']}")
+            differing += [] if both["server"] == both["proxy"] else [f"{case}: {both}"]
     assert not differing, "\n".join(differing)
-    known = [line for line in TABLE.read_text().splitlines() if line.startswith(f"{name} ")] if TABLE.exists() else []
+    known = [line for line in TABLE.read_text().splitlines() if line.startswith(f"{name} ")]
     assert measured == known, "\n".join(sorted(set(measured) ^ set(known)))

@@ -131,8 +131,8 @@ class ProviderProbe:
         Every request is forwarded and counts as `reached`. A planned fault happens on the wire instead of forwarding.
         `op` is a function of method, path and JSON body that returns the operation of a request; without it, or if it
         returns None, the usual paths decide, and then the operation of the call that is under way. `errors` is the
-        shape of the provider's errors: `openai`, `anthropic`, `cohere`, `google`, `problem+json` or an `Errors` of
-        `pytest_corpus.vendors`; by default the one that the host or the path is known for, else OpenAI's.
+        shape of the provider's errors: `openai`, `anthropic`, `cohere`, `google`, `ollama`, `problem+json` or an
+        `Errors` of `pytest_corpus.vendors`; by default the one that the host or the path is known for, else OpenAI's.
 
         Raises:
             ValueError: the address is not one of HTTP, or the shape is unknown.

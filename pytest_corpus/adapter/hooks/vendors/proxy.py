@@ -25,6 +25,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, embedd
 from pytest_corpus.adapter.hooks.vendors.provider_answers import Forwarded, ProviderAnswer, Replayed, handed_on
 from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
+from pytest_corpus.adapter.hooks.vendors.shapes import shape_at
 from pytest_corpus.adapter.hooks.vendors.visit import Answer, Part, Visit, context_of, stated
 from pytest_corpus.text.strict_json import read_exactly
 
@@ -196,8 +197,9 @@ class _Request:
         self._upstream, self._probe, self._session = upstream, probe, session
         self._request, self._target = request, target
         self._path = target.partition("?")[0]
-        self._endpoint = next((each for (_, form), each in ENDPOINTS.items() if self._is_at(form)), None)
-        self._errors = upstream.errors or (self._endpoint.errors if self._endpoint else UNKNOWN)
+        known = shape_at(self._path)
+        self._endpoint = next((each for (_, form), each in ENDPOINTS.items() if not known and self._is_at(form)), None)
+        self._errors = upstream.errors or known or (self._endpoint.errors if self._endpoint else UNKNOWN)
 
     def _is_at(self, form: str) -> bool:
         """True if the request is for a built-in endpoint, whatever the upstream has before `chat/completions`."""

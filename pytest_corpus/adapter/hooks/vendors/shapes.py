@@ -1,5 +1,7 @@
 """The shapes of errors by name, and the one that a host is expected to have."""
 
+import json
+import re
 from collections.abc import Mapping
 
 from pytest_corpus.adapter.hooks.http_server import PHRASES
@@ -37,17 +39,32 @@ def _problem(trouble: Trouble) -> dict[str, object]:
     return {"type": "about:blank", "title": title, "status": status, "detail": trouble.message}
 
 
+def _ollama(trouble: Trouble) -> dict[str, object]:
+    return {"error": trouble.message}
+
+
+def _ollama_line(trouble: Trouble) -> bytes | None:
+    return json.dumps(_ollama(trouble)).encode() + b"\n" if trouble.kind in cohere.IN_STREAM else None
+
+
 SHAPES: Mapping[str, Errors] = {
     "openai": openai.ERRORS,
     "anthropic": anthropic_messages.ERRORS,
     "cohere": cohere.ERRORS,
     "google": Errors(_google, lambda trouble: event(_google(trouble))),
+    "ollama": Errors(_ollama, _ollama_line),
     "problem+json": Errors(_problem, headers={"Content-Type": "application/problem+json"}),
 }
 
 _HOSTS = {"anthropic": "anthropic", "cohere": "cohere", "googleapis": "google"}
+_PATHS = {re.compile(r"(^|/)api/(chat|generate|embed|embeddings|tags|show)$"): "ollama"}
 
 
 def shape_of(host: str) -> Errors | None:
     """The shape of the errors of a vendor whose name is in a host; None if it is not known."""
     return next((SHAPES[shape] for name, shape in _HOSTS.items() if name in host.lower()), None)
+
+
+def shape_at(path: str) -> Errors | None:
+    """The shape of the errors of a vendor without a host of its own, by the path of a request; None for others."""
+    return next((SHAPES[shape] for pattern, shape in _PATHS.items() if pattern.search(path)), None)
