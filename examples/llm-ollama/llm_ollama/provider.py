@@ -115,7 +115,8 @@ def read(data: bytes) -> dict[str, Any]:
 
 def messages(prompt: Prompt) -> list[dict[str, Any]]:
     """The messages: arguments of calls are objects, and a result has the name of its tool instead of an id."""
-    named, found = {}, []
+    named: dict[str, str] = {}
+    found = []
     for given in prompt.messages:
         message = {"role": given["role"], "content": given["content"]}
         calls = [call["function"] for call in given.get("tool_calls", ())]

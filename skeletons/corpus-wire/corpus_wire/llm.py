@@ -88,7 +88,7 @@ class LLMAdapter(WireHandler[LLMProvider]):
     """The wire handler of `llm`."""
 
     component = "llm"
-    unary = ("capabilities", "complete", "count_tokens", "health")
+    unary: tuple[str, ...] = ("capabilities", "complete", "count_tokens", "health")
     streams = ("stream",)
     claims: Mapping[str, Any] = {
         "supports_streaming": True,
