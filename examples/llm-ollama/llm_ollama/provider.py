@@ -126,7 +126,7 @@ def messages(prompt: Prompt) -> list[dict[str, Any]]:
                 {"function": {**call, "arguments": as_object(call["arguments"])}} for call in calls
             ]
         if given["role"] == "tool":
-            message["tool_name"] = named.get(given.get("tool_call_id"), given.get("name", ""))
+            message["tool_name"] = named.get(given.get("tool_call_id", ""), given.get("name", ""))
         found.append(message)
     return found
 
