@@ -57,14 +57,14 @@ class Provider(LLMProvider):
         answer = await self.ask("chat", self.request(prompt, stream=False))
         if not answer.get("done"):
             raise stream_interrupted()
-        return end_of(answer, tool_calls(answer), answer["message"].get("content") or "")
+        return end_of(answer, calls_of(answer), answer["message"].get("content") or "")
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Reply, None]:
         calls: list[dict[str, Any]] = []
         async with self.asked("chat", self.request(prompt, stream=True)) as answer:
             async for line in answer.content:
                 part = read(line)
-                calls += tool_calls(part, len(calls))
+                calls += calls_of(part, len(calls))
                 if text := part["message"].get("content"):
                     yield Reply(text)
                 if part.get("done"):
@@ -144,7 +144,7 @@ def given_tools(prompt: Prompt) -> dict[str, Any]:
     return {"tools": prompt.tools} if prompt.tools else {}
 
 
-def tool_calls(answer: Mapping[str, Any], first: int = 0) -> list[dict[str, Any]]:
+def calls_of(answer: Mapping[str, Any], first: int = 0) -> list[dict[str, Any]]:
     """The calls of an answer, as the protocol has them: older servers give no ids."""
     calls = []
     for number, call in enumerate(answer["message"].get("tool_calls") or (), first):
