@@ -89,6 +89,7 @@ def test_a_chunked_report_on_a_connection_of_its_own_arrives() -> None:
 
 @pytest.mark.parametrize(("request_", "status"), [
     (b"GET %b/metrics/observe HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", b"405"),
+    (b"HEAD /elsewhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", b"404"),
     (b"POST /elsewhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", b"404"),
     (b"POST %b/metrics/observe HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 1\r\n\r\n{", b"400"),
     (b"nonsense\r\n\r\n", b"400"),

@@ -97,6 +97,7 @@ class Connection(Wire):
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
+        self._has_body = True
 
     async def next_request(self) -> HookRequest | None:
         """Return the next request; None if there is none. Raises Refused if it is not HTTP, or too large."""
@@ -113,7 +114,7 @@ class Connection(Wire):
         request, body = None, bytearray()
         while not isinstance(event := await self._next_event(), h11.EndOfMessage):
             if isinstance(event, h11.Request):
-                request = event
+                request, self._has_body = event, event.method != b"HEAD"
             elif isinstance(event, h11.Data):
                 body += event.data
             else:
@@ -139,7 +140,7 @@ class Connection(Wire):
         await self._write(h11.Response(status_code=status, reason=phrase, headers=[*headers.items()]))
 
     async def send(self, data: bytes) -> None:
-        if data:
+        if data and self._has_body:
             await self._write(h11.Data(data=data))
 
     async def end(self) -> None:
