@@ -1,4 +1,4 @@
-"""The judgement of one answer by the contract of a bundle (R44, R81, R82), and the scorers that ask."""
+"""The verdict of a bundle's contract on one answer (R44, R81, R82), and the scorers that ask a provider."""
 
 import json
 import math
@@ -28,7 +28,7 @@ LONGEST_OUTPUT = 2**20
 def judged(
     bundle: Bundle, case: Case, raw: str, prompts: tuple[str, str | None], scorers: Mapping[str, Score]
 ) -> Sample:
-    """The verdict on one answer, without the numbers of the call."""
+    """The verdict on one answer. The caller adds attempts, tokens and latency."""
     content = Content(*prompts, raw, None if case.expected is NOT_GIVEN else _written(case.expected))
     if len(raw) > LONGEST_OUTPUT:
         said = f"the answer has more than {LONGEST_OUTPUT:,} characters"
@@ -70,7 +70,7 @@ def judged(
 
 
 def dotted(path: tuple[str | int, ...]) -> str:
-    """A path as people write it: ``items[0].name``."""
+    """A path in the usual notation: ``items[0].name``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -93,7 +93,7 @@ def _invariant(invariant: Expression, error: str, parts: tuple[tuple[str, Any], 
 
 
 def _size(source: str, value: Any) -> str:
-    """A value by its kind and size; a boolean and a size as they are. Another number may be an account's."""
+    """A value by its type and size. Booleans and sizes are shown; other numbers may be personal data and are not."""
     if value is None or isinstance(value, bool) or (isinstance(value, int) and is_size(source)):
         return repr(value)
     return f"{kind(value)} of length {len(value)}" if hasattr(value, "__len__") else kind(value)
@@ -151,7 +151,7 @@ Ask = Callable[[CompletionRequest], Answer]
 
 @dataclass(frozen=True)
 class Judge:
-    """A scorer and the provider that it asks."""
+    """A scorer with the provider that grades for it."""
 
     scorer: Scorer
     provider: Provider
@@ -160,8 +160,8 @@ class Judge:
         """The score of an answer; None if it cannot have one. Raises ProviderError if the provider gives none.
 
         Args:
-            asked: the request that was answered.
-            names: what scorers know of a case, by name.
+            asked: the request that the answer belongs to.
+            names: the data of the case that scorers receive, by name.
         """
         if self.scorer.rubric is not None:
             return self._graded(self.scorer.rubric, asked, ask, names)
@@ -215,7 +215,7 @@ def _text(value: Any) -> str:
 
 
 def _grade(reply: str) -> tuple[float, str] | None:
-    """The score and the reason in a reply, which may have a text or a code fence around the object."""
+    """Parse the score and the reason from a reply. Text or a code fence around the JSON object is ignored."""
     found = parsed(reply)
     if not isinstance(found, dict) and (within := re.search(r"\{.*\}", reply, re.DOTALL)):
         found = parsed(within[0])

@@ -1,4 +1,4 @@
-"""Problems of a bundle: sentences with file and line, found before any call; a library that is not installed is one."""
+"""Problems of a bundle: sentences with file and line, found before any call. A missing optional library is one too."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pytest_corpus.text.values import nearest
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One sentence on one place; `line` counts from 1, None where the whole file is meant."""
+    """A problem in one place. `line` counts from 1; None if the problem concerns the whole file."""
 
     file: str
     message: str
@@ -24,7 +24,7 @@ class Problem:
 
 
 class BundleError(PlainError):
-    """A bundle that cannot be run, with everything that was found wrong with it."""
+    """A bundle that cannot be run, with all problems that were found in it."""
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
@@ -32,7 +32,7 @@ class BundleError(PlainError):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The known name that comes nearest, or all of them, as the end of a sentence."""
+    """The end of a sentence that suggests the most similar known name, or lists all of them."""
     every = sorted(known)
     near = nearest(name, every)
     return f"did you mean {near!r}?" if near else f"use {', '.join(every)}"
@@ -49,7 +49,7 @@ LIBRARIES = {
 
 
 def library(module: str, file: str) -> Any:
-    """A module of an optional library. Raises BundleError if it is not installed; `file` needs it."""
+    """Import a module of an optional library that `file` needs. Raises BundleError if it is not installed."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

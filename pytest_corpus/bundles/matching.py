@@ -1,4 +1,4 @@
-"""Comparing an answer with what is expected (R44, R82)."""
+"""Comparison of an answer with the expected answer (R44, R82)."""
 
 import json
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ class Difference:
 
 
 def parsed(text: str) -> Any:
-    """The value of a text that is JSON (RFC 8259), the text itself where it is none.
+    """Parse JSON (RFC 8259); return the text unchanged if it is not JSON.
 
-    No NaN, no code fences; white space around is allowed. What is nested too deep, or holds a number of more digits
-    than Python reads, or half a character, stays text.
+    NaN and code fences are not JSON; white space around is allowed. JSON that is nested too deeply, has a number with
+    too many digits for Python, or contains a lone surrogate stays text.
     """
     stripped = text.strip(" \t\r\n")
     try:
@@ -50,7 +50,7 @@ def differences(expected: Any, raw: str, how: str) -> list[Difference]:
     """The differences between an answer and its expectation, at most ten.
 
     Args:
-        raw: the answer as it came.
+        raw: the unchanged answer.
         how: one of `MATCHES`.
     """
     if how == "ignore":
@@ -135,5 +135,5 @@ def _kinds(expected: Any, got: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as JSON."""
+    """Write a value as JSON."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

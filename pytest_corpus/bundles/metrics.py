@@ -1,4 +1,4 @@
-"""The metrics of a bundle, their thresholds (R83), and confidence intervals by scipy, imported on first use."""
+"""The metrics of a bundle, their thresholds (R83) and confidence intervals. scipy is imported on first use."""
 
 import math
 import operator
@@ -24,9 +24,9 @@ def available() -> bool:
 
 
 def _by_case(cases: Cases) -> tuple[float, Any]:
-    """The mean of all numbers, and for each case one number with that mean, which vary as the mean does.
+    """The mean of all numbers, and one number for each case; these have the same mean and its variance.
 
-    Samples of one case resemble each other: the case is what is drawn (linearised ratio of sums).
+    Samples of one case are similar, so the sampling unit is the case (linearised ratio of sums).
     """
     import numpy as np
 
@@ -36,7 +36,7 @@ def _by_case(cases: Cases) -> tuple[float, Any]:
 
 
 def of_rate(cases: Cases, confidence: float) -> Interval:
-    """Wilson's interval; samples of one case count as as many as their variance between cases shows."""
+    """Wilson's interval. Samples of one case count for less, according to the variance between cases."""
     from scipy.stats import binomtest
 
     mean, values = _by_case(cases)
@@ -53,7 +53,7 @@ def of_rate(cases: Cases, confidence: float) -> Interval:
 
 
 def of_mean(cases: Cases, confidence: float) -> Interval | None:
-    """Student's interval; None for a single case."""
+    """Student's interval; None if there is only one case."""
     from scipy.stats import ttest_1samp
 
     mean, values = _by_case(cases)
@@ -70,9 +70,10 @@ def of_mean(cases: Cases, confidence: float) -> Interval | None:
 def evidence(hits: Any, size: Any, rate: Any) -> Any:
     """The logarithm of the evidence against a rate after `hits` of `size`: the mixture of Robbins' sequential test.
 
-    The mixture has all rates on the side of the hits, with the same weight. If the rate is true, or one on its other
-    side, this exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between 0 and 1 count as
-    parts of a hit. Arguments may be arrays.
+    The mixture gives equal weight to all rates on the side of the hits. If the true rate is `rate`, or on its other
+    side, the result exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between 0 and 1
+    count as
+    partial hits. Arguments may be arrays.
     """
     import numpy as np
     from scipy.special import betainc, betaln, xlog1py, xlogy
@@ -84,9 +85,9 @@ def evidence(hits: Any, size: Any, rate: Any) -> Any:
 
 
 def at_any_time(cases: Cases, confidence: float) -> Interval:
-    """The rates against which there is not enough evidence; they hold true even if a look at them ended the run.
+    """The interval of rates without enough evidence against them. It stays valid if the run stops because of it.
 
-    The confidence is that of each end: a gate fails by chance with the rest, and holds by chance with the rest.
+    The confidence applies to each end: a gate wrongly fails or wrongly passes with at most 1 - confidence each.
     """
     from scipy.optimize import brentq
 
@@ -119,7 +120,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 def names(samples: int, extra: Iterable[str]) -> list[str]:
-    """The metrics that a bundle has; `extra` are those of its scorers and prices."""
+    """The names of a bundle's metrics; `extra` are the metrics of its scorers and prices."""
     return [*RATES, *LATENCIES, *TOKENS, *(f"pass_at_{number}" for number in range(1, samples + 1)), *extra]
 
 
@@ -129,11 +130,11 @@ def is_rate(name: str) -> bool:
 
 
 def measure(results: Sequence[CaseResult], total: int, wanted: Iterable[str]) -> dict[str, float | None]:
-    """The metrics of a bundle; None where there is no data.
+    """The metrics of a bundle; None for a metric without data.
 
     Args:
-        results: those of the cases that have one.
-        total: how many cases there are: a case without a result has an error and has not passed.
+        results: the results so far.
+        total: the number of cases. A case without a result counts as an error and as not passed.
     """
     return {name: _metric(name, results, total) for name in wanted}
 
@@ -150,7 +151,7 @@ def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | Non
 
 
 def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[Sequence[float]] | None:
-    """For each case the numbers of which a metric is the mean; None if one of them has no data."""
+    """The numbers of each case whose mean is the metric; None if a number is missing."""
     missing = (1.0,) if name == "error_rate" else (0.0,) if name == "pass_rate" or _PASS_AT.fullmatch(name) else ()
     found = [numbers_of(name, result) for result in results] + [missing] * (total - len(results))
     return None if None in found else [values for values in found if values]
@@ -160,7 +161,7 @@ _NO_OR_YES = ((0.0,), (1.0,))
 
 
 def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
-    """The numbers of a case of which a metric is the mean; None without data."""
+    """The numbers of one case whose mean is the metric; None if there is no data."""
     if name in ("pass_rate", "error_rate"):
         return _NO_OR_YES[result.status == (PASSED if name == "pass_rate" else ERROR)]
     if several := _PASS_AT.fullmatch(name):
@@ -176,10 +177,10 @@ def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
 
 
 def _pass_at(count: int, result: CaseResult) -> float | None:
-    """The chance that one of `count` samples passes, of those that did not come from a cache.
+    """The probability that at least one of `count` samples passes. Cached samples do not count.
 
-    What a case with an error was not asked any more did not pass. There is no data where a case has fewer samples than
-    `count` for another reason.
+    If an error ended a case early, its missing samples count as not passed. There is no data if a case has fewer
+    samples than `count` for another reason.
     """
     own = [sample for sample in independent(result.samples) if not sample.extra]
     passed = sum(sample.status == PASSED for sample in own)
@@ -188,7 +189,7 @@ def _pass_at(count: int, result: CaseResult) -> float | None:
 
 
 def blamed(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
-    """The cases that hold a metric down: those without a pass, with an error, or with a low number; of others none."""
+    """The cases that lower a metric: without a pass, with an error, or with a low number; empty for other metrics."""
     if name.startswith("pass_"):
         return [result for result in results if result.status != PASSED]
     if name == "error_rate":
@@ -206,12 +207,12 @@ def independent(samples: Sequence[Sample]) -> list[Sample]:
 
 @dataclass(frozen=True)
 class Threshold:
-    """A number that a metric is compared with.
+    """The required value of a metric.
 
     Attributes:
-        confidence: the level of the interval that decides; None if the metric itself decides.
-        on_undecided: warn or fail, if the interval holds the number.
-        sequential: the run may have ended as soon as this was decided, so that the interval must hold at any time.
+        confidence: the level of the interval that decides; None if the metric's value decides.
+        on_undecided: warn or fail if the interval contains the required value.
+        sequential: the run may stop once this is decided, so the interval must be valid at any time.
     """
 
     metric: str
@@ -227,7 +228,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Judged:
-    """A threshold and the number that was compared with it, with its interval."""
+    """The outcome of a threshold: the measured number with its interval."""
 
     threshold: Threshold
     actual: float | None
@@ -251,9 +252,9 @@ class Judged:
 
 
 def judge(threshold: Threshold, results: Sequence[CaseResult], total: int) -> Judged:
-    """Compare a metric with its threshold; one without data fails it, and `==` is exact.
+    """Compare a metric with its threshold. A metric without data fails; `==` is exact.
 
-    With a confidence it holds if every number of the interval does, and fails if none does.
+    With a confidence, the threshold passes if the whole interval passes, and fails if no part of it passes.
     """
     actual = _metric(threshold.metric, results, total)
     holds = OPERATORS[threshold.operator]
@@ -268,12 +269,12 @@ def judge(threshold: Threshold, results: Sequence[CaseResult], total: int) -> Ju
 
 
 def is_looked_at(asked: int) -> bool:
-    """True if the thresholds are looked at after a number of cases; the test may look at any time, this saves work."""
+    """True if the thresholds are evaluated after this number of cases. Every time is valid; this saves time."""
     return asked % (1 + asked // 50) == 0
 
 
 def are_decided(thresholds: Iterable[Threshold], results: Sequence[CaseResult]) -> bool:
-    """True if one of the thresholds fails, or all hold, whatever further cases bring."""
+    """True if one of the thresholds fails or all of them pass, whatever the remaining cases give."""
     judged = [judge(each, results, len(results)) for each in thresholds]
     known = [each for each in judged if each.actual is not None and not each.undecided]
     return len(known) == len(judged) or not all(each.holds for each in known)
@@ -282,7 +283,7 @@ def are_decided(thresholds: Iterable[Threshold], results: Sequence[CaseResult]) 
 def interval(
     name: str, results: Sequence[CaseResult], total: int, confidence: float, *, sequential: bool = False
 ) -> Interval | None:
-    """The interval of a metric, if it is a mean and scipy is installed."""
+    """The interval of a metric; None if the metric is not a mean or scipy is not installed."""
     if not has_interval(name) or not (cases := cases_of(name, results, total)) or not available():
         return None
     if sequential:
@@ -291,12 +292,12 @@ def interval(
 
 
 def has_interval(name: str) -> bool:
-    """True for metrics that are means over cases, not sums or extremes."""
+    """True if a metric is a mean over cases, not a sum or an extreme."""
     return name not in (*SUMS, "max_latency_ms", "p95_latency_ms")
 
 
 def shown(number: float | None, ends: Sequence[float] | None = None) -> str:
-    """A metric for people, with its interval."""
+    """A metric with its interval as text."""
     if number is None:
         return "no data"
     return f"{number:.6g}" + (f" [{ends[0]:.4g}, {ends[1]:.4g}]" if ends else "")

@@ -1,4 +1,4 @@
-"""The result of a case, as it travels between processes: numbers and ids, and content only on request."""
+"""The result of a case, as it travels between processes: numbers, ids, and content only on request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ NO_SCORES: Mapping[str, float] = MappingProxyType({})
 class Reason:
     """The reason why a sample did not pass. `kind` is schema, invariant, expected, scorer or provider.
 
-    `shape` says it without content, `full` with it.
+    `shape` explains it without content, `full` with content.
     """
 
     kind: str
@@ -40,14 +40,14 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The use of a provider: tokens as it says, and the cost by the bundle's prices. None: unknown."""
+    """The use of a provider: its token counts, and the cost by the bundle's prices. None means unknown."""
 
     calls: int = 0
     tokens: int | None = None
     cost: float | None = None
 
     def plus(self, other: "Usage") -> "Usage":
-        """Both together."""
+        """The sum of both."""
         return Usage(self.calls + other.calls, _sum(self.tokens, other.tokens), _sum(self.cost, other.cost))
 
 
@@ -57,7 +57,7 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class Scored:
-    """The score of a scorer that asks, the agreement of its samples, and their reasons."""
+    """The score of a scorer that asks a provider, the agreement of its samples, and their reasons."""
 
     score: float
     agreement: float | None = None
@@ -68,7 +68,7 @@ class Scored:
 
 
 class NotScored(Exception):
-    """A scorer that got no answer from its provider."""
+    """A scorer whose provider gave no answer."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.shape)
@@ -77,7 +77,7 @@ class NotScored(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One answer of a case, or why there is none. Times in milliseconds, of the answering attempt alone."""
+    """One answer of a case, or the reason why it is missing. Times are in milliseconds, of the last attempt only."""
 
     status: str
     reasons: tuple[Reason, ...] = ()
@@ -106,7 +106,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """All samples of a case."""
+    """The result of a case, with all its samples."""
 
     case: str
     status: str
@@ -123,18 +123,18 @@ class CaseResult:
 
     @property
     def every_reason(self) -> list[Reason]:
-        """The reasons why it did not pass, each once."""
+        """The reasons why the case did not pass, each once."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The result as a short JSON value without content, which `rebuilt` reads again."""
+        """The result as a short JSON value without content; `rebuilt` reads it back."""
         found: dict[str, Any] = bare(self, ("content", "full"))
         return found
 
 
 def lost(case: str) -> CaseResult:
-    """The result of a case whose process ended before it had one."""
+    """The result of a case whose process ended before the case did."""
     said = "the process that asked ended before it had an answer; the case is not asked again"
     return CaseResult(case, ERROR, reasons=(Reason("provider", said),), calls=1)

@@ -1,4 +1,4 @@
-"""Runs of bundles, each with one provider, and the providers and adapters that they share."""
+"""Runs of bundles, each with one provider, and the providers and adapters that the runs share."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ class BundleOptions:
     """The options of all runs.
 
     Attributes:
-        full: content may be shown on the terminal; `evidence_option` is the option that allows it.
+        full: content may be shown in the terminal; `evidence_option` names the option that allows it.
         full_files: content may be written to the HTML page.
         stops_early: the run ends at the first failure.
     """
@@ -55,7 +55,7 @@ class BundleOptions:
 
 @dataclass
 class BundleRun:
-    """One bundle with one provider: its selected cases and the pool that asks them."""
+    """One bundle with one provider: the selected cases and the pool that runs them."""
 
     bundle: Bundle
     provider: str
@@ -77,22 +77,22 @@ class BundleRun:
 
     @property
     def key(self) -> str:
-        """The name of the run, which no other run has."""
+        """The unique name of the run."""
         return f"{self.bundle.file} | {self.label}"
 
     @property
     def label(self) -> str:
-        """The variant and the provider, which no other run of the bundle has."""
+        """The label of the variant and the provider, unique within the bundle."""
         return f"{self.bundle.variant} {self.provider}".lstrip()
 
     @cached_property
     def whole(self) -> bool:
-        """True if all cases of the bundle were selected; asked once they are known."""
+        """True if all cases of the bundle were selected; valid only after the selection."""
         return set(self.selected) == {case.id for case in self.bundle.cases}
 
     @property
     def tolerates(self) -> bool:
-        """True if a case that does not pass is left to the thresholds (R80)."""
+        """True if thresholds decide about failed cases, so a failed case alone is not a failed test (R80)."""
         complete = self.whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
         return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
@@ -102,11 +102,11 @@ class BundleRun:
 
     @cached_property
     def pool(self) -> Pool:
-        """The pool of the selected cases, made once they are known."""
+        """The pool of the selected cases; valid only after the selection."""
         return Pool(self.asking, self.cases, self.make_store(self))
 
     def result(self, case: str) -> CaseResult:
-        """The result of a case, asked now unless it was before, or unless the thresholds are decided without it."""
+        """The result of a case. It runs now, unless it already ran or the thresholds are decided without it."""
         if not self._stops:
             return self.pool.result(case)
         if case in self._results:
@@ -119,13 +119,13 @@ class BundleRun:
         return found
 
     def explain(self, result: CaseResult) -> str:
-        """The reason why a case did not pass."""
+        """Explain why a case did not pass."""
         options = self.options
         return message(self.bundle.file, self.label, result, full=options.full, option=options.evidence_option)
 
     @property
     def head(self) -> Head:
-        """The head of its section in reports."""
+        """The head of the run's report section."""
         bundle = self.bundle
         return Head(
             file=bundle.file,
@@ -147,20 +147,20 @@ class BundleRun:
 
 @dataclass(frozen=True)
 class SelectedProvider:
-    """A provider, and of corpus the label of the adapter."""
+    """A provider; if it is `corpus`, also the label of its adapter."""
 
     choice: ProviderChoice
     adapter: str = ""
 
 
 class BundleSession:
-    """Prepares the runs of bundles and closes what they opened.
+    """Prepares the runs of bundles, and closes their providers and adapters.
 
     Args:
-        store: makes the store of a run.
-        functions: the functions of a kind, `providers` or `scorers`, for the bundle in a file.
-        adapters: the adapters under test that have a component.
-        scorer_source: where a missing scorer can come from, for the message.
+        store: creates the store of a run.
+        functions: returns the plugin functions of a kind, `providers` or `scorers`, for a bundle file.
+        adapters: the adapters under test, by component.
+        scorer_source: the message's hint on how to supply a missing scorer.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class BundleSession:
         self._tapes: dict[tuple[Path, str], Cassettes] = {}
 
     def runs_of(self, path: Path) -> list[BundleRun]:
-        """A bundle with each of its providers. Raises BundleError if it cannot be run."""
+        """Load a bundle with each of its providers. Raises BundleError if it cannot be run."""
         bundle = load(path)
         found = [
             self._run(each, chosen)
@@ -235,7 +235,7 @@ class BundleSession:
         return self._clients[component, label]
 
     def _judge(self, bundle: Bundle, scorer: Scorer, *, plays: bool) -> Judge:
-        """A scorer with the provider that it asks."""
+        """A scorer with its provider."""
         if scorer.rubric is not None:
             choice, llms = scorer.rubric.provider, list(self._adapters("llm"))
             label = llms[0] if llms and choice.name == "corpus" else ""
@@ -266,7 +266,7 @@ class BundleSession:
         return self._known[kind]
 
     def close(self, *, finish: bool = False) -> None:
-        """Start no further case, and close adapters and clients; `finish` waits for the cases that run."""
+        """Start no further cases; close adapters and clients. `finish` first waits for the running cases."""
         for run in self.runs:
             if "pool" in vars(run):
                 if finish:
@@ -279,14 +279,15 @@ class BundleSession:
 
 
 def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> list[SelectedProvider]:
-    """The providers of a bundle: those that were asked for, else the one of its file, else the adapters under test.
+    """Choose the providers of a bundle: the requested ones, else the one in its file, else the adapters under
+    test.
 
     Args:
         asked: ``NAME`` or ``NAME:MODEL``.
         adapters: the labels of the LLM adapters under test.
 
     Raises:
-        BundleError: there is none.
+        BundleError: there is no provider.
     """
     if asked:
         choices = [_of_option(bundle, each) for each in dict.fromkeys(asked)]
@@ -307,7 +308,7 @@ def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> lis
 
 
 def _of_option(bundle: Bundle, asked: str) -> ProviderChoice:
-    """A choice of the command line; how to ask stays as the file has it."""
+    """A choice on the command line; the options of the file still apply."""
     name, _, model = asked.partition(":")
     own = bundle.provider or ProviderChoice(name)
     if own.name == name:

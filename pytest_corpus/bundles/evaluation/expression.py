@@ -1,4 +1,4 @@
-"""An invariant: read once, evaluated by a walk through its syntax tree, explained where it does not hold."""
+"""Invariants: parse the expression once, evaluate its syntax tree, and explain why it is false."""
 
 import ast
 import contextlib
@@ -59,13 +59,13 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 class Interpreter:
-    """One evaluation. `seen` are the values of the parts of an expression, where they are asked for."""
+    """One evaluation of an expression. `seen` collects the values of its parts, if they are needed."""
 
     def __init__(self, budget: Budget, seen: list[tuple[ast.expr, Any]] | None = None) -> None:
         self._budget, self._seen = budget, seen
 
     def value(self, node: ast.expr, names: Names) -> Any:
-        """The value of a part of an expression. Raises OperationError or BudgetError."""
+        """Evaluate a part of an expression. Raises OperationError or BudgetError."""
         self._budget.spend()
         found: Any = getattr(self, f"_{type(node).__name__.lower()}")(node, names)
         if self._seen is not None:
@@ -160,7 +160,7 @@ class Interpreter:
         return (self.value(node.elt, inner) for inner in self._rounds(node, names))
 
     def _rounds(self, node: Comprehension, names: Names) -> Iterator[Names]:
-        """The names of each round: Python walks through the first iterable at once, and so does this."""
+        """Yield the names of each round. The first iterable is evaluated at once, as Python does."""
         first = attempt(iter, self.value(node.generators[0].iter, names))
         return self._loop(node.generators, 0, first, dict(names))
 
@@ -210,7 +210,7 @@ class Interpreter:
         return arguments, keywords
 
     def _lambda(self, node: ast.Lambda, names: Names) -> Callable[..., Any]:
-        """A function of an allowed function; its parts are not noted, they have a value for each item."""
+        """Make a lambda callable. Values inside it are not collected, because they differ for each item."""
 
         def applied(*items: Any) -> Any:
             if len(items) != len(node.args.args):
@@ -239,7 +239,7 @@ LONGEST_VALUE = 200
 
 
 def is_size(source: str) -> bool:
-    """True if a part of an expression counts something, as ``len(output['items'])``, and shows nothing of it."""
+    """True if a part of an expression is a count, such as ``len(output['items'])``, that reveals no content."""
     try:
         node = ast.parse(source.strip(), mode="eval").body
     except SyntaxError:  # a part that is not an expression on its own
@@ -249,9 +249,9 @@ def is_size(source: str) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of an invariant on an answer: `error` if it cannot be evaluated, `note` for a remark.
+    """The verdict of an invariant on an answer: `error` if it cannot be evaluated; `note` is a remark.
 
-    `parts` are the values of its parts, source by source, where it does not hold.
+    If the invariant is false, `parts` has the source and the value of each part.
     """
 
     holds: bool
@@ -268,15 +268,15 @@ class Expression:
 
     @cached_property
     def tree(self) -> ast.expr:
-        """Its syntax tree. Raises ExpressionError if it is not allowed."""
+        """The syntax tree of the expression. Raises ExpressionError if it is not allowed."""
         return parsed(self.source)
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """Its value. Raises OperationError if Python refuses an operation, BudgetError if the budget is used up."""
+        """The value of the expression. Raises OperationError or BudgetError."""
         return Interpreter(Budget()).value(self.tree, names)
 
     def judge(self, names: Mapping[str, Any]) -> Verdict:
-        """Evaluate it; truth decides, whatever the type (R81)."""
+        """Evaluate the expression. It passes if its value is true in Python's sense, whatever the type (R81)."""
         try:
             found = self.value(names)
         except (OperationError, BudgetError) as error:
@@ -290,7 +290,7 @@ class Expression:
         return Verdict(True, note=note) if found else Verdict(False, note=note, parts=self._parts(names))
 
     def _parts(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-        """The values of the parts that are neither constants nor the whole, the innermost first, each once."""
+        """The values of all parts except constants and the whole expression, innermost first, each once."""
         seen: list[tuple[ast.expr, Any]] = []
         with contextlib.suppress(OperationError, BudgetError, RecursionError):
             Interpreter(Budget(), seen).value(self.tree, names)

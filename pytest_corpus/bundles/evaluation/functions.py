@@ -23,7 +23,7 @@ from pytest_corpus.bundles.evaluation.values import (
 
 
 def call(budget: Budget, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """The result of a function. Raises OperationError if Python refuses the call, BudgetError if it costs too much."""
+    """Call a function of the allow-list. Raises OperationError if Python refuses it, or BudgetError."""
     budget.spend(1 + sum(map(size_of, arguments)) // SIZE_OF_A_STEP)
     try:
         return budget.keep(FUNCTIONS[name](budget, *arguments, **keywords))

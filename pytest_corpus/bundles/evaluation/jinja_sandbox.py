@@ -1,6 +1,6 @@
-"""Jinja's sandbox made narrower: no files, filters by an allow-list, and every step and every value counted (R81).
+"""A stricter Jinja sandbox: no files, an allow-list of filters, and a budget for all steps and values (R81).
 
-Imported where Jinja is surely installed.
+Import this module only if Jinja is installed.
 """
 
 import json
@@ -68,7 +68,7 @@ class Compiled:
         self._template = template
 
     def render(self, variables: Mapping[str, Any]) -> str:
-        """The text, written within a new budget."""
+        """Render the template within a new budget."""
         token = _BUDGET.set(Budget())
         try:
             return _together(self._template.generate(dict(variables)))
@@ -77,7 +77,7 @@ class Compiled:
 
 
 def environment(source: str) -> Compiled:
-    """A template of a source. Raises jinja2.TemplateSyntaxError if it is none, or holds what is not offered."""
+    """Compile a template. Raises jinja2.TemplateSyntaxError if it is not valid or not allowed."""
     sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_written)
     tree = sandbox.parse(source, filename="<template>")
     for node in tree.find_all(nodes.Node):
@@ -102,7 +102,7 @@ def _refuse(node: nodes.Node) -> None:
 
 
 class _Counted(NodeTransformer):  # type: ignore[misc]
-    """Puts a count around what a template does without calling anything."""
+    """Adds calls that count steps to the parts of a template that call nothing themselves."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja's own name
         self.generic_visit(node)
@@ -122,7 +122,7 @@ def _through(name: str, node: Any) -> nodes.Filter:
 
 
 class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
-    """Jinja's sandbox, with our budget in it."""
+    """Jinja's sandbox with the evaluation budget."""
 
     intercepted_binops = frozenset(_ARITHMETIC)
 
@@ -163,7 +163,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         return super().getitem(obj, argument)
 
     def _of_value(self, obj: Any, name: str) -> Any:
-        """Return an item or a method without side effects; in a mapping, items take precedence over methods."""
+        """Look up an item or a method without side effects; in a mapping, items take precedence over methods."""
         budget().spend()
         if isinstance(obj, dict) and name in obj:
             return obj[name]
@@ -183,7 +183,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
 
 
 class _Method:
-    """A method of a plain value, ready to be called."""
+    """A bound method of a plain value."""
 
     def __init__(self, owner: Any, name: str) -> None:
         self._owner, self._name = owner, name
@@ -197,7 +197,7 @@ def _is_of_a_loop(found: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value without what Jinja made of it."""
+    """The plain value behind Jinja's wrappers, such as Markup."""
     return str(value) if isinstance(value, str) and type(value) is not str else value
 
 
@@ -213,7 +213,7 @@ def _text(_context: Any, text: str) -> str:
 
 
 def _together(parts: Iterable[str]) -> str:
-    """The parts as one text, refused before it is too large."""
+    """Join the parts into one text; refuse it before it becomes too large."""
     size, found = 0, []
     for part in parts:
         size += len(part)
@@ -223,7 +223,7 @@ def _together(parts: Iterable[str]) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as text, where it is small enough."""
+    """Convert a value to text, if it is small enough."""
     if isinstance(value, StrictUndefined):
         return str(value)  # raises and names it
     if not isinstance(value, _SHOWN):
@@ -236,7 +236,7 @@ def _written(value: Any) -> str:
 
 
 def _refuse_undefined(value: Any) -> None:
-    """Raise for what is missing inside a list or a mapping, which would be written as a word."""
+    """Raise if a list or a mapping contains an undefined value, which Jinja would write as text."""
     waiting = [value]
     while waiting:
         found = waiting.pop()
@@ -291,7 +291,7 @@ def _counted_test(name: str, function: Any) -> Any:
 
 
 def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
-    """Refuse what would make a value that is too large, before it is made."""
+    """Refuse a filter whose result would be too large, before it runs."""
     numbers = [each for each in arguments if isinstance(each, int) and not isinstance(each, bool)]
     largest = max(map(abs, numbers), default=0)
     if name == "round" and largest > values.MOST_PLACES:

@@ -1,4 +1,4 @@
-"""The allow-list of Python's syntax for expressions, checked as a whole before anything runs."""
+"""The allow-list of Python syntax for expressions. An expression is checked completely before any part of it runs."""
 
 import ast
 
@@ -41,11 +41,11 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class ExpressionError(Exception):
-    """An expression that is not offered; the end of a sentence."""
+    """An expression that is not allowed. The message completes a sentence."""
 
 
 def parsed(source: str) -> ast.expr:
-    """The syntax tree of an expression. Raises ExpressionError if it holds something that is not offered."""
+    """Parse an expression. Raises ExpressionError if it contains something that is not allowed."""
     if len(source.encode("utf-8", "surrogatepass")) > LONGEST:
         raise ExpressionError(f"is longer than {LONGEST:,} bytes")
     try:
@@ -73,7 +73,7 @@ def _check_nodes(tree: ast.AST) -> None:
 
 
 def _check_names(node: ast.AST, names: frozenset[str]) -> None:
-    """Look up every name where it is used, also in branches that Python would not run."""
+    """Check that every name is known, also in branches that Python would not run."""
     match node:
         case ast.Name():
             _check_variable(node.id, names)
@@ -132,7 +132,7 @@ def _check_call(node: ast.Call, names: frozenset[str]) -> None:
 
 
 def _arguments_of(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
-    """The arguments that are values, of a call of a function or a method that is offered."""
+    """Check a call of an allowed function or method, and return the arguments that are values."""
     arguments, function = node.args, node.func
     if isinstance(function, ast.Attribute):
         name = function.attr
@@ -159,7 +159,7 @@ def _arguments_of(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
 
 
 def _check_function(caller: str, node: ast.expr, names: frozenset[str]) -> None:
-    """Pass a lambda with plain parameters, the name of a function, or None, unless map is to call it."""
+    """Check a function argument: a lambda with plain parameters, a function's name, or None (not for map)."""
     if isinstance(node, ast.Lambda):
         given = node.args
         if given.posonlyargs or given.vararg or given.kwonlyargs or given.kwarg or given.defaults:
@@ -173,7 +173,7 @@ def _check_function(caller: str, node: ast.expr, names: frozenset[str]) -> None:
 
 
 def types_of(node: ast.expr) -> tuple[type, ...] | None:
-    """The types that the second argument of `isinstance` names; None where it names something else."""
+    """The types in the second argument of `isinstance`; None if it contains anything else."""
     names = node.elts if isinstance(node, ast.Tuple) else [node]
     found = [TYPES.get(each.id) for each in names if isinstance(each, ast.Name)]
     known = tuple(each for each in found if each is not None)

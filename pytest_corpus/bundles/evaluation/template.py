@@ -1,4 +1,4 @@
-"""Prompts: templates in Jinja's sandbox, with strict undefined names and the budget of expressions (R81)."""
+"""Prompts: Jinja templates in a sandbox, with strict undefined names and the budget of expressions (R81)."""
 
 import traceback
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ LONGEST = 2**20
 
 
 class TemplateError(Exception):
-    """A template that cannot be read or rendered; the end of a sentence, and the line where it is known."""
+    """A template that cannot be read or rendered. The message completes a sentence; `line` is None if it is unknown."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class TemplateError(Exception):
 
 @dataclass(frozen=True)
 class Template:
-    """A template of the file `file`, which messages name."""
+    """The template of a file; `file` is the name of the file in messages."""
 
     source: str
     file: str
@@ -43,11 +43,11 @@ class Template:
             raise TemplateError("cannot be parsed") from None
 
     def check(self) -> None:
-        """Read the template. Raises TemplateError if it is not valid."""
+        """Compile the template. Raises TemplateError if it is not valid."""
         _ = self._compiled
 
     def render(self, variables: Mapping[str, Any]) -> str:
-        """The text for one case. Raises TemplateError if a variable is missing, or something is refused."""
+        """Render the prompt of one case. Raises TemplateError if a variable is missing or an operation is refused."""
         compiled = self._compiled
         import jinja2
 
@@ -67,6 +67,6 @@ class Template:
 
 
 def _line(error: BaseException) -> int | None:
-    """The line of the template at which an exception was raised; Jinja rewrites tracebacks so that it stands there."""
+    """The template line of an exception; Jinja rewrites tracebacks so that they contain it."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"]
     return lines[-1] if lines else None

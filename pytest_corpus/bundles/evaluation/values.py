@@ -1,4 +1,4 @@
-"""Operations on plain values within a budget: what expressions and templates have in common (R81)."""
+"""Operations on plain values within a budget, shared by expressions and templates (R81)."""
 
 import operator
 import re
@@ -23,18 +23,18 @@ _LEAF = 8
 
 
 class BudgetError(Exception):
-    """Too much was asked for; the end of a sentence."""
+    """The evaluation exceeded its budget. The message completes a sentence."""
 
 
 class Budget:
-    """The budget of one evaluation."""
+    """The budget of one evaluation: steps, time and sizes."""
 
     def __init__(self) -> None:
         self.steps = 0
         self._until = time.monotonic() + MOST_SECONDS
 
     def spend(self, steps: int = 1) -> None:
-        """Take steps. Raises BudgetError if none are left, or no time."""
+        """Spend steps. Raises BudgetError if the steps or the time are used up."""
         before = self.steps >> 8
         self.steps += steps
         if self.steps > MOST_STEPS:
@@ -43,19 +43,19 @@ class Budget:
             raise BudgetError(f"takes longer than {MOST_SECONDS:g} s")
 
     def each(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Yield the items; each counts as one step."""
+        """Yield the items, and spend one step for each."""
         for item in items:
             self.spend()
             yield item
 
     def reserve(self, size: int) -> None:
-        """Make sure that a value of a size may be made. Raises BudgetError if it would be too large."""
+        """Check that a value of this size may be created. Raises BudgetError if it would be too large."""
         if size > MOST_SIZE:
             raise BudgetError(f"makes a value larger than {MOST_SIZE:,} characters")
         self.spend(1 + size // SIZE_OF_A_STEP)
 
     def keep(self, value: Any) -> Any:
-        """A value that was just made. Raises BudgetError if it is too large."""
+        """Return a value that was just created. Raises BudgetError if it is too large."""
         if value is None or isinstance(value, bool | float):
             return value
         if isinstance(value, int):
@@ -67,8 +67,7 @@ class Budget:
 
 
 def size_of(value: Any) -> int:
-    """The size of a value: of what holds others all of them, as often as they stand in it; counted no further than
-    needed to tell that it is too large."""
+    """The size of a value with everything that it contains. Counting stops once the value is known to be too large."""
     size, waiting = 0, [value]
     while waiting:
         found = waiting.pop()
@@ -102,7 +101,7 @@ REGEX_SECONDS = 1.0
 
 
 class OperationError(Exception):
-    """Python refuses an operation, or it is not offered; the end of a sentence."""
+    """An operation that Python refuses or that is not allowed. The message completes a sentence."""
 
 
 def _names(words: str) -> frozenset[str]:
@@ -126,7 +125,7 @@ ALL_METHODS = frozenset().union(*METHODS.values())
 
 
 def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """The result of a method of a value. Raises OperationError if there is none, BudgetError if it costs too much."""
+    """Call a method of a value. Raises OperationError if it is not allowed, BudgetError if it costs too much."""
     if name not in METHODS.get(type(value), ()):
         raise OperationError(f"a value of type {type(value).__name__} has no method {name!r} here")
     if name == "join" and len(arguments) == 1:
@@ -137,7 +136,7 @@ def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords
 
 
 def _foresee(budget: Budget, value: Any, name: str, arguments: list[Any]) -> None:
-    """Refuse a text that would be too large before it is made."""
+    """Refuse a method call whose text would be too large, before it runs."""
     if not isinstance(value, str):
         return
     if name in ("center", "ljust", "rjust", "zfill") and arguments and isinstance(arguments[0], int):
@@ -156,7 +155,7 @@ def _foresee(budget: Budget, value: Any, name: str, arguments: list[Any]) -> Non
 
 
 def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """The result of a call of Python's own on plain values. Raises OperationError if Python refuses it."""
+    """Run a built-in operation of Python on plain values. Raises OperationError if Python refuses it."""
     try:
         return call(*arguments, **keywords)
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
@@ -166,13 +165,13 @@ def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
 
 
 def refusal(error: BaseException) -> str:
-    """An exception of Python as a part of a sentence."""
+    """Describe a Python exception as a part of a sentence."""
     said = str(error).strip().splitlines()
     return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__
 
 
 def binary(budget: Budget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    """The result of a function of `operator` with two operands. Raises OperationError or BudgetError."""
+    """Apply a function of `operator` to two operands. Raises OperationError or BudgetError."""
     if operation is operator.mod and isinstance(left, str):
         _foresee_percent(budget, left, right)
     elif operation is operator.mul:
@@ -201,7 +200,7 @@ _PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
 
 
 def _foresee_percent(budget: Budget, text: str, given: Any) -> None:
-    """Refuse a text made by `%` that would be too large: each conversion may write the largest value."""
+    """Refuse `%` formatting whose text would be too large; each conversion may write the largest value."""
     if re.search(r"%[#0\- +.\d]*\*", text):
         raise OperationError("a width of '*' is not offered")
     listed = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else (given,)
@@ -215,7 +214,7 @@ def _foresee_percent(budget: Budget, text: str, given: Any) -> None:
 
 
 def formatted(budget: Budget, value: Any, conversion: int, spec: str) -> str:
-    """A value as an f-string writes it. Raises OperationError or BudgetError."""
+    """Format a value as an f-string does. Raises OperationError or BudgetError."""
     if hasattr(value, "__next__"):
         raise OperationError("an iterator cannot be written as text; use list()")
     widths = sum(map(_number, re.findall(r"\d+", spec)))
@@ -227,7 +226,7 @@ def formatted(budget: Budget, value: Any, conversion: int, spec: str) -> str:
 
 
 def _number(digits: str) -> int:
-    """A width, or more than any may be."""
+    """Parse a width; if it is too long to parse, return more than the limit."""
     return int(digits or 0) if len(digits) < 8 else MOST_SIZE + 1
 
 
@@ -238,7 +237,7 @@ def _foresee_power(left: Any, right: Any) -> None:
 
 
 def gathered(budget: Budget, items: Any) -> list[Any]:
-    """The items of an iterable, as a list. Raises OperationError or BudgetError."""
+    """Collect the items of an iterable in a list. Raises OperationError or BudgetError."""
     if isinstance(items, range | str | list | tuple | dict | set) and len(items) > MOST_PIECES:
         raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
     walk = attempt(iter, items)
@@ -262,7 +261,7 @@ def found_in(pattern: str, text: str) -> bool:
 
 
 def _as_re_reads_it(pattern: str) -> str:
-    """A pattern for `regex`, which takes for a fuzzy match what is a plain brace to `re`: ``(cat){e<=1}``."""
+    """Translate a pattern of `re` for `regex`, which reads some plain braces as fuzzy matching: ``(cat){e<=1}``."""
     return _BRACE.sub(lambda found: "\\{" if found[0] == "{" else found[0], pattern)
 
 
@@ -274,7 +273,7 @@ MOST_REPEATS = 10_000
 
 
 def check_pattern(pattern: str) -> None:
-    """Pass a pattern of Python's `re`. Raises OperationError if it is not valid, or repeats too much."""
+    """Check a pattern of Python's `re`. Raises OperationError if it is not valid or repeats too much."""
     import warnings
 
     if len(pattern) > MOST_BITS:

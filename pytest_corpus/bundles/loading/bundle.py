@@ -1,4 +1,4 @@
-"""A bundle as it was read: plain records, ready to be run; and its cases, which are JSON Lines (R84)."""
+"""The records of a loaded bundle, and its cases, which are read from JSON Lines (R84)."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ NOT_GIVEN = NotGiven()
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case: what the templates get, and what is expected. `expected` is NOT_GIVEN where nothing is."""
+    """One case: the input of the templates and the expected answer. `expected` is NOT_GIVEN if the case has none."""
 
     id: str
     input: Mapping[str, Any]
@@ -43,7 +43,7 @@ class Case:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of its metadata: a list of texts, or one text."""
+        """The tags in the metadata of the case, which are a list of texts or one text."""
         given = self.metadata.get("tags", ())
         found = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         return tuple(tag for tag in found if isinstance(tag, str) and tag)
@@ -51,7 +51,7 @@ class Case:
 
 @dataclass(frozen=True)
 class ProviderChoice:
-    """The provider that is asked: its name, its model (None: its default), and the options."""
+    """The chosen provider: its name, its model (None: the default model) and the options."""
 
     name: str
     model: str | None = None
@@ -64,7 +64,7 @@ class ProviderChoice:
 
 @dataclass(frozen=True)
 class Similarity:
-    """The comparison of an answer with its expectation by the embeddings of a model; `adapter` is a label."""
+    """Compares an answer with the expected one by embeddings; `adapter` is the label of the adapter."""
 
     model: str
     adapter: str = ""
@@ -72,7 +72,7 @@ class Similarity:
 
 @dataclass(frozen=True)
 class Rubric:
-    """The rubric by which a provider judges an answer, so many times."""
+    """A rubric by which a provider grades each answer; `samples` is the number of grades."""
 
     text: str
     provider: ProviderChoice
@@ -81,7 +81,7 @@ class Rubric:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer and the least score that passes; one with neither similarity nor rubric is brought by a plugin."""
+    """A scorer with the lowest score that passes. A plugin provides it if it has neither similarity nor rubric."""
 
     name: str
     minimum: float = 1.0
@@ -90,7 +90,7 @@ class Scorer:
 
     @property
     def asks(self) -> bool:
-        """True if it asks a provider."""
+        """True if the scorer asks a provider."""
         return self.similarity is not None or self.rubric is not None
 
     @property
@@ -102,7 +102,7 @@ class Scorer:
 
 @dataclass(frozen=True)
 class Price:
-    """The price of a model's tokens, per million."""
+    """The price of one million tokens of a model."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -130,7 +130,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle; `file` is its bundle.yaml as messages call it, and `provider` None where the file names none."""
+    """A loaded bundle. `file` is the name of its bundle.yaml in messages; `provider` is None if the file names none."""
 
     path: Path
     file: str
@@ -168,17 +168,17 @@ class Bundle:
 
     @property
     def folder(self) -> Path:
-        """The folder of its files."""
+        """The folder that contains the files of the bundle."""
         return self.path.parent
 
     @property
     def side_by_side(self) -> int:
-        """The number of cases that run at a time."""
+        """The number of cases that run concurrently."""
         return self.max_parallel if self.parallel else 1
 
     @property
     def each_variant(self) -> list["Bundle"]:
-        """A bundle for each variant, or this one."""
+        """Yield a bundle for each variant, or this bundle if it has no variants."""
         return [
             replace(
                 self, variants=(), variant=each.name, prompt=each.prompt, system=each.system, provider=each.provider
@@ -188,23 +188,23 @@ class Bundle:
 
     @property
     def extra_metrics(self) -> list[str]:
-        """The metrics of its scorers, and of its prices."""
+        """The metrics that the scorers and the prices add."""
         scores = [name for scorer in self.contract.scorers for name in scorer.metrics]
         return [*scores, *(["cost"] if self.prices else [])]
 
     def cost(self, models: Iterable[str], prompt: int | None, completion: int | None) -> float | None:
-        """The cost of tokens by the price of the first of these models that has one; None if it is not known."""
+        """The cost of the tokens, by the first of these models that has a price; None if it is unknown."""
         price = next((self.prices[model] for model in models if model in self.prices), None)
         if price is None or prompt is None or completion is None:
             return None
         return (prompt * price.prompt + completion * price.completion) / 1e6
 
     def holds_to(self, metric: str) -> bool:
-        """True if a threshold names a metric."""
+        """True if the bundle has a threshold for a metric."""
         return any(each.metric == metric for each in self.thresholds)
 
     def prompts(self, case: Case) -> tuple[str, str | None]:
-        """The prompt of a case and its system prompt. Raises TemplateError if they cannot be rendered."""
+        """Render the prompt and the system prompt of a case. Raises TemplateError if they cannot be rendered."""
         system = self.system.render(case.input) if self.system else None
         return self.prompt.render(case.input), system
 
@@ -218,7 +218,7 @@ _NO_METADATA: dict[str, Any] = {}
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, Any, str]]:
-    """The number, the value and the flaw (mostly none) of each line that is not blank; lines end at line feeds only."""
+    """Yield number, value and flaw (usually None) of each line that is not blank. Only line feeds end lines."""
     for number, line in enumerate(text_of(path).split("\n"), 1):
         if line.strip():
             value, flaw = read(line.strip(" \t\r").encode("utf-8"))
@@ -226,7 +226,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, Any, str]]:
 
 
 def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
-    """The cases of a dataset. Raises BundleError if it has none, or lines are not cases."""
+    """Read the cases of a dataset. Raises BundleError if it has no case or a line is not a valid case."""
     reader = _Reader(shown(path), contract)
     for number, value, flaw in lines_of(path):
         reader.take(number, value, flaw)
@@ -238,13 +238,13 @@ def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
 
 
 def unnamed(value: Any) -> str:
-    """The id of a case without one: a hash of its input as canonical JSON, the same in every process."""
+    """The id of a case that has none: a hash of its input as canonical JSON, so each process computes the same."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"case-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 class _Reader:
-    """Reads one dataset, and notes everything that is wrong with it."""
+    """Reads one dataset and collects all its problems."""
 
     def __init__(self, file: str, contract: Contract) -> None:
         self.file, self._contract = file, contract
@@ -315,7 +315,7 @@ def _checked_id(given: str) -> str:
 
 
 def invariant(source: Any) -> Expression:
-    """An expression that is allowed. Raises ValueError if it is none; the end of a sentence."""
+    """Parse an invariant. Raises ValueError, whose message completes a sentence, if it is not allowed."""
     if not isinstance(source, str):
         raise ValueError(f"an invariant is {kind(source)}, and must be a text")
     expression = Expression(source)

@@ -1,4 +1,4 @@
-"""From a bundle.yaml to a bundle: everything that can be wrong with it is found here, before any call."""
+"""Loading a bundle.yaml. All mistakes in a bundle are found here, before any call."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def load(path: Path) -> Bundle:
-    """The bundle of a bundle.yaml. Raises BundleError with everything that is wrong, with files and lines."""
+    """Load a bundle.yaml. Raises BundleError with all its problems, with files and lines."""
     source = read(path)
     problems = dict.fromkeys(_shape(source))  # each missing key is an error that names them all
     if problems:
@@ -42,7 +42,7 @@ def load(path: Path) -> Bundle:
 
 
 def is_bundle(path: Path) -> bool:
-    """True if a file names a prompt or a dataset at its top, as no other tool's bundle.yaml does (R77)."""
+    """True if a file has a prompt or a dataset at its top level; no other tool's bundle.yaml has (R77)."""
     try:
         text = bounded.contents(path).decode("utf-8-sig", "replace")
     except bounded.FileRefused:
@@ -113,7 +113,7 @@ _PLAIN: Mapping[str, Callable[[Any], Any]] = {
 
 
 class _Loading:
-    """Read what a valid bundle.yaml names, and note what is wrong."""
+    """Reads the parts of a valid bundle.yaml and collects problems."""
 
     def __init__(self, path: Path, source: Source) -> None:
         self._path, self._source = path, source
@@ -187,7 +187,7 @@ class _Loading:
         return inside(self._folder, self._given[key])
 
     def _prompts(self, given: Mapping[str, Any], *path: Key) -> tuple[Template | None, Template | None]:
-        """The templates of the prompt and the system prompt that a mapping names."""
+        """Read the templates of the prompt and of the system prompt in a mapping."""
         prompt, system = (
             self._template(given[key], *path, key) if key in given else None for key in ("prompt_path", "system_path")
         )
@@ -310,7 +310,7 @@ class _Loading:
                 yield threshold
 
     def _uncertainty(self, threshold: Threshold, entry: Mapping[str, Any]) -> str:
-        """The mistake in a threshold's confidence, as a sentence; empty if there is none."""
+        """The mistake in a threshold's confidence, as a sentence, or an empty text."""
         if threshold.confidence is None:
             if threshold.sequential:
                 return f"stop: decided needs a confidence in the threshold {threshold}"
@@ -324,7 +324,7 @@ class _Loading:
 
 
 def _unrendered(bundle: Bundle, dataset: str) -> Iterator[Problem]:
-    """The cases of which a prompt cannot be made; at most ten."""
+    """Problems of cases whose prompt cannot be rendered; at most ten."""
     count = 0
     templates = dict.fromkeys(each for own in bundle.each_variant for each in (own.prompt, own.system) if each)
     for case in bundle.cases:

@@ -1,4 +1,4 @@
-"""The files of a bundle: all inside its folder, in UTF-8 (R84); YAML with the line of every value, and no bomb."""
+"""The files of a bundle: UTF-8, inside its folder (R84). YAML values keep their lines; YAML bombs are refused."""
 
 import math
 import os
@@ -13,7 +13,7 @@ from pytest_corpus.text import bounded
 
 
 def shown(path: Path) -> str:
-    """A file as messages call it: relative to the working folder where it lies below it."""
+    """A path for messages: relative to the working folder if the file is below it."""
     try:
         return path.relative_to(Path.cwd()).as_posix()
     except ValueError:
@@ -21,7 +21,7 @@ def shown(path: Path) -> str:
 
 
 def inside(folder: Path, given: str) -> Path:
-    """The file inside a bundle's folder that a path names. Raises ValueError, the end of a sentence."""
+    """The file inside a bundle's folder that a path names. Raises ValueError, whose message completes a sentence."""
     if "\0" in given or not given.strip():
         raise ValueError(f"{printable(given)!r} is not a path; name a file in the folder of the bundle")
     if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("\\", "~")):
@@ -42,7 +42,7 @@ def inside(folder: Path, given: str) -> Path:
 
 
 def text_of(path: Path, most: int = bounded.LARGEST) -> str:
-    """The text of a file, without a byte order mark. Raises BundleError if it is unreadable, too large or not UTF-8."""
+    """Read a text file without its byte order mark. Raises BundleError if it is unreadable, too large or not UTF-8."""
     name = shown(path)
     try:
         data = bounded.contents(path, most)
@@ -75,25 +75,25 @@ Key = str | int
 
 @dataclass
 class Source:
-    """A file's value, and the line of each value in it."""
+    """The value of a file, and the line of each value in it."""
 
     file: str
     value: Any = None
     lines: dict[tuple[Key, ...], int] = field(default_factory=dict)
 
     def line(self, *path: Key) -> int:
-        """The line of the value at a path, or of the nearest one around it."""
+        """The line of the value at a path, or of the closest value around it."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
     def problem(self, message: str, *path: Key) -> Problem:
-        """A problem of the value at a path."""
+        """Make a problem of the value at a path."""
         return Problem(self.file, message, self.line(*path))
 
 
 def read(path: Path) -> Source:
-    """The value of a YAML file. Raises BundleError if it is not valid YAML or holds more than plain values."""
+    """Read a YAML file. Raises BundleError if it is not valid YAML or contains more than plain values."""
     yaml = library("yaml", shown(path))
     source, line = Source(shown(path)), None
     text = text_of(path, LARGEST_YAML)
@@ -123,7 +123,7 @@ def read(path: Path) -> Source:
 
 
 def _loader(yaml: Any, text: str, name: str) -> Any:
-    """A loader with limits on nodes and their depth, because the tree of all comes before the first value."""
+    """A loader that limits nodes and depth while it parses, because the whole tree is built before any value."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         made = deep = 0
@@ -146,7 +146,7 @@ def _loader(yaml: Any, text: str, name: str) -> Any:
 
 
 class _Reader:
-    """Makes values of the nodes of one document."""
+    """Turns the nodes of one document into values."""
 
     def __init__(self, yaml: Any, loader: Any, source: Source) -> None:
         self._yaml, self._loader, self._source = yaml, loader, source

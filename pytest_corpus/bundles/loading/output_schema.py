@@ -1,4 +1,4 @@
-"""The JSON Schema of answers, under the draft that its own `$schema` names (R43); `$ref` stays in the folder (R82)."""
+"""The JSON Schema of answers, in the draft that its `$schema` names (R43); each `$ref` stays in the folder (R82)."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -35,7 +35,7 @@ _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 
 @dataclass(frozen=True)
 class Violation:
-    """A violation of a schema: the path in the answer, the place in the schema, the validator's words."""
+    """A violation of a schema: the path in the answer, the path in the schema, and the validator's message."""
 
     path: tuple[str | int, ...]
     rule: str
@@ -44,7 +44,7 @@ class Violation:
 
 @dataclass(frozen=True, eq=False)
 class OutputSchema:
-    """A valid schema."""
+    """A valid output schema."""
 
     document: Any
     others: Mapping[str, Any]
@@ -60,7 +60,7 @@ class OutputSchema:
         return jsonschema_rs.validator_for(self.document, validate_formats=False, retriever=retrieve, base_uri=self.uri)
 
     def violations(self, value: Any) -> list[Violation]:
-        """The violations in a value, at most ten; none if it is valid."""
+        """The violations in a value, at most ten; an empty list if it is valid."""
         if self._validator.is_valid(value):
             return []
         found = []
@@ -73,7 +73,7 @@ class OutputSchema:
 
 
 def read_schema(folder: Path, given: str) -> OutputSchema:
-    """A schema of a bundle with the files that it refers to. Raises BundleError, or ValueError for its path alone."""
+    """Read a schema and the files it refers to. Raises BundleError if one is invalid, ValueError if the path is."""
     path = inside(folder, given)
     document = _json(path)
     draft = _draft(path, document)
@@ -102,7 +102,7 @@ def _json(path: Path) -> Any:
 
 
 def _draft(path: Path, document: Any) -> Any:
-    """The specification that a schema names; the newest if it names none."""
+    """The draft that a schema names, or the newest draft."""
     if not isinstance(document, dict | bool):
         raise BundleError(Problem(shown(path), "is not a JSON Schema: it is neither an object nor true or false"))
     named = document.get("$schema") if isinstance(document, dict) else None
@@ -135,7 +135,7 @@ def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
 
 
 class _References:
-    """Follow every `$ref` of a schema: none may dangle, leave the folder, or lead back to itself in place."""
+    """Follows every `$ref` of a schema. None may dangle, leave the folder, or form an endless loop."""
 
     def __init__(self, folder: Path, path: Path, draft: Any) -> None:
         self._folder, self._file, self._draft = folder, shown(path), draft
@@ -191,7 +191,7 @@ class _References:
 
 
 def _in_place(node: dict[str, Any]) -> Iterator[Any]:
-    """The schemas that a schema applies to the very same value."""
+    """Yield the subschemas that apply to the same value as the schema."""
     yield from (node[key] for key in _IN_PLACE if key in node)
     for key in _IN_PLACE_LISTS:
         if isinstance(node.get(key), list):

@@ -1,1 +1,1 @@
-"""Providers of answers: one module for each, behind one Protocol."""
+"""Providers of answers: one module each, behind one Protocol."""

@@ -1,4 +1,4 @@
-"""The messages of Anthropic, by the official client."""
+"""The Messages API of Anthropic, called with the official client."""
 
 from typing import Any
 

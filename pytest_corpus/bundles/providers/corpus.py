@@ -1,4 +1,4 @@
-"""The LLM adapter under test, called as the suite calls it, and the cosine of two texts by its embeddings."""
+"""Providers that use the adapters under test: completions of an LLM adapter, cosine similarity of embeddings."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, 
 
 
 class CorpusProvider(Provider):
-    """Sends envelopes to an adapter that is opened when it is first called."""
+    """Sends envelopes to an LLM adapter, which is opened by the first call."""
 
     def __init__(self, label: str, model: str | None, opened: Callable[[], AdapterClient]) -> None:
         self.label = f"corpus:{label}" + (f":{model}" if model else "")
@@ -38,10 +38,10 @@ class CorpusProvider(Provider):
 def result_of(
     opened: Callable[[], AdapterClient] | None, op: str, args: Mapping[str, Any], limit_s: float
 ) -> tuple[Mapping[str, Any], bool, float]:
-    """The result of a unary call of an adapter, if it came from a cache, and the seconds it took.
+    """The result of a unary call, a flag that is true if it came from a cache, and the seconds it took.
 
     Raises:
-        ProviderError: there is no success.
+        ProviderError: the adapter does not answer with a success.
     """
     if opened is None:
         raise ProviderError("Unavailable", "no adapter is declared", is_own=True)
@@ -61,7 +61,7 @@ def result_of(
 
 
 def _result(body: Any) -> Mapping[str, Any]:
-    """The result of a success envelope; anything else is a `ProviderError`."""
+    """The result in a success envelope. Raises ProviderError for any other answer."""
     if not isinstance(body, dict):
         raise ProviderError("Unavailable", "the answer is not an envelope")
     if body.get("ok") is False:
@@ -90,7 +90,7 @@ def _answer(result: Mapping[str, Any]) -> Answer:
 
 
 class SimilarityProvider(Provider):
-    """Embeds both texts, with a call each, and answers with their cosine."""
+    """Embeds both texts, with one call each, and returns their cosine similarity."""
 
     calls = 2
 

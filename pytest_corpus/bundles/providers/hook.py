@@ -1,4 +1,4 @@
-"""Functions of a plugin or conftest, by name: scorers, and providers, any callable that answers a request."""
+"""Scorers and providers that a plugin or a conftest defines as functions. A provider is any callable for a request."""
 
 import asyncio
 import inspect
@@ -12,7 +12,8 @@ from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, 
 
 
 def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[str, Callable[..., Any]]:
-    """The functions that a hook returns, by name; later ones win. Raises BundleError if the hook fails."""
+    """The functions that a hook returns, by name; later ones win. Raises BundleError if the hook
+    fails."""
     found: dict[str, Callable[..., Any]] = {}
     try:
         given = list(ask())
@@ -31,7 +32,7 @@ def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[st
 
 
 def called(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function, or run a coroutine function in a loop of its own."""
+    """Call a function; a coroutine function runs in a new event loop."""
     found = function(*arguments, **keywords)
     return asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
 
@@ -45,7 +46,7 @@ Complete = Callable[[CompletionRequest], Any]
 
 
 class HookProvider(Provider):
-    """A provider behind a function: a failed connection, a 429 and a 5xx are tried again, others not (R135)."""
+    """A provider behind a function. Only failed connections, 429 and 5xx are retried (R135)."""
 
     def __init__(self, name: str, model: str | None, complete: Complete) -> None:
         self.label = f"{name}:{model}" if model else name
@@ -69,7 +70,7 @@ class HookProvider(Provider):
 
 
 def _provider_error(error: BaseException) -> ProviderError:
-    """The error of an exception, or of one that it was raised from, as clients do with those of sockets."""
+    """Convert an exception, or one of its causes, to a provider error as clients treat socket errors."""
     cause: BaseException | None = error
     while cause is not None:
         if found := by_status(cause):

@@ -1,4 +1,4 @@
-"""Answers without a model: from a script, or what is expected (R79)."""
+"""Answers without a model: from a script, or the expected answers (R79)."""
 
 import json
 import threading
@@ -19,7 +19,7 @@ KEYS = ("id", "input", "output", "error", "retry_after_ms", "delay_ms", "finish_
 
 
 class MockProvider(Provider):
-    """Plays a script, or echoes `expected_output` if there is none."""
+    """Plays a script, or returns `expected_output` if there is no script."""
 
     label = "mock"
 
@@ -44,7 +44,7 @@ class MockProvider(Provider):
         return Answer(_text(line["output"]), line.get("finish_reason", "stop"))
 
     def _next(self, request: CompletionRequest) -> Mapping[str, Any]:
-        """The line of this call: repeated lines are successive calls, and the last one stays."""
+        """The script line for this call. Lines of the same case answer successive calls; the last one repeats."""
         assert self._script is not None
         key = request.case if request.case in self._script else f"input {unnamed(request.input)}"
         lines = self._script.get(key)
@@ -61,7 +61,7 @@ def _text(value: Any) -> str:
 
 
 def read_script(bundle: Bundle) -> None:
-    """Check the scripts of a bundle, its variants and its judges. Raises BundleError if one cannot be played."""
+    """Check the scripts of a bundle, its variants and its judges. Raises BundleError if one is not valid."""
     choices = [each.provider for each in bundle.each_variant]
     choices += [scorer.rubric.provider for scorer in bundle.contract.scorers if scorer.rubric is not None]
     for script in dict.fromkeys(choice.script for choice in choices if choice is not None and choice.script):
@@ -69,7 +69,7 @@ def read_script(bundle: Bundle) -> None:
 
 
 def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
-    """The lines of a script by the case that they answer."""
+    """Read a script: its lines by the case that they answer."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     problems = []
     for number, value, flaw in lines_of(path):

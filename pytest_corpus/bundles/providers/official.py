@@ -1,4 +1,4 @@
-"""A provider behind an official client: its calls, and its errors in the protocol's taxonomy."""
+"""A provider behind a vendor's official client: its calls, and its errors in the protocol's taxonomy."""
 
 import inspect
 import os
@@ -33,13 +33,13 @@ _RESERVED = {
 
 
 class OfficialProvider:
-    """Calls the API of a vendor with the vendor's client, of which the own retries are off (R78).
+    """Calls the API of a vendor with the vendor's client, whose built-in retries are off (R78).
 
     Attributes:
         vendor: the name of the provider and of the client's module.
-        client: the class of the client in it.
-        method: the client's method that makes a completion.
-        default_model: the model if the bundle names none; empty if it must name one.
+        client: the name of the client's class in that module.
+        method: the path of the client's method for completions.
+        default_model: the model if the bundle names none; empty if the bundle must name one.
     """
 
     vendor: str
@@ -82,16 +82,16 @@ class OfficialProvider:
             self._client.close()
 
     def arguments(self, request: CompletionRequest) -> dict[str, Any]:
-        """The arguments of a request by their names in the API."""
+        """The arguments of a request, by their names in the vendor's API."""
         raise NotImplementedError
 
     def answer(self, found: Any) -> Answer:
-        """The answer in what the client returned; any LookupError, TypeError or AttributeError if it has none."""
+        """Read the answer from the client's result. Raises LookupError, TypeError or AttributeError."""
         raise NotImplementedError
 
 
 def _arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The request as arguments of a client's method; options unknown to this version go into the body unchanged."""
+    """The arguments of the client's method. Options unknown to this client version go into the body."""
     known = inspect.signature(create).parameters
     named = {key: value for key, value in asked.items() if key in known}
     rest = {key: value for key, value in asked.items() if key not in known}
@@ -101,7 +101,7 @@ def _arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str
 
 
 def _read(read: Callable[[Any], Answer], found: Any) -> Answer:
-    """The answer in what a client returned; a server may have sent anything."""
+    """Read the answer from a client's result. The server may have sent anything."""
     try:
         answer = read(found)
     except (AttributeError, TypeError, LookupError, ValueError):
@@ -112,7 +112,7 @@ def _read(read: Callable[[Any], Answer], found: Any) -> Answer:
 
 
 def _provider_error(client: Any, error: Exception) -> ProviderError:
-    """The error of a client module (`openai`, `anthropic`), both of which name their exceptions alike."""
+    """Convert an exception of a client module (`openai`, `anthropic`); both use the same exception names."""
     if isinstance(error, client.APITimeoutError):
         return ProviderError("DeadlineExceeded", "the client timed out")
     if isinstance(error, client.APIConnectionError):
@@ -121,7 +121,7 @@ def _provider_error(client: Any, error: Exception) -> ProviderError:
 
 
 def by_status(error: BaseException) -> ProviderError | None:
-    """The error of an HTTP status that an exception holds, as those of the usual clients do; None if it has none."""
+    """Convert an exception with an HTTP status, as common clients raise it; None if it has no status."""
     response = getattr(error, "response", None)
     for holder, name in ((error, "status_code"), (response, "status_code"), (error, "status"), (error, "code")):
         status = getattr(holder, name, None)

@@ -1,4 +1,4 @@
-"""The chat completions of OpenAI and of servers that speak its API, by the official client."""
+"""Chat completions of OpenAI and of compatible servers, called with the official client."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 
 
 class OpenAIProvider(OfficialProvider):
-    """Calls `chat.completions`; the API has no default model, so one is named here."""
+    """Calls `chat.completions`. The API has no default model, so this class sets one."""
 
     vendor, client, method = "openai", "OpenAI", "chat.completions.create"
     default_model = "gpt-4o-mini"

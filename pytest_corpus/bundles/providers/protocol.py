@@ -1,4 +1,4 @@
-"""The request to a provider, its answer, and its errors."""
+"""The request to a provider, its answer and its errors."""
 
 import time
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """One call. `deadline` is on the monotonic clock; `case`, `expected` and `sample` are for providers of scripts."""
+    """A request to a provider. `deadline` is on the monotonic clock; scripts use `case`, `expected` and `sample`."""
 
     prompt: str
     system: str | None
@@ -26,7 +26,7 @@ class CompletionRequest:
     sample: int = 0
 
     def remaining_s(self) -> float:
-        """Seconds that are left; above 0 as long as the call makes sense."""
+        """The seconds left; the call makes sense only if they are above 0."""
         return max(0.001, self.deadline - time.monotonic())
 
     @property
@@ -37,7 +37,7 @@ class CompletionRequest:
 
     @property
     def options_with_stop_sequences(self) -> dict[str, Any]:
-        """The options with OpenAI's `stop`, a text or a list, as the list `stop_sequences` of the protocol."""
+        """The options, with OpenAI's `stop` (a text or a list) converted to the protocol's list `stop_sequences`."""
         options = dict(self.options)
         if "stop" in options:
             stop = options.pop("stop")
@@ -47,9 +47,9 @@ class CompletionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a provider. `id` is the provider's own; `cached`: it says, or is seen, to repeat an earlier one.
+    """The answer of a provider. `id` is the provider's id; `cached` is true if the answer repeats an earlier one.
 
-    `latency_ms` is the provider's own measure, None where the caller's clock counts.
+    `latency_ms` is measured by the provider; None if the caller measures it.
     """
 
     text: str
@@ -62,7 +62,7 @@ class Answer:
     latency_ms: float | None = None
 
     def flaw(self) -> str:
-        """The field with a value of a wrong type, as a part of a sentence; empty if there is none."""
+        """Describe a field with a value of a wrong type, as a part of a sentence, or return an empty text."""
         for name, kinds in _KINDS.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, kinds):
@@ -78,11 +78,11 @@ _KINDS: Mapping[str, Any] = {
 
 
 class ProviderError(Exception):
-    """A call without an answer: the class of the protocol's taxonomy, and what the provider said.
+    """A failed call: the error class of the protocol, and the provider's message.
 
     Args:
-        name: the class, such as ``ResourceExhausted``; whether it may be tried again follows from it (ERRORS 4).
-        detail: the provider's words, which may be content, unless they are this product's (`is_own`).
+        name: the error class, such as ``ResourceExhausted``; it determines if a retry is allowed (ERRORS 4).
+        detail: the message. It may contain content, unless this product wrote it (`is_own`).
     """
 
     def __init__(
@@ -93,17 +93,17 @@ class ProviderError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """True if another attempt can help."""
+        """True if a retry can succeed."""
         known = TAXONOMY.get(self.name)
         return known is not None and known.retry == "yes"
 
 
 class Provider(Protocol):
-    """Answers prompts. It may block: each call runs in a daemon thread, and is given up at its deadline.
+    """Answers prompts. It may block: each call runs in a daemon thread and is abandoned at its deadline.
 
     Attributes:
-        label: how reports call it, with its model where one is named.
-        calls: the calls that one request costs.
+        label: the name in reports, with the model if one is named.
+        calls: the number of calls for one request.
     """
 
     label: str
@@ -113,5 +113,5 @@ class Provider(Protocol):
         """The answer to one request. Raises ProviderError if there is none."""
 
     def close(self) -> None:
-        """End what it holds, by default nothing."""
+        """Release resources; by default there are none."""
         return

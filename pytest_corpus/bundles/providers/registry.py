@@ -1,4 +1,4 @@
-"""The providers by name; a new one is a module and a line here."""
+"""The providers by name. To add one, write a module and add a line here."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -18,7 +18,7 @@ BUILT_IN = ("corpus", "openai", "anthropic", "mock")
 
 
 def known(hooks: Mapping[str, Complete]) -> list[str]:
-    """The names that a bundle may ask for."""
+    """The provider names that a bundle may use."""
     return [*BUILT_IN, *hooks]
 
 
@@ -30,15 +30,15 @@ def make(
     *,
     plays: bool = False,
 ) -> Provider:
-    """The provider of a choice.
+    """Make the provider of a choice.
 
     Args:
         file: the bundle.yaml, for messages.
-        adapter: the label of the LLM adapter under test and what opens it, where one is declared.
-        plays: only recordings are played, for which an official client and its key are not needed.
+        adapter: the label of the LLM adapter under test and the function that opens it, if one is declared.
+        plays: only recordings are replayed, so the official client and its key are not needed.
 
     Raises:
-        BundleError: there is no such provider, or it lacks what it needs.
+        BundleError: the provider is unknown, or a library or a key is missing.
     """
     if choice.name == "mock":
         return MockProvider(choice.script)

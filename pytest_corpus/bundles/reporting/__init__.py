@@ -1,1 +1,1 @@
-"""The results of bundles: messages, report sections, baselines."""
+"""Reports on bundles: messages, report sections, baselines."""

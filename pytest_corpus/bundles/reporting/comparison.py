@@ -1,4 +1,4 @@
-"""Comparison of runs: paired, case by case (McNemar, a bootstrap for means), and with a committed baseline."""
+"""Comparison of runs: case by case (McNemar, a bootstrap for means), and with a committed baseline."""
 
 import json
 import os
@@ -42,10 +42,10 @@ def outcome(results: Iterable[CaseResult]) -> dict[str, Any]:
 
 
 def compare(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) -> dict[str, Any]:
-    """The differences over the cases of both, and the verdict.
+    """Compare two runs over their common cases: differences and verdict.
 
     Args:
-        deciding: the metrics that decide; by default passes and scores. The error is shared equally among them.
+        deciding: the metrics that decide; by default passes and scores. They share the error probability equally.
     """
     old, new = before["cases"], now["cases"]
     both = [case for case in new if case in old]
@@ -93,7 +93,7 @@ def _difference(name: str, pairs: Sequence[tuple[float, float]], confidence: flo
 
 
 def _mcnemar(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """The exact interval of McNemar's test: it is without 0 if and only if the test rejects."""
+    """The exact interval of McNemar's test. It excludes 0 if and only if the test rejects."""
     from scipy.stats import binomtest
 
     changed, better = sum(change != 0 for change in changes), sum(change > 0 for change in changes)
@@ -104,7 +104,7 @@ def _mcnemar(changes: Sequence[float], confidence: float) -> tuple[float, float]
 
 
 def _bootstrap(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """The interval of a mean from cases drawn again; None for too few of them."""
+    """The bootstrap interval of a mean, resampled by case; None if there are too few cases."""
     if len(changes) < FEWEST or len(set(changes)) == 1:
         return None
     import numpy as np
@@ -123,7 +123,7 @@ def _bootstrap(changes: Sequence[float], confidence: float) -> tuple[float, floa
 
 
 def lines(found: Mapping[str, Any], name: str) -> list[str]:
-    """A comparison for the terminal."""
+    """Lines that show a comparison in the terminal."""
     said = [f"  compared with {name}: {WORDS[found['verdict']]} ({found['cases']} cases of both)"]
     said += [f"    {difference(each)}" for each in found["differences"]]
     for kind in CHANGES:
@@ -134,7 +134,7 @@ def lines(found: Mapping[str, Any], name: str) -> list[str]:
 
 
 def difference(entry: Mapping[str, Any]) -> str:
-    """The difference of one metric."""
+    """Describe the difference of one metric."""
     if "difference" not in entry:
         return f"{entry['metric']}: no case has it in both"
     sign = "+" if entry["difference"] > 0 else ""
@@ -147,16 +147,16 @@ FORMAT = "1.0"
 
 
 class BaselineError(Exception):
-    """A file that is not a baseline; the end of a sentence."""
+    """A file that is not a valid baseline. The message completes a sentence."""
 
 
 def entry(results: Iterable[CaseResult], metrics: Mapping[str, float | None]) -> dict[str, Any]:
-    """The entry of a bundle with one provider: the outcome without content, and metrics except times."""
+    """The baseline entry of a bundle with one provider: the outcome without content, and all metrics except times."""
     return {**outcome(results), "metrics": {name: each for name, each in metrics.items() if not name.endswith("_ms")}}
 
 
 def name_of(bundle: Path, provider: str, baseline: Path) -> str:
-    """The name of a bundle with a provider in a baseline: its path from there, wherever the run began."""
+    """The name of a bundle with a provider in a baseline. Paths are relative to the baseline file."""
     try:
         path = Path(os.path.relpath(bundle, baseline.absolute().parent)).as_posix()
     except ValueError:  # another drive of Windows
@@ -165,7 +165,7 @@ def name_of(bundle: Path, provider: str, baseline: Path) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is none."""
+    """Read the entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is not valid."""
     try:
         document = bounded.document(path)
     except bounded.FileRefused as error:
@@ -181,13 +181,13 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Write a baseline; entries of other bundles stay. Raises OSError if it cannot be written."""
+    """Write a baseline and keep the entries of other bundles. Raises OSError if it cannot be written."""
     document = {"format": FORMAT, "bundles": {**before, **entries}}
     write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
 
 def compare_with_baseline(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The comparison of a section with its baseline: the changes by kind, if there are any, and the paired one."""
+    """Compare a section with its baseline: the changes by kind, if there are any, and the paired comparison."""
     if before is None:
         return {"baseline": {"added": sorted(now["cases"])}}
     changed = [

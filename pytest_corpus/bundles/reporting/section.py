@@ -1,4 +1,4 @@
-"""The section of a report on one bundle with one provider: numbers, ids and reasons without content."""
+"""The report section of one bundle with one provider: numbers, ids and reasons, without content."""
 
 import os
 from collections import Counter
@@ -20,7 +20,7 @@ LONGEST = 2_000
 
 
 def message(file: str, provider: str, result: CaseResult, *, full: bool, option: str = "") -> str:
-    """The text of a failed case; `option` is what would show its content."""
+    """The failure text of a case; `option` is the option that would show the content."""
     lines = list(_lines(file, provider, result, full=full))
     if option and not full:
         lines.append(f"  ({option} shows the prompt and the answer)")
@@ -28,7 +28,7 @@ def message(file: str, provider: str, result: CaseResult, *, full: bool, option:
 
 
 def fit(text: str, secrets: Sequence[str] | None = None) -> str:
-    """Text that may hold content as it may be shown: secrets (of the environment) masked, no character that steers."""
+    """Make text safe to show: mask secrets of the environment and replace control characters."""
     hidden = secret_values(os.environ) if secrets is None else secrets
     return "\n".join(map(printable, masked(text, hidden).split("\n")))
 
@@ -63,7 +63,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Head:
-    """The facts of a run of a bundle that are known before it runs."""
+    """The facts of a bundle run that are known before it starts."""
 
     file: str
     name: str
@@ -83,17 +83,17 @@ class Head:
 
     @property
     def label(self) -> str:
-        """The variant and the provider."""
+        """The label of the variant and the provider."""
         return f"{self.variant} {self.provider}".lstrip()
 
     @property
     def whole(self) -> bool:
-        """True if all of its cases were selected."""
+        """True if all cases of the bundle were selected."""
         return self.selected == len(self.cases)
 
 
 def metric_names(bundle: Bundle) -> tuple[str, ...]:
-    """The metrics that are reported of a bundle."""
+    """The metrics that reports show for a bundle."""
     several = metrics.names(bundle.at_least, ())
     every = [*several, *bundle.extra_metrics]
     kept = {each.metric for each in bundle.thresholds}
@@ -107,11 +107,11 @@ def metric_names(bundle: Bundle) -> tuple[str, ...]:
 
 
 def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -> dict[str, Any]:
-    """The section of a report, a JSON value.
+    """Build the report section, a JSON value.
 
     Args:
-        results: those of the cases that ended.
-        stopped: the run did not come to its end, so that nothing is judged.
+        results: the results of the finished cases.
+        stopped: the run did not finish, so thresholds are not judged.
     """
     judges = head.whole and not stopped
     by_status = Counter(result.status for result in results)
@@ -170,10 +170,10 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
 def build_all(
     runs: Mapping[str, tuple[Head, Sequence[CaseResult]]], judged: Container[str]
 ) -> dict[str, dict[str, Any]]:
-    """The sections of runs by key, which is ``bundle | label``, compared with the run that each refers to.
+    """Build the sections by key, ``bundle | label``; each is compared with its reference run.
 
     Args:
-        judged: the keys of those to which thresholds apply.
+        judged: the keys of the runs to which thresholds apply.
     """
     found = {key: build(head, results, stopped=key not in judged) for key, (head, results) in runs.items()}
     for key, (head, results) in runs.items():
@@ -207,7 +207,7 @@ def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
 
 
 def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
-    """The prompts and answers that were kept, as they may be shown: of each sample, with its number."""
+    """The recorded prompts and answers of each sample, made safe to show, with the sample's number."""
     shown = partial(fit, secrets=secret_values(os.environ))
     return [
         {
@@ -230,7 +230,7 @@ def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
 
 
 def one_line(section: Mapping[str, Any]) -> str:
-    """A bundle in one line."""
+    """Describe a bundle in one line."""
     cases = section["cases"]
     said = section["verdict"].replace("_", " ")
     parts = [f"{cases['passed']}/{cases['total']} cases passed"]
@@ -246,12 +246,12 @@ def one_line(section: Mapping[str, Any]) -> str:
 
 
 def label(section: Mapping[str, Any]) -> str:
-    """The variant and the provider of a section."""
+    """The label of the variant and the provider in a section."""
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 
 def used(usage: Mapping[str, Any], currency: str) -> str:
-    """The use of providers by scorers."""
+    """Describe the calls, tokens and cost of the scorers."""
     parts = [f"{usage['calls']} calls"]
     parts += [f"{usage['tokens']} tokens"] if "tokens" in usage else []
     parts += [f"cost {usage['cost']:.6g} {currency}".rstrip()] if "cost" in usage else []
@@ -259,7 +259,7 @@ def used(usage: Mapping[str, Any], currency: str) -> str:
 
 
 def lines(section: Mapping[str, Any]) -> list[str]:
-    """A bundle for the terminal."""
+    """Lines that show a bundle in the terminal."""
     found = [one_line(section)]
     for each in section["thresholds"]:
         word = "UNDECIDED" if each.get("undecided") else "holds" if each["holds"] else "FAILS"

@@ -1,1 +1,1 @@
-"""Asking for the answers: one case with its retries, many cases side by side, in one process or several."""
+"""Running cases: one case with its retries, many cases concurrently, in one process or several."""

@@ -1,4 +1,4 @@
-"""Asking one case: its samples, attempts and waiting, until there is a result or no time left."""
+"""Running one case: samples, attempts and waiting, until there is a result or the time is over."""
 
 import random
 import time
@@ -33,12 +33,12 @@ LONGEST_PAUSE_S = 20.0
 
 
 class OverBudget(Exception):
-    """No further call may be made."""
+    """No further call is allowed."""
 
 
 @dataclass
 class CaseProgress:
-    """The progress of a case, reported if it is given up."""
+    """The progress of a case; it is reported if the case is abandoned."""
 
     deadline: float
     calls: int = 0
@@ -50,7 +50,7 @@ class CaseProgress:
 
 @dataclass(frozen=True)
 class Asking:
-    """The inputs of asking the cases of a bundle."""
+    """Everything that is needed to run the cases of a bundle."""
 
     bundle: Bundle
     choice: ProviderChoice
@@ -68,7 +68,7 @@ class Asking:
     pause: Callable[[float], None] = time.sleep
 
     def ask(self, case: Case, store: Store, progress: CaseProgress) -> CaseResult:
-        """The result of a case."""
+        """Run a case and return its result."""
         prompts = self.bundle.prompts(case)
         how = ""
         for number in range(self.bundle.samples):
@@ -98,7 +98,7 @@ class Asking:
         return self._result(case, progress, how)
 
     def _is_decided(self, samples: list[Sample]) -> bool:
-        """True if enough samples passed, or no longer enough can: further ones would not change the case."""
+        """True if enough samples passed or too many failed, so further samples cannot change the result."""
         passed = sum(sample.status == PASSED for sample in independent(samples))
         return not 0 < self.bundle.min_passing - passed <= self.bundle.samples - len(samples)
 
@@ -119,7 +119,7 @@ class Asking:
         )
 
     def _scorers(self, asked: CompletionRequest, store: Store, progress: CaseProgress) -> dict[str, Score]:
-        """The scorers of an answer; those that ask share the time, the budget and the cassettes of the case."""
+        """The scorers of an answer. Those that ask a provider share the time, budget and cassettes of the case."""
         own: dict[str, Score] = {}
         for judge in self.judges:
             other = replace(self, provider=judge.provider)
@@ -136,7 +136,7 @@ class Asking:
         return {**self.scorers, **own}
 
     def _judged(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> Answer:
-        """An answer to a scorer, whose calls are not those of the case."""
+        """Ask a provider on behalf of a scorer. These calls do not count as calls of the case."""
         before = progress.calls
         try:
             answer = self._answered(request, store, progress)[0]
@@ -153,7 +153,7 @@ class Asking:
     def _answered(
         self, request: CompletionRequest, store: Store, progress: CaseProgress
     ) -> tuple[Answer, int, float | None, str]:
-        """An answer, the attempts it took, its latency, and whether it was replayed or recorded."""
+        """Get an answer, with its attempts, its latency, and flags for replayed and recorded."""
         tape = self.cassettes
         if tape is not None and (replayed := tape.replayed(self.provider.label, request)) is not None:
             return replayed, 0, None, "replayed"
@@ -164,7 +164,7 @@ class Asking:
         return answer, attempts, latency, "recorded"
 
     def _kept(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
-        """An answer that an earlier run was given, if the run keeps answers; else a new one, which is kept."""
+        """Return the answer of an interrupted run, if there is one; otherwise ask, and save the answer."""
         if store.journal is None:
             return self._attempts(request, store, progress)
         named = filter(None, (self.bundle.name, self.bundle.variant, request.case))
@@ -179,7 +179,7 @@ class Asking:
         return answer, attempts, latency
 
     def _attempts(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
-        """An answer, with the number of attempts and the milliseconds of the last one."""
+        """Ask with retries. Returns the answer, the number of attempts and the milliseconds of the last one."""
         attempt = 0
         while True:
             attempt += 1
@@ -203,7 +203,7 @@ class Asking:
                 self._wait(error, attempt, request, progress)
 
     def _wait(self, error: ProviderError, attempt: int, request: CompletionRequest, progress: CaseProgress) -> None:
-        """Wait before another attempt: as long as the provider asks, and a random part more."""
+        """Wait before a retry: the time that the provider asks for, plus a random part."""
         asked = (error.retry_after_ms or 0) / 1000
         usual = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))
         seconds = asked * random.uniform(1, 1.1) if asked else usual * random.uniform(0.5, 1)
@@ -262,7 +262,7 @@ class Asking:
         return CaseResult(case.id, status, samples, reasons, progress.calls, how, round(seconds, 3))
 
     def given_up(self, case: Case, progress: CaseProgress) -> CaseResult:
-        """The result of a case whose time is over."""
+        """The result of a case that ran out of time."""
         progress.over = True
         said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"
         prompts = self.bundle.prompts(case)
@@ -270,7 +270,7 @@ class Asking:
         return CaseResult(case.id, ERROR, samples, calls=progress.calls, seconds=self.bundle.timeout)
 
     def broken(self, case: Case, said: str, calls: int = 0) -> CaseResult:
-        """The result of a case that could not be asked."""
+        """The result of a case that could not be run."""
         return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),), calls=calls)
 
 
@@ -281,7 +281,7 @@ def _total(answer: Answer) -> int | None:
 
 
 def _reason(error: ProviderError | OverBudget | MissingAnswer) -> Reason:
-    """The reason why there is no answer; what a provider said may be content."""
+    """The reason for a missing answer. The provider's message may contain content."""
     if isinstance(error, OverBudget):
         return Reason("budget", str(error))
     if isinstance(error, MissingAnswer):

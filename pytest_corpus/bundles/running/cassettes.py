@@ -1,6 +1,6 @@
-"""Answers recorded in files and played again (R85): one sorted JSON file a case, keyed by the content of the request.
+"""Recording and replaying answers (R85): one sorted JSON file per case, with a hash of the request as the key.
 
-No headers and no keys are in them: only what was asked and what came back.
+The files contain requests and answers, but no headers and no API keys.
 """
 
 import difflib
@@ -31,7 +31,7 @@ FORMAT = "1.0"
 
 
 def mode_of(given: str | None, folder: Path, environment: Mapping[str, str]) -> str:
-    """The mode that holds: what was asked for, else `none` under CI where there are cassettes, else `off`."""
+    """The mode in effect: the given one; by default `none` under CI if cassettes exist, otherwise `off`."""
     return usual_mode(given, environment, "off", exists=any((folder / FOLDER).glob("*.json")))
 
 
@@ -46,7 +46,8 @@ class Cassettes:
         self._recorded: set[tuple[str, str]] = set()
 
     def replayed(self, provider: str, request: CompletionRequest) -> Answer | None:
-        """The recorded answer to a request; None if it is to be recorded. Raises MissingAnswer if it may not be."""
+        """The recorded answer; None if it is to be recorded. Raises MissingAnswer if recording is not
+        allowed."""
         if self.mode == "all":
             return None
         path = self._path(request.case)
@@ -62,7 +63,7 @@ class Cassettes:
         raise self._miss(provider, request, entries)
 
     def record(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
-        """Keep the answer to a request in the file of its case. Raises MissingAnswer if it cannot be written."""
+        """Write the answer to the file of its case. Raises MissingAnswer if the file cannot be written."""
         try:
             self._folder.mkdir(exist_ok=True)
             with _alone(self._folder):
@@ -123,7 +124,7 @@ class Cassettes:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Lock a folder for writing: concurrent providers and workers share the files of cases."""
+    """Lock a folder for writing, because providers and workers share the files of cases."""
     with _WRITING:
         if os.name == "nt":  # it has no flock: record in one process
             yield
@@ -146,7 +147,7 @@ def _order(entry: Mapping[str, Any]) -> tuple[str, int, str]:
 
 
 def key_of(provider: str, request: CompletionRequest) -> str:
-    """The key of a recording: a hash of everything that the answer may depend on."""
+    """The key of a recording: a hash of everything that can influence the answer."""
     return kept_answers.key_of(_asked(provider, request))
 
 

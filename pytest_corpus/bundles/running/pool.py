@@ -1,7 +1,7 @@
-"""Cases run concurrently, up to a limit: each with its time limit, none twice.
+"""Runs cases concurrently up to a limit, each once and with a time limit.
 
-Cases run in daemon threads, so that a provider that blocks can be given up and cannot keep the process alive. New cases
-are started only while a caller waits for a result, or when the store of another process hands them out.
+Cases run in daemon threads, so a blocked provider can be abandoned and does not keep the process alive. New cases
+start only while a caller waits for a result, or when the store of another process hands them out.
 """
 
 import math
@@ -31,9 +31,9 @@ class _Running:
 
 
 class Pool:
-    """Asks the cases of one bundle with one provider.
+    """Runs the cases of one bundle with one provider.
 
-    The lock is never held while the store is used: a store of another process may wait for it.
+    The lock is released before the store is used, because a store of another process may wait for the lock.
     """
 
     def __init__(self, asking: Asking, cases: Iterable[Case], store: Store) -> None:
@@ -50,7 +50,7 @@ class Pool:
         store.begin(self._start, lambda: self._changed.put(None))
 
     def result(self, wanted: str) -> CaseResult:
-        """The result of a case; it and others are asked now, as far as there is room."""
+        """Wait for the result of a case; run it and others as long as there is room."""
         while True:
             self._give_up()
             found = self._store.next(wanted)
@@ -62,18 +62,18 @@ class Pool:
                 self._wait()
 
     def finish(self) -> None:
-        """Wait for the cases that run: other processes may wait for them too."""
+        """Wait for the running cases, because other processes may need their results."""
         self._store.leave()
         while self._running:
             self._give_up()
             self._wait()
 
     def leave_out(self, case: str) -> CaseResult:
-        """The result of a case that need not be asked."""
+        """Return the result of a case that is not needed any more."""
         return self._store.leave_out(CaseResult(case, NOT_ASKED))
 
     def drain(self) -> None:
-        """Wait for nothing any more: cases that run are given up."""
+        """Abandon the running cases and stop waiting."""
         self._ends.set()
         with self._lock:
             for running in self._running.values():
@@ -82,18 +82,18 @@ class Pool:
                 self._ready.put(None)
 
     def _watch(self) -> None:
-        """Give up the cases whose time is over, even if this process waits for none of them."""
+        """Abandon the cases whose time is over, even if this process does not wait for them."""
         while not self._ends.wait(LONGEST_WAIT_S):
             self._give_up()
 
     def _wait(self) -> None:
-        """Wait until a case ends, here or in another process, or its time is over."""
+        """Wait until a case ends in any process, or until its time is over."""
         until = min((each.progress.deadline for each in list(self._running.values())), default=math.inf)
         with suppress(queue.Empty):
             self._changed.get(timeout=max(0.001, min(until - time.monotonic(), LONGEST_WAIT_S)))
 
     def _start(self, name: str) -> None:
-        """Start a case that the store handed out; a thread that is free takes it."""
+        """Start a case that the store handed out, in an idle thread if there is one."""
         case = self._cases[name]
         with self._lock:
             self._hanging = [thread for thread in self._hanging if thread.is_alive()]

@@ -1,7 +1,7 @@
-"""Stores that the workers of a run share: the controller has them, and workers use them over a channel (R84).
+"""Stores that the workers of a run share. The controller owns them; workers use them over a channel (R84).
 
 A message is a JSON array. A worker sends the name of a method of `StoreServer` and its arguments; the server sends
-`reply`, or `case` and `results` as soon as there is something to ask or what a worker waits for. Workers write no file.
+`reply`, or `case` and `results` once a worker has a case to run or its results exist. Workers write no file.
 """
 
 import json
@@ -21,7 +21,7 @@ MOST_AHEAD = 50
 
 
 class Channel(Protocol):
-    """The part of a channel of execnet that is used."""
+    """The used part of execnet's channel."""
 
     def send(self, item: object) -> None: ...
 
@@ -29,7 +29,7 @@ class Channel(Protocol):
 
 
 class _Shared(Store):
-    """A store of the controller, with the workers that wait for something, and those that ask before they wait."""
+    """A store in the controller, with the workers that wait, and the workers that run cases before they wait."""
 
     def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: Journal | None) -> None:
         super().__init__(cases, slots, spent_budget, journal)
@@ -40,7 +40,7 @@ class _Shared(Store):
         self.eager: list[Any] = []
 
     def found(self, worker: object) -> list[Any] | None:
-        """The message for a worker that waits; None if it has to wait on."""
+        """The message for a waiting worker; None if it has to keep waiting."""
         wanted = self.wanted[worker]
         found = self.results.get(wanted) if worker in self.eager else self.next(wanted, worker)
         if found is None:
@@ -54,7 +54,7 @@ class _Shared(Store):
         return ["results", [bare(each) for each in (found, *more)]]
 
     def ahead(self) -> Iterator[tuple[Any, list[Any]]]:
-        """Messages with cases for the workers that ask before they wait: each to the one that asks the fewest."""
+        """Messages that give cases to workers before they wait; the least busy worker comes first."""
         while self.eager:
             worker = min(self.eager, key=list(self._running.values()).count)
             found = self.next(None, worker)
@@ -64,16 +64,16 @@ class _Shared(Store):
             yield worker, ["case", found]
 
     def forget(self, worker: object) -> None:
-        """Send a worker nothing any more."""
+        """Stop sending messages to a worker."""
         self.wanted.pop(worker, None)
         self.eager = [each for each in self.eager if each is not worker]
 
 
 class StoreServer:
-    """Answers the messages of workers; each worker's messages arrive in a thread of its own.
+    """Answers the messages of workers; a separate thread receives them for each worker.
 
     Args:
-        opened: is called with the key and the description of each bundle that a worker begins.
+        opened: called with the key and the description of each bundle that a worker starts.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class StoreServer:
         self._lock = threading.Lock()
 
     def take(self, worker: Channel, text: str | None) -> None:
-        """Take a message of a worker; None says that the worker has ended."""
+        """Handle a message of a worker; None means that the worker has ended."""
         if text is None:
             for key, store in list(self._stores.items()):
                 with store.lock:
@@ -120,7 +120,7 @@ class StoreServer:
                 self._journal.record(*given)
 
     def _serve(self, key: str) -> None:
-        """Send workers what they wait for, if it is there."""
+        """Send waiting workers their cases or results, if there are any."""
         store = self._stores[key]
         with store.lock:
             found = [(worker, message) for worker in list(store.wanted) if (message := store.found(worker))]
@@ -158,7 +158,7 @@ class StoreClient:
             self.stores[given[0]].take(kind, given[1])
 
     def tell(self, *message: Any) -> None:
-        """Send a message that has no answer."""
+        """Send a message that needs no answer."""
         self._channel.send(json.dumps(message))
 
     def ask(self, *message: Any) -> Any:
@@ -172,7 +172,7 @@ class StoreClient:
 
 
 class RemoteSpentBudget(SpentBudget):
-    """The calls and tokens of all workers, which the controller counts."""
+    """The calls and tokens of all workers, counted by the controller."""
 
     def __init__(self, client: StoreClient) -> None:
         super().__init__()
@@ -186,7 +186,7 @@ class RemoteSpentBudget(SpentBudget):
 
 
 class RemoteJournal(Journal):
-    """The journal of the controller."""
+    """The controller's journal, used by a worker."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
@@ -198,15 +198,15 @@ class RemoteJournal(Journal):
         self._client.tell("record", key, entry)
 
     def close(self) -> None:
-        """Leave the file to the controller."""
+        """Do nothing: the controller closes the file."""
 
 
 class RemoteStore(Store):
-    """A store of the controller, used by a worker.
+    """The controller's store, used by a worker.
 
     Args:
-        local: has the cases, the slots and the journal.
-        eager: the worker asks cases from the beginning, if several run at a time, and not only while it waits.
+        local: provides the cases, the slots and the journal.
+        eager: if several cases run concurrently, the worker starts them at once and not only while it waits.
     """
 
     is_shared = True
@@ -226,7 +226,7 @@ class RemoteStore(Store):
             self._client.tell("ahead", self._key)
 
     def take(self, kind: str, value: Any) -> None:
-        """Take what the controller sends unasked: a case to ask, or results."""
+        """Handle a message that the controller sends unasked: a case to run, or results."""
         if kind == "case":
             self._start(value)
             if self._eager:  # it still waits for a result

@@ -1,4 +1,4 @@
-"""Shards of a bundle: its cases cut by the time that they took, and the digest that all shards have in common."""
+"""Shards: the cases of a bundle divided by their durations, and the digest that all its shards share."""
 
 import heapq
 import json
@@ -23,7 +23,7 @@ DURATIONS = "durations.json"
 
 
 def cut(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
-    """The cases of a shard, in their order. The longest go first, each to the shard that has the least to do."""
+    """The cases of a shard, in their order. The longest cases are assigned first, each to the least loaded shard."""
     known = durations(bundle.folder)
     usual = fmean(known.values()) if known else 1.0
     seconds = [known.get(case.id, usual) for case in bundle.cases]
@@ -38,7 +38,7 @@ def cut(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
 
 
 def durations(folder: Path) -> dict[str, float]:
-    """The seconds of cases in an earlier run; empty if there is no file. Raises BundleError if it is unusable."""
+    """The seconds of each case in an earlier run; empty if there is no file. Raises BundleError if it is unusable."""
     path = folder / DURATIONS
     if not path.exists():
         return {}
@@ -53,7 +53,7 @@ def durations(folder: Path) -> dict[str, float]:
 
 
 def write_durations(folder: Path, results: Iterable[CaseResult]) -> None:
-    """Write the seconds of the cases of a bundle, their mean over providers. Raises OSError."""
+    """Write the seconds of each case, averaged over providers. Raises OSError."""
     found: dict[str, list[float]] = {}
     for each in results:
         if each.cassette != "replayed":
@@ -63,7 +63,7 @@ def write_durations(folder: Path, results: Iterable[CaseResult]) -> None:
 
 
 def digest(bundle: Bundle) -> str:
-    """The SHA-256 of everything that decides the cases, prompts and checks of a bundle, wherever its folder is."""
+    """The SHA-256 of everything that determines cases, prompts and checks; independent of the folder's location."""
     text = json.dumps([bundle, durations(bundle.folder)], default=_plain, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

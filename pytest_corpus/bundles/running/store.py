@@ -1,4 +1,4 @@
-"""Claims and results of cases, and what their calls cost (R84); a file keeps the answers of a run that is killed."""
+"""Claims and results of cases, and the cost of their calls (R84). A journal file keeps answers if a run is killed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Journal:
         shard: the shard that runs; None for a whole run.
 
     Raises:
-        FileRefused: a file of the folder is none that is read, or is beyond the limits of such a file.
+        FileRefused: a file in the folder is not a valid journal or exceeds its limits.
         OSError: the file cannot be written.
     """
 
@@ -51,12 +51,12 @@ class Journal:
             os.write(self._handle, b"\n")
 
     def recall(self, key: str) -> Any:
-        """The entry of a key; None if there is none."""
+        """The entry of a key, or None."""
         line = self._known.get(key)
         return line and bounded.value(line)[1]
 
     def record(self, key: str, entry: Any) -> None:
-        """Keep an entry; it is in the file when this returns."""
+        """Save an entry; it is in the file when this method returns."""
         line = json.dumps([key, entry]).encode() + b"\n"
         with self._lock:
             self._known[key] = line
@@ -75,11 +75,11 @@ class Spent:
     tokens: int = 0
 
     def plus(self, calls: int, tokens: int) -> Spent:
-        """This and more."""
+        """These numbers plus more calls and tokens."""
         return Spent(self.calls + calls, self.tokens + tokens)
 
     def refusal(self, limit: Budget) -> str:
-        """The reason against a further call; empty if one may be made."""
+        """The reason why no further call is allowed; empty if one is."""
         for kind, most in limit.limits.items():
             if getattr(self, kind) >= most:
                 return f"the budget of {most:,} {kind} is used up"
@@ -90,7 +90,7 @@ class Spent:
 
 
 class SpentBudget:
-    """Calls and tokens that a process spent in all its bundles."""
+    """The calls and tokens that a process spent on all its bundles."""
 
     def __init__(self) -> None:
         self._spent = Spent()
@@ -102,7 +102,7 @@ class SpentBudget:
         return self._spent
 
     def spend(self, limit: Budget, calls: int = 1) -> str:
-        """Count calls, or return the reason why they may not be made."""
+        """Count calls, or return the reason why they are not allowed."""
         return self.change(calls, 0, limit)
 
     def pay(self, tokens: int) -> None:
@@ -111,7 +111,7 @@ class SpentBudget:
             self.change(0, tokens, Budget())
 
     def change(self, calls: int, tokens: int, limit: Budget) -> str:
-        """Count calls and tokens, or return the reason why no further call may be made."""
+        """Count calls and tokens, or return the reason why no further call is allowed."""
         with self._lock:
             if refusal := self._spent.plus(max(calls - 1, 0), 0).refusal(limit):
                 return refusal
@@ -120,12 +120,12 @@ class SpentBudget:
 
 
 class Store:
-    """Hands out the cases of one bundle with one provider, each once in all, and keeps their results.
+    """Hands out each case of one bundle with one provider exactly once, and keeps the results.
 
     Args:
         cases: the selected cases, in their order.
-        slots: the most cases that run concurrently, in all processes.
-        journal: keeps answers for a run that is resumed.
+        slots: the largest number of cases that run concurrently in all processes.
+        journal: keeps answers so that a run can be resumed.
     """
 
     is_shared = False
@@ -142,21 +142,21 @@ class Store:
         self._lock = threading.Lock()
 
     def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
-        """Note what starts a case and what is called when a result arrives, for stores of other processes."""
+        """Set the callbacks that start a case and report a new result; only stores of other processes use them."""
 
     def leave(self) -> None:
-        """Ask for no further case."""
+        """Stop handing out cases."""
 
     def _waits(self, case: str) -> bool:
         return case not in self.results and case not in self._running
 
     def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:
-        """The result of a case; or the id of a case that the caller is to ask now; None: it has to wait.
+        """Return the wanted result, or the id of a case that the caller must run now, or None if it has to wait.
 
         Args:
-            wanted: the case whose result is waited for; others are handed out if several may run concurrently.
-                None: any of them.
-            owner: the process that asks.
+            wanted: the case whose result the caller needs; None for any case. Other cases are handed out if several
+                may run concurrently.
+            owner: the process of the caller.
         """
         with self._lock:
             case = None
@@ -168,19 +168,19 @@ class Store:
             return case
 
     def keep(self, result: CaseResult) -> None:
-        """Keep the result of a case that was handed out; a second one is dropped."""
+        """Keep the result of a case that was handed out; drop a second result."""
         with self._lock:
             if self._running.pop(result.case, self) is not self:
                 self.results[result.case] = result
 
     def leave_out(self, result: CaseResult) -> CaseResult:
-        """Keep this result of a case, whether it is asked or not: the run has the same result whenever calls end."""
+        """Set the result of a case that is left out. It replaces a real result, so timing cannot change the outcome."""
         with self._lock:
             self._running.pop(result.case, None)
             self.results[result.case] = result
         return result
 
     def abandon(self, owner: object) -> None:
-        """Note that a process has ended: its cases have no answer, and are not asked again."""
+        """Mark the cases of a dead process as failed; they do not run again."""
         for case in [case for case, each in list(self._running.items()) if each is owner]:
             self.keep(lost(case))
