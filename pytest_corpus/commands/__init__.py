@@ -1,6 +1,6 @@
-"""The commands of `pytest-corpus`, a module each, with `arguments(parser)` and `run(given) -> int`, the exit code.
+"""The commands of `pytest-corpus`. Each module has `arguments(parser)` and `run(given) -> int`, the exit code.
 
-`run` raises a `PlainError` if something cannot be done.
+`run` raises a `PlainError` if it cannot do what was requested.
 """
 
 from pytest_corpus.text.problems import PlainError
@@ -34,4 +34,4 @@ INTERRUPTED, NO_READER = 130, 141
 
 
 class CommandError(PlainError):
-    """One sentence on a request that cannot be carried out: what is wrong, where, and what to do."""
+    """A request that cannot be carried out. One sentence says what is wrong, where, and what to do."""

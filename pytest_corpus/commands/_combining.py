@@ -1,4 +1,4 @@
-"""The reports of all shards of a run of bundles as the one report that a run in one process writes."""
+"""Combines the reports of all shards of a bundle run into the report that a single process would write."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,10 +18,10 @@ Run = tuple[Head, Sequence[CaseResult]]
 
 
 def combined(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], list[Run]]:
-    """The report of the whole run, and its runs.
+    """Combine reports; return the report of the whole run, and its runs.
 
     Raises:
-        Unfit: they are not all shards of one run, each of them once and whole.
+        Unfit: the reports are not all shards of one run, each complete and present once.
     """
     parts = sorted((check(name, document) for name, document in reports), key=lambda each: each.shard.number)
     check_numbers(parts)
@@ -62,7 +62,7 @@ def _report(parts: Sequence[Part], sections: Sequence[Mapping[str, Any]]) -> dic
 
 
 def _run(name: str, sections: Sequence[tuple[Part, dict[str, Any]]]) -> Run:
-    """One bundle with one provider: its head, and the results of all its cases in their order."""
+    """Combine one bundle with one provider: its head, and the results of all its cases in order."""
     name, (first, whole) = printable(name), sections[0]
     results: dict[str, CaseResult] = {}
     owners: dict[str, Part] = {}

@@ -21,14 +21,14 @@ ACTIONS = "actions"  # the default of a command's parser that holds the parsers 
 
 
 def format_argument(parser: argparse.ArgumentParser, **more: str) -> None:
-    """Add `--format text|json`, which every command with a result has; `more` formats with what each is."""
+    """Add `--format text|json`, which every command with a result has; `more` adds formats with their descriptions."""
     others = (f"{name}: {what}" for name, what in more.items())
     text = "; ".join(("text for people (default)", "json for machines", *others))
     parser.add_argument("--format", choices=("text", "json", *more), default="text", help=text)
 
 
 def actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[..., int]], argparse.ArgumentParser]:
-    """Give a command actions; the result adds one by its name, its summary, and the function that carries it out."""
+    """Give a command actions. Returns a function that adds one: its name, its summary and its function."""
     below = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.set_defaults(**{ACTIONS: below.choices})
 
@@ -43,7 +43,7 @@ def actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[...
 def component_argument(
     parser: argparse.ArgumentParser, known: Sequence[str], text: str, *, several: bool = False, **more: Any
 ) -> None:
-    """Add `--component COMPONENT`, one of those known, or with `several` a list: with commas, or repeated."""
+    """Add `--component COMPONENT`, one of the known components; with `several`, a list with commas, or repeated."""
 
     class Component(argparse.Action):
         def __call__(self, _: Any, namespace: argparse.Namespace, values: Any, *__: Any) -> None:
@@ -59,14 +59,14 @@ def component_argument(
 
 
 def check_word(word: str, known: Iterable[str], kind: str) -> None:
-    """Raise CommandError if a word is not one of those known; it names the nearest of them, or all."""
+    """Raise CommandError if a word is unknown. The message names the most similar known word, or all of them."""
     if word not in (every := list(known)):
         hint = meant(word, every, f"use {', '.join(every)}")
         raise CommandError(f"there is no {kind} {word!r}; {hint}")
 
 
 def schema_version_argument(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add `--schema-version VERSION`; `text` says what counts without it."""
+    """Add `--schema-version VERSION`; `text` explains the default."""
     parser.add_argument(
         "--schema-version", choices=EDITIONS, metavar="VERSION", help=f"{' or '.join(EDITIONS)} (default: {text})"
     )
@@ -78,13 +78,13 @@ def output_argument(parser: argparse.ArgumentParser, text: str, metavar: str = "
 
 
 def report_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--report PATH` and `-o`, as `--corpus-report` of pytest."""
+    """Add `--report PATH` and `-o`, equal to `--corpus-report` of pytest."""
     text = "write a report in the format of the suffix, as --corpus-report does; repeatable"
     parser.add_argument("-o", "--report", dest="reports", action="append", default=[], metavar="PATH", help=text)
 
 
 def count(text: str) -> int:
-    """The value of an argument that must be a positive integer."""
+    """Parse an argument that must be a positive integer."""
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -92,18 +92,18 @@ def count(text: str) -> int:
 
 
 def say(*lines: str) -> None:
-    """Write lines to stdout; characters that would change the terminal are escaped."""
+    """Write lines to stdout; control characters are escaped."""
     for line in lines:
         sys.stdout.write(printable(line) + "\n")
 
 
 def say_json(value: Any) -> None:
-    """Write one JSON document to stdout, in ASCII, which every pipe can encode."""
+    """Write one JSON document to stdout, in ASCII, so that every pipe can encode it."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def result(given: argparse.Namespace, document: Any, *lines: str) -> None:
-    """Write a result as `--format` asks: a JSON document for machines, or lines for people."""
+    """Write a result in the requested `--format`: a JSON document or lines of text."""
     if given.format == "json":
         say_json(document)
     else:
@@ -116,12 +116,12 @@ def warn(text: str) -> None:
 
 
 def good(text: str) -> str:
-    """A word in green, on a terminal with colours."""
+    """Make a word green if the terminal has colours."""
     return _coloured(text, "32")
 
 
 def bad(text: str) -> str:
-    """A word in red, on a terminal with colours."""
+    """Make a word red if the terminal has colours."""
     return _coloured(text, "31")
 
 
@@ -131,12 +131,12 @@ def _coloured(text: str, colour: str) -> str:
 
 
 def verdict(subject: str, word: str, rest: str) -> None:
-    """Write one line of a result: the subject, the coloured word that counts, and the rest."""
+    """Write one result line: the subject, a coloured word, and the rest."""
     sys.stdout.write(f"{printable(subject)}: {word} {printable(rest)}\n")
 
 
 def table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
-    """Rows as lines of aligned columns; those with an index in `right` are aligned there."""
+    """Format rows as lines of aligned columns; columns whose index is in `right` are aligned right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -158,7 +158,7 @@ def found(findings: Sized) -> str:
 
 
 def size(number: int) -> str:
-    """An amount of bytes in binary units."""
+    """Format a number of bytes in binary units."""
     amount = float(number)
     for unit in ("bytes", "KiB", "MiB"):
         if amount < 1024:
@@ -168,13 +168,13 @@ def size(number: int) -> str:
 
 
 class Progress:
-    """One line with the progress of a command on a terminal's stderr; nothing in a pipe.
+    """One progress line on stderr if it is a terminal; otherwise no output.
 
-    As a context manager it leaves the terminal as it was. Call `clear` before anything is written to stdout.
+    The context manager restores the terminal. Call `clear` before you write to stdout.
 
     Args:
-        total: the whole amount; None if it is unknown.
-        measure: renders an amount.
+        total: the total amount; None if it is unknown.
+        measure: formats an amount.
     """
 
     _PAUSE_S = 0.1
@@ -194,7 +194,7 @@ class Progress:
         self.clear()
 
     def at(self, done: int, note: str = "") -> None:
-        """Show the amount that is done, with a note."""
+        """Show the amount that is finished, with a note."""
         if not self._shows or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._PAUSE_S
@@ -207,7 +207,7 @@ class Progress:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Remove the line, so that something else can be written."""
+        """Remove the line before other output."""
         if self._width:
             self._stream.write(f"\r{' ' * self._width}\r")
             self._stream.flush()

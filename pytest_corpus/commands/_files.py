@@ -1,4 +1,4 @@
-"""Files, folders and stdin that a user names, with one clear sentence for each thing that can be wrong.
+"""Files, folders and stdin that a user names, with one clear sentence for each possible mistake.
 
 A file that cannot be read raises `CommandError`; content that is not valid JSON is a `Document` with a flaw.
 """
@@ -41,13 +41,13 @@ class Document:
 
 
 def shown_name(name: str) -> str:
-    """The name of a file in messages."""
+    """The name of a file or of stdin in messages."""
     return "stdin" if name == STDIN else name
 
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """A regular file or stdin, open for bytes; errors while reading become `CommandError`."""
+    """Open a regular file or stdin for bytes; errors while reading become `CommandError`."""
     if name == STDIN and sys.stdin is None:
         raise CommandError("stdin: is closed; there is nothing to read")
     try:
@@ -65,7 +65,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 
 def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
-    """All bytes of a file or of stdin, which must not exceed `limit`."""
+    """Read all bytes of a file or of stdin, at most `limit`."""
     with opened(name) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -74,9 +74,9 @@ def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def documents(name: str, *, lines: bool, limit: int = MAX_BYTES) -> Iterator[Document]:
-    """The JSON document of a file or of stdin, or with `lines` one for each line that is not blank.
+    """Yield the JSON document of a file or of stdin; with `lines`, one document for each line that is not blank.
 
-    Lines are read one at a time. A file without any document yields one with a flaw.
+    Lines are read one at a time. An empty file yields one document with a flaw.
     """
     if not lines:
         yield _document(None, read_bytes(name, limit))
@@ -106,7 +106,7 @@ def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
 
 
 def foreign(data: bytes) -> str:
-    """The kind of a file that is plainly not text in UTF-8, by its first bytes; otherwise empty."""
+    """The kind of a file that is clearly not UTF-8 text, judged by its first bytes; otherwise empty."""
     for signature, said in _SIGNATURES:
         if data.startswith(signature):
             return said
@@ -135,9 +135,9 @@ def _too_large(limit: int) -> str:
 
 
 def expanded(name: str) -> list[str]:
-    """The file itself, or the JSON files below a folder, in order.
+    """Yield the file itself, or the JSON files below a folder in order.
 
-    Hidden files and folders are left out, and links to folders are not followed.
+    Hidden files and folders are skipped; links to folders are not followed.
     """
     return _below(name) if name != STDIN and os.path.isdir(name) else [name]
 

@@ -1,4 +1,4 @@
-"""Runs of pytest in a process of its own, without the settings and tests of the current folder."""
+"""Runs pytest in a separate process, without the settings and tests of the current folder."""
 
 import argparse
 import contextlib
@@ -29,16 +29,16 @@ _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
 
 
 def settings_arguments(folder: Path) -> list[str]:
-    """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
+    """Arguments with which pytest takes settings and tests from an empty folder, but runs in the current folder."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
 
 
 def use_connection(folder: Path, headers: Sequence[str]) -> None:
-    """Let a run in `folder` have the connection that pytest has in the current folder, and `headers` besides.
+    """Give a run in `folder` the connection settings of the current folder, plus `headers`.
 
-    It stands in a file of the run's own folder: arguments of a process are seen by every user of the machine.
+    The settings go into a file in `folder`, because every user of the machine can see the arguments of a process.
     """
     found = connection(headers)
     with (folder / "pytest.ini").open("a", encoding="utf-8") as file:
@@ -48,7 +48,7 @@ def use_connection(folder: Path, headers: Sequence[str]) -> None:
 
 
 def connection(headers: Sequence[str]) -> Settings:
-    """The settings of the connection in the current folder, with the headers of the command line (NAME:VALUE)."""
+    """The connection settings of the current folder, with the headers of the command line (NAME:VALUE)."""
     if any(not each.isprintable() or ":" not in each for each in headers):
         raise CommandError("--header: write NAME:VALUE in one line")
     found = of_folder(Path.cwd(), headers)
@@ -64,7 +64,7 @@ def header_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def attestations(folder: Path) -> list[dict[str, Any]]:
-    """The report of each adapter."""
+    """Read the report of each adapter."""
     found = []
     for path in sorted(folder.glob("attestation*.json")):
         with contextlib.suppress(ReportError):
@@ -73,14 +73,14 @@ def attestations(folder: Path) -> list[dict[str, Any]]:
 
 
 def _plugin() -> str:
-    """The name by which pytest loads the plugin once, installed or not."""
+    """The plugin name with which pytest loads the plugin only once, installed or not."""
     return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
 def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
     """Run pytest, wait for it and return the exit code of the command.
 
-    Ctrl-C reaches pytest too, which closes the adapters and writes the reports before it ends.
+    Ctrl-C also reaches pytest, which then closes the adapters and writes the reports.
     """
     sys.stdout.flush()
     environment = {**os.environ, INTERNAL_REPORT_DIR: str(folder)}
@@ -102,13 +102,13 @@ def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO 
 
 
 def note(command: str, text: str) -> None:
-    """Write how pytest ended on a new line, because pytest may have stopped in the middle of one."""
+    """Write how pytest ended. Start a new line, because pytest may have stopped in the middle of a line."""
     sys.stderr.write("\n")
     console.warn(f"pytest-corpus {command}: {text}")
 
 
 def _signal(number: int) -> str:
-    """The name of a signal, if it has one here."""
+    """The name of a signal, or its number if this system has no name for it."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -1,4 +1,4 @@
-"""Written reports as arguments of commands: those to read, and the file to write."""
+"""Reports as arguments of commands: the files to read and the file to write."""
 
 import sys
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Suffixes = Mapping[str, str] | tuple[str, ...]
 
 
 def report(name: str) -> dict[str, Any]:
-    """Read a report; warn if it was altered, as all its formats do."""
+    """Read a report of any format; warn if it was altered."""
     document, _ = read(Path(name))
     if view.altered(document):
         sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
@@ -23,7 +23,7 @@ def report(name: str) -> dict[str, Any]:
 
 
 def target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
-    """The path to write and its suffix, checked before any work is done."""
+    """The path to write and its suffix, checked before the work starts."""
     if output is None:
         return None
     path = Path(output)

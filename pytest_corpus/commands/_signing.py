@@ -1,6 +1,6 @@
 """Signed reports: `report sign` and `report check --public-key`.
 
-A private key is read and used, never printed or written; messages name it by the id of its public half.
+A private key is never printed or written; messages name it by the id of its public key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Key = TypeVar("_Key")
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """The signer that a user expects: a key or an identity, with its name and the suffix of what it signs."""
+    """The signer that the user expects: a key or an identity, with its name and the suffix of its signed files."""
 
     name: str
     by: str
@@ -39,7 +39,7 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """A statement with a valid signature: the signer, a key's id or an identity, and the signer's claims."""
+    """A statement with a valid signature: the signer (the id of a key, or an identity) and the signer's claims."""
 
     keyid: str
     adapter: str
@@ -51,7 +51,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The faults, one sentence each, the statement, and the report that was checked with it, if one was."""
+    """The faults (one sentence each), the statement, and the report that was checked with it, if any."""
 
     faults: list[str]
     signed: Signed | None = None
@@ -59,14 +59,14 @@ class Result:
 
 
 def needs(package: str, extra: str) -> None:
-    """Refuse to go on without the package of an extra."""
+    """Raise CommandError if the package of an extra is not installed."""
     if find_spec(package) is None:
         said = f"these signatures need the package {package}; install it with: pip install 'pytest-corpus[{extra}]'"
         raise CommandError(said)
 
 
 def by_key(name: str) -> Signer:
-    """The holder of the Ed25519 key that `--public-key` names."""
+    """The signer with the Ed25519 key that `--public-key` names."""
     needs("cryptography", "sign")
     key = _key("--public-key", name, dsse.public)
     own = dsse.keyid(key)
@@ -74,7 +74,7 @@ def by_key(name: str) -> Signer:
 
 
 def by_identity(identity: str, issuer: str | None) -> Signer:
-    """The identity that `--identity` names, for which its issuer vouches."""
+    """The signer with the identity that `--identity` names and its issuer confirms."""
     needs("sigstore", "sigstore")
     vouching = issuer or next((by for below, by in keyless.ISSUERS.items() if identity.startswith(below)), None)
     if vouching is None:
@@ -84,7 +84,7 @@ def by_identity(identity: str, issuer: str | None) -> Signer:
 
 
 def private_key(name: str) -> Ed25519PrivateKey:
-    """The private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
+    """Read the private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
     return _key("--key", name, dsse.private)
 
 
@@ -118,12 +118,12 @@ def _beside(report: str, suffix: str) -> str:
 
 
 def is_signed(name: str, data: bytes = b"") -> bool:
-    """True if a file is meant as a signed statement, by its name or its content."""
+    """True if a file is probably a signed statement, by its name or its content."""
     return name.endswith(keyless.SUFFIX) or dsse.is_envelope(name, data)
 
 
 def verified(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> Result:
-    """Check a report and its signed statement; either may be named, and the report may be missing.
+    """Check a report and its signed statement. Either may be named; the report may be missing.
 
     Args:
         check: returns the faults of a report.
@@ -159,7 +159,7 @@ def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
 
 
 def explained(result: Result, signer: Signer) -> str:
-    """The statement, what the signature proves and what it does not; empty if there are faults."""
+    """Describe the statement, what the signature proves and what it does not prove; empty if there are faults."""
     signed = result.signed
     if signed is None or result.faults:
         return ""

@@ -58,7 +58,7 @@ class _File:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check every document of every file that can be read."""
+    """Check every document of every readable file."""
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
     schemas = registry()
@@ -93,7 +93,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _files(names: list[str]) -> tuple[list[str], list[_File]]:
-    """The files to check, and a result for each folder without any."""
+    """The files to check, and a result for each folder that contains none."""
     files: list[str] = []
     errors: list[_File] = []
     for name in names:
@@ -106,7 +106,7 @@ def _files(names: list[str]) -> tuple[list[str], list[_File]]:
 
 
 class _Check:
-    """Checks files and prints the result of each document at once."""
+    """Checks files, and prints the result of each document at once."""
 
     def __init__(
         self, given: argparse.Namespace, schemas: SchemaRegistry, progress: console.Progress, *, alone: bool
@@ -196,12 +196,12 @@ class _Check:
 def schema_for(name: str, value: Any, edition: str | None) -> str:
     """The short name of the schema of a message in the file `name`.
 
-    A request names it by its ``op`` (SPECIFICATION 4.2.6): the request schema of the operation, or in an edition
-    without one the component's request envelope. An error envelope is the same for all (SCHEMA 3.1). Any other
-    message with the file name of a golden has the schema of that golden.
+    The ``op`` of a request (SPECIFICATION 4.2.6) selects the request schema of the operation; in an edition without
+    one, the component's request envelope. All error envelopes have one schema (SCHEMA 3.1). Any other message with
+    the file name of a golden has the schema of that golden.
 
     Raises:
-        CommandError: nothing names the schema; the sentence, without the file's name, says what to do.
+        CommandError: the schema cannot be determined. The message does not contain the file's name.
     """
     message: Mapping[str, Any] = value if isinstance(value, dict) else {}
     op = message.get("op")

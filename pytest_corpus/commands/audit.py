@@ -1,4 +1,4 @@
-"""`pytest-corpus audit`: findings in recorded traffic that the suite did not make. It gives no verdict."""
+"""`pytest-corpus audit`: findings in recorded traffic of other programs. It gives no verdict."""
 
 import argparse
 import importlib
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Judge each exchange by what holds for all of them."""
+    """Check each exchange by the rules for every exchange."""
     path = Path(given.traffic)
     traffic = _traffic(path, given.component)
     number = 0
@@ -59,7 +59,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _findings(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
-    """The violations of each exchange by itself."""
+    """Yield the violations of each exchange, checked separately."""
     for where, exchange in exchanges:
         for requirement, violation in subject.findings(exchange):
             if requirement in catalogue():
@@ -69,9 +69,9 @@ def _findings(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> It
 
 
 def _traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exchange]]]:
-    """What gives the exchanges of a component, each with its place in the file, as often as it is called.
+    """A function that yields the exchanges of a component with their places in the file; it can be called again.
 
-    They are made one at a time, because all of them may take much memory.
+    It yields one exchange at a time, because all together may need much memory.
     """
     if path.name.endswith(SUFFIXES):
         return partial(_recorded, opened(path), component)
@@ -100,7 +100,7 @@ def _recorded(transcript: Transcript, component: str) -> Iterator[tuple[str, Exc
 
 
 def _subject(component: str, edition: str | None, document: dict[str, object]) -> Subject:
-    """The component as the suite sees it, with the capabilities that the traffic shows."""
+    """The component as the suite sees it, with the capabilities found in the traffic."""
     made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
     facts = {"transport": "", "hooks": [], "hears_logs": True, "components": [component], "streams": [component]}
     player = Player(Transcript({}), "")
@@ -109,7 +109,7 @@ def _subject(component: str, edition: str | None, document: dict[str, object]) -
 
 
 def _capabilities(exchange: Exchange) -> dict[str, object]:
-    """The capabilities that an exchange answers with; empty if it is another one."""
+    """The capabilities in the answer of an exchange; empty if it asked for something else."""
     body = exchange.frames[-1].body if exchange.op.endswith(".capabilities") and exchange.frames else None
     result = body.get("result") if isinstance(body, dict) else None
     return result if isinstance(result, dict) else {}

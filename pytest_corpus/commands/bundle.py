@@ -157,7 +157,7 @@ def _diff(given: argparse.Namespace) -> int:
 
 
 def _sections_of(path: Path) -> dict[tuple[str, str], Any]:
-    """The runs of bundles in a file, by bundle and label."""
+    """Read the bundle runs in a file, by bundle and label."""
     try:
         document = bounded.document(path)
     except bounded.FileRefused as error:
@@ -223,7 +223,7 @@ class _Session:
         self._contents: list[dict[str, Any]] = []
 
     def run(self, path: Path) -> int:
-        """Ask the cases of a bundle and print the results."""
+        """Run the cases of a bundle and print the results."""
         before = self._baseline()
         try:
             # After an interruption no further provider is asked.
@@ -319,7 +319,7 @@ class _Session:
             raise CommandError(said) from None
 
     def _functions(self, hook: str, file: str) -> dict[str, Any]:
-        """The functions that the plugin returns; one that is written for pytest gets None as its config."""
+        """The functions that the plugin returns. A function written for pytest gets None as its config."""
         found = getattr(self._plugin, hook, None)
         if found is None:
             return {}
@@ -338,7 +338,7 @@ def _declared(given: Iterable[str]) -> dict[str, Declaration]:
 
 
 def _is_red(of: Mapping[str, Any]) -> bool:
-    """True if the gate of a section does not hold; of a part of a bundle, if a case did not pass (R80)."""
+    """True if a threshold of the section fails; for a part of a bundle, if a case did not pass (R80)."""
     cases = of["cases"]
     bad = of["verdict"] == "not_judged" and cases["failed"] + cases["error"]
     return bool(bad) or of["verdict"] == "failed"

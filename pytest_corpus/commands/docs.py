@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Show a page, the list of pages, or the lines that were searched for."""
+    """Show a page, the list of pages, or the lines that match a search."""
     try:
         pages: dict[str, Page] = {path.stem: partial(path.read_text, "utf-8") for path in resources.documents()}
     except FileNotFoundError as error:
@@ -48,7 +48,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _found(pages: Mapping[str, Page], topic: str) -> str:
-    """The Markdown or text of a topic. Raises CommandError if there is none."""
+    """The Markdown or text of a topic. Raises CommandError if the topic is unknown."""
     name = topic.removesuffix(".md").lower()
     if name in pages:
         return pages[name]()
@@ -79,7 +79,7 @@ def _title(markdown: str) -> str:
 
 
 def _show(markdown: str) -> None:
-    """Write a page to stdout; on a terminal through the pager, rendered by rich if that is installed."""
+    """Write a page to stdout; on a terminal use the pager, and rich if it is installed."""
     if not sys.stdout.isatty():
         console.say(*plain(markdown).splitlines())
     elif find_spec("rich") is not None:

@@ -1,4 +1,4 @@
-"""`pytest-corpus edition`: the editions of the requirements, and the changes between two of them."""
+"""`pytest-corpus edition`: the editions of the requirements, and the changes between two editions."""
 
 import argparse
 from collections import Counter
@@ -37,7 +37,7 @@ def _list(given: argparse.Namespace) -> int:
 
 
 def _facts(edition: Edition) -> dict[str, Any]:
-    """An edition in numbers; requirements in preview are those that only the catalogue has."""
+    """The numbers of an edition. Requirements in preview are those that only the catalogue has."""
     preview = [entry.id for entry in catalogue().values() if edition.of(entry).level == editions.PREVIEW]
     return {
         "name": edition.name,

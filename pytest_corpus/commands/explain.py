@@ -1,4 +1,4 @@
-"""`pytest-corpus explain ID`: the whole entry of one requirement or ruling, or the guide of an operation."""
+"""`pytest-corpus explain ID`: the complete entry of a requirement or ruling, or the guide of an operation."""
 
 import argparse
 from dataclasses import asdict

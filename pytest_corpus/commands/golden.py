@@ -1,4 +1,4 @@
-"""`pytest-corpus golden check|show|generate|diff`: check golden files against schemas, or make them from schemas."""
+"""`pytest-corpus golden check|show|generate|diff`: check golden files against schemas, or generate them."""
 
 import argparse
 import sys

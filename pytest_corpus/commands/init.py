@@ -1,4 +1,4 @@
-"""`pytest-corpus init COMPONENT [DIR]`: an adapter repository that is conformant before it is edited."""
+"""`pytest-corpus init COMPONENT [DIR]`: an adapter repository that is conformant from the start."""
 
 import argparse
 import os

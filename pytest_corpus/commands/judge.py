@@ -1,4 +1,4 @@
-"""`pytest-corpus judge`: the verdict on a recorded run, computed again from its transcript."""
+"""`pytest-corpus judge`: compute the verdict on a recorded run again from its transcript."""
 
 import argparse
 import json
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the suite against the record."""
+    """Run the suite against the recorded answers."""
     path = Path(given.transcript)
     transcript = opened(path)
     options = judging.arguments(transcript)
@@ -67,7 +67,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def opened(path: Path) -> Transcript:
-    """The transcript. Raises TranscriptError if it was changed, FileRefused if it cannot be read."""
+    """Open a transcript. Raises TranscriptError if it was changed, FileRefused if it cannot be read."""
     transcript = read(path)
     if not transcript.adapters:
         raise CommandError(f"{path}: it has no adapter, so the run ended before its first test")
@@ -75,7 +75,7 @@ def opened(path: Path) -> Transcript:
 
 
 def given_files(transcript: Transcript, folder: Path) -> list[str]:
-    """The options that give a run the deviations and the probe queries of the transcript, as files of a folder."""
+    """The options that give a run the deviations and probe queries of the transcript, written to files in a folder."""
     deviations, dialects = folder / "deviations.toml", folder / "dialects.json"
     deviations.write_text(transcript.header.get("deviations", ""), "utf-8", "replace")
     found = [f"--corpus-deviations={deviations}"]
@@ -86,7 +86,7 @@ def given_files(transcript: Transcript, folder: Path) -> list[str]:
 
 
 def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
-    """Read the attestation. Raises CommandError if it cannot be read, was changed, or names another transcript."""
+    """Read the attestation. Raises CommandError if it is unreadable, was changed, or names another transcript."""
     claimed = read_report(path)[0]
     if digest(claimed) != claimed["sha256"]:
         raise CommandError(f"{path}: its digest is another one, so it was changed after it was written")
@@ -97,7 +97,7 @@ def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
 
 
 def _differences(path: Path, claimed: dict[str, Any], transcript: Transcript, found: list[dict[str, Any]]) -> list[str]:
-    """A sentence for each way in which the attestation differs from what the transcript shows."""
+    """A sentence for each difference between the attestation and the result of the transcript."""
     judged = next((each for each in found if each["adapter"]["name"] == claimed["adapter"]["name"]), None)
     if judged is None:
         return [f"the transcript has no adapter {claimed['adapter']['name']}"]
@@ -128,7 +128,7 @@ def _differences(path: Path, claimed: dict[str, Any], transcript: Transcript, fo
 
 
 def _place(one: Any, other: Any, path: str) -> str:
-    """The path of the first difference between two values, but for durations; empty if there is none."""
+    """The path of the first difference between two values, except durations; empty if there is no difference."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = [key for key in dict.fromkeys((*one, *other)) if key != "duration_s"]
         return next(filter(None, (_place(one.get(key), other.get(key), f"{path}.{key}") for key in keys)), "")

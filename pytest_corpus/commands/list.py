@@ -1,4 +1,4 @@
-"""`pytest-corpus list`: requirements, one on a line."""
+"""`pytest-corpus list`: requirements, one per line."""
 
 import argparse
 from dataclasses import asdict

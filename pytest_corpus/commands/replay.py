@@ -1,4 +1,4 @@
-"""`pytest-corpus replay`: the findings of a transcript once more, against an adapter or as commands of a shell."""
+"""`pytest-corpus replay`: send the requests of a transcript's findings again, or print them as shell commands."""
 
 import argparse
 import sys
@@ -36,7 +36,7 @@ UNREPEATED = frozenset(("requirement", "shard", "repeat", "components"))
 
 @dataclass(frozen=True, slots=True)
 class RecordedFinding:
-    """A finding of a transcript: its number, the test that saw it, what was wrong, and its smallest story."""
+    """A finding of a transcript: its number, its test, the fault, and the smallest story that shows it."""
 
     number: int
     requirement: str
@@ -56,7 +56,7 @@ class RecordedFinding:
 
     @property
     def shown(self) -> Key:
-        """The test that made the exchange which shows it."""
+        """The test that made the exchange with the fault."""
         return self.adapter, self.exchange.get("test", self.test), self.exchange.get("repetition", self.repetition)
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class RecordedFinding:
 
     @property
     def level(self) -> str:
-        """The level of the requirement; of one that this version does not know, the strictest."""
+        """The level of the requirement. If this version does not know the requirement, the strictest level."""
         return catalogue()[self.requirement].level if self.requirement in catalogue() else LEVELS[0]
 
 
@@ -108,7 +108,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
-    """The findings in their order, each once for each test that saw it."""
+    """The findings in order, one for each test that found them."""
     number = 0
     for (adapter, test, repetition), trace in transcript.tests.items():
         ended = trace.ended or {"findings": ()}
@@ -145,9 +145,9 @@ def _nothing(given: argparse.Namespace, transcript: Transcript) -> str:
 
 
 def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | None) -> list[str]:
-    """The commands that send the request of a finding, after what its test had written.
+    """Shell commands that repeat the writes of a finding's test and then send its request.
 
-    They go to the adapter that the user names, never to one that the transcript names.
+    They use the adapter that the user names, never an adapter named in the transcript.
     """
     facts = transcript.adapters[finding.adapter]
     declared, recorded = (split_label(adapter)[1], None) if adapter else (facts["declared"], facts["transport"])
@@ -157,9 +157,9 @@ def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | Non
 
 
 def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
-    """The exchange that shows a finding, after what was written in its namespace, or by its test with a key.
+    """The exchange that shows a finding, after the writes to its namespace and its test's writes with a key.
 
-    An answer without a namespace may have been compared with others: the last calls of its test come before it.
+    An answer without a namespace may have been compared with others, so the last calls of its test come before it.
     """
     trace = transcript.tests.get(finding.shown, TestTrace())
     exchanges = trace.exchanges
@@ -180,7 +180,7 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
 
 
 def steps(transcript: Transcript, finding: RecordedFinding) -> Iterator[str]:
-    """The calls of its smallest story, numbered, after a line on them."""
+    """The calls of a finding's smallest story as numbered lines, after a heading."""
     if finding.story:
         yield f"    {finding.story['said']}"
         for number, line in enumerate(story(transcript, finding), 1):
@@ -208,9 +208,9 @@ def _namespace(line: dict[str, Any]) -> object:
 def _sent_again(
     transcript: Transcript, found: list[RecordedFinding], adapter: str, headers: Sequence[str]
 ) -> list[tuple[RecordedFinding, dict[str, Any]]]:
-    """Run the tests of the findings with the seed of the record; what each finding comes to.
+    """Run the tests of the findings with the recorded seed, and yield the result of each finding.
 
-    A test is named only if the suite has it, because pytest takes any other name for that of a file.
+    Only tests that the suite has are named, because pytest takes unknown names for files.
     """
     options = judging.stated(transcript)
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
@@ -249,7 +249,7 @@ def _sent_again(
 
 
 def _check_credentials(new: Transcript) -> None:
-    """Refuse an adapter at an address that wants other credentials in every answer."""
+    """Refuse an adapter at an address whose answers ask for other credentials."""
     facts = new.adapters["again"]
     refused = [*facts.get("refused", {}).values()]
     if facts["transport"] and len(refused) == len(facts["components"]):
@@ -257,14 +257,14 @@ def _check_credentials(new: Transcript) -> None:
 
 
 def _tests(component: str, profile: str) -> Collection[str]:
-    """The tests that this version has of a component, which imports pytest."""
+    """The tests that this version has for a component. Imports pytest."""
     from pytest_corpus.suites import inventory
 
     return inventory.tests(component, profile) if component in (*COMPONENTS, *WIRE) else ()
 
 
 def _without_finding(trace: TestTrace | None) -> tuple[str, str]:
-    """The result for a finding that was not made again, and why it cannot be told."""
+    """The result for a finding that did not occur again, and the reason if nothing can be concluded."""
     ended = trace.ended if trace else None
     if ended is None:
         return UNKNOWN, "the test did not run"

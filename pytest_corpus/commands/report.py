@@ -109,7 +109,7 @@ def _combine(given: argparse.Namespace) -> int:
 
 
 def _link(report: Path, target: Path) -> str:
-    """The link from a matrix to a report, or to its page if that is in the same folder."""
+    """The link from a matrix to a report, or to the report's page if it is in the same folder."""
     page = report.with_suffix(".html")
     found = page if page.is_file() and page.resolve() != target.resolve() else report
     try:
@@ -184,7 +184,7 @@ def _faults(name: str) -> list[str]:
 
 
 def shipped(component: str, profile: str) -> Mapping[str, str]:
-    """The tests in the suite of this version, which imports pytest."""
+    """The tests in this version's suite. Imports pytest."""
     from pytest_corpus.suites import inventory
 
     return inventory.tests(component, profile)

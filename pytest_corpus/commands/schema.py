@@ -117,7 +117,7 @@ def _lint(given: argparse.Namespace) -> int:
 
 
 def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
-    """A schema with every schema that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
+    """A schema, with every schema that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
     found: dict[str, dict[str, Any]] = {document["$id"]: document}
     waiting = [document]
     while waiting:

@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check the reports that are new, and write the site; the exit code is 1 if no report is valid."""
+    """Check new reports and write the site; the exit code is 1 if no report is valid."""
     folder, target = Path(given.reports), Path(given.output)
     memory = _memory(target)
     found = _sources(folder, target, history=given.history)
@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[str, list[tuple[bytes, str]]]:
-    """The statements that a known signer made, by the report that they are of; others count for nothing."""
+    """The statements of known signers, by the report that they are about; others are ignored."""
     found: dict[str, list[tuple[bytes, str]]] = {}
     signers = [*map(signing.by_key, given.public_key), *(signing.by_identity(each, None) for each in given.identity)]
     for signer in signers:

@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The result of one stream: the report, or the reason why it could not be read."""
+    """The result of one stream: the report, or the reason why the stream could not be read."""
 
     file: str
     transport: str
@@ -57,7 +57,7 @@ class _Outcome:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check each stream that can be read. An interruption has the progress as its text."""
+    """Check each readable stream. On an interruption, the exception's text is the progress."""
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
     config = _config(given)
@@ -138,7 +138,7 @@ def _size(source: BinaryIO) -> int | None:
 
 
 def _hint(begin: bytes, sse: bool, report: StreamReport) -> str:
-    """A probable cause of the errors, if the bytes of the stream show one."""
+    """A probable cause of the errors, derived from the first bytes of the stream, or an empty text."""
     looks_like_sse = begin.removeprefix(BOM).lstrip().startswith(_SSE_FIELDS)
     if not sse and looks_like_sse:
         return "this looks like server-sent events; if it is, say --sse"

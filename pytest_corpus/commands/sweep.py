@@ -1,4 +1,4 @@
-"""`pytest-corpus sweep`: delete what earlier runs left in an adapter's store."""
+"""`pytest-corpus sweep`: delete the data that earlier runs left in an adapter's store."""
 
 import argparse
 import re
@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Delete the leftovers and print those that remain."""
+    """Delete the leftover data and print what remains."""
     before = _before(given)
     files, going = _files(Path(given.folder) / FOLDER, given, before)
     with _opened(given) as client:
@@ -72,7 +72,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _swept(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
-    """Delete what a run left in some components and print the result; return True if nothing remains."""
+    """Delete the leftover data of a run in some components and print the result; True if nothing remains."""
     others = {place: left.names.pop(place) for place in list(left.names) if place[0] not in components}
     gone, absent = sweeping.sweep(left, send)
     still = [name for names in left.names.values() for name in names]
@@ -101,7 +101,7 @@ def _meant(name: str, given: argparse.Namespace, before: float) -> bool:
 
 
 def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
-    """Return the journals to sweep, and the runs still going, which are left out unless one is named."""
+    """The journals to sweep, and the runs still in progress, which are left out unless the user names them."""
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
     found = [(path, left) for path, left in found if _meant(left.run, given, before)]
     own = _own(found, given)
@@ -114,9 +114,9 @@ def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list
 
 
 def _own(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list[tuple[Path, Leftovers]]:
-    """The journals of runs of this adapter, by its name or its factory.
+    """The journals of this adapter's runs, by its name or its factory.
 
-    A run that was named, or declared its adapter in a file, is one of them if it tested only one adapter.
+    A run that the user named, or whose adapter came from a file, is included if it tested only one adapter.
     """
     spec = split_label(given.adapter)[1]
     is_address = address.scheme_of(spec) is not None

@@ -1,4 +1,4 @@
-"""`pytest-corpus verify`: the conformance suite in one command, in any folder (SPECIFICATION 17.3.1)."""
+"""`pytest-corpus verify`: run the conformance suite with one command, in any folder (SPECIFICATION 17.3.1)."""
 
 import argparse
 import os
@@ -55,9 +55,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the suite in a pytest of its own, without the settings and tests of the current folder.
+    """Run the suite in a separate pytest, without the settings and tests of the current folder.
 
-    The current folder is importable and relative paths start there, as with ``python -m pytest``.
+    Modules and relative paths are still found in the current folder, as with ``python -m pytest``.
     """
     for word in given.more:
         if word in COMPONENTS:
@@ -78,7 +78,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
-    """The reason why a finished run proves nothing; empty if it does, or if only part of it was requested."""
+    """The reason why a finished run proves nothing; empty if it proves something or only a part was requested."""
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
     if _TELLING.intersection(more):
         return ""
@@ -94,7 +94,7 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
 
 
 def _arguments(given: argparse.Namespace, folder: Path) -> list[str]:
-    """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
+    """Arguments with which pytest takes settings and tests from an empty folder, but runs in the current folder."""
     found = settings_arguments(folder)
     use_connection(folder, given.header)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]

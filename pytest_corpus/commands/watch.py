@@ -1,4 +1,4 @@
-"""`pytest-corpus watch`: run what is open again whenever a file of the adapter changes, one finding at a time."""
+"""`pytest-corpus watch`: run the open requirements after each change of the adapter's files, one finding at a time."""
 
 import argparse
 import os
@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the suite, and what is open after each change, until Ctrl-C."""
+    """Run the suite; after each change, run the open requirements, until Ctrl-C."""
     if not Path(given.folder).is_dir():
         raise CommandError(f"--folder {given.folder}: there is no such folder")
     left: list[Mapping[str, Any]] = []
@@ -56,9 +56,9 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Run the requirement to fix first, then the others that are open, then the whole suite; what is open afterwards.
+    """Run the requirement to fix first, then other open ones, then the whole suite; return what is open afterwards.
 
-    It ends as soon as one of these runs finds a violation, which is shown.
+    It stops at the first run that finds a violation, and shows it.
     """
     ids = list(dict.fromkeys(str(entry["id"]) for entry in left))
     for wanted in filter(None, (ids[:1], ids[1:])):
@@ -78,7 +78,7 @@ def _round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list
 
 
 def _judged(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
-    """The report of a run of some requirements, or of the whole suite; None if the adapter could not be tested."""
+    """The report on some requirements or on the whole suite; None if the adapter could not be tested."""
     console.warn(f"running {', '.join(ids) or 'the whole suite'} ...")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
@@ -95,7 +95,7 @@ def _judged(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
 
 
 def _shown(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Print the finding to fix first, or the verdict if nothing is open; what is open."""
+    """Print the finding to fix first, or the verdict if nothing is open; return the open requirements."""
     if not left:
         console.verdict("verdict", console.good(view.words(document)), "")
         return []
@@ -110,7 +110,7 @@ def _shown(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mappin
 
 
 def _draw(entry: Mapping[str, Any], below: str) -> None:
-    """Show a requirement on a cleared screen: its sentence, what was expected and what came side by side, its hint."""
+    """Clear the screen and show a requirement: its sentence, expected and received side by side, its hint."""
     from rich.console import Console, Group
     from rich.panel import Panel
     from rich.table import Table
@@ -142,7 +142,7 @@ def _lines(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _changed(folder: str, before: Mapping[str, int]) -> dict[str, int]:
-    """Wait until a source file was changed, made or removed; all files with their times."""
+    """Wait until a source file is changed, added or removed; return all files with their times."""
     while (now := dict(_stamps(folder))) == before:
         time.sleep(PAUSE_S)
     time.sleep(PAUSE_S)  # an editor may write several files

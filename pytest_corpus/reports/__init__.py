@@ -1,1 +1,1 @@
-"""The report of a run: the JSON document and its formats."""
+"""The report of a run: the JSON document and the formats made from it."""

@@ -1,4 +1,4 @@
-"""The verdict as a badge: a shields endpoint (https://shields.io/badges/endpoint-badge), and a picture in SVG."""
+"""The verdict as a badge: a shields endpoint (https://shields.io/badges/endpoint-badge), and an SVG picture."""
 
 import json
 from html import escape
@@ -23,7 +23,7 @@ def endpoint(document: view.Document) -> str:
 
 
 def message(document: view.Document) -> str:
-    """The verdict, with the tested components if it is complete: a badge must not claim more."""
+    """The verdict, with the tested components only if the run is complete, because a badge must not claim more."""
     said = view.words(document)
     return f"{said}: {view.titles(document)}" if document["complete"] and not view.altered(document) else said
 
@@ -35,7 +35,7 @@ _NARROW, _WIDE = "fijlrtI.,:;'|! ", "mwMW@%"
 
 
 def picture(document: view.Document) -> str:
-    """A badge of 20 pixels of height, with its text as its title."""
+    """An SVG badge, 20 pixels high, with its text as its title."""
     label, said = document["spec"]["protocol"], message(document)
     left, right = _width(label) + 12, _width(said) + 12
     whole, title = left + right, escape(f"{label}: {said}", quote=True)

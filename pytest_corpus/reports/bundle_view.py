@@ -1,4 +1,4 @@
-"""Texts on behaviour bundles that all formats share, made from the document alone."""
+"""Texts about behaviour bundles that all formats share, made from the document only."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -45,7 +45,7 @@ def cases(section: Section) -> str:
 
 
 def threshold(entry: Mapping[str, Any]) -> str:
-    """A threshold and its outcome."""
+    """Describe a threshold and its outcome."""
     return f"{entry['threshold']}: {outcome(entry)}"
 
 
@@ -56,7 +56,7 @@ def outcome(entry: Mapping[str, Any]) -> str:
 
 
 def difference(entry: Mapping[str, Any]) -> str:
-    """The difference of one metric between two runs."""
+    """Describe the difference of one metric between two runs."""
     if "difference" not in entry:
         return f"{entry['metric']}: no case has it in both"
     sign = "+" if entry["difference"] > 0 else ""
@@ -70,7 +70,7 @@ def label(section: Section) -> str:
 
 
 def headline(document: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The tone and the words of a report that has bundles alone; None for others."""
+    """The tone and the words of a report that contains only bundles; None for other reports."""
     found = sections(document)
     if document["components"] or not found:
         return None
@@ -83,7 +83,7 @@ def headline(document: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def results(section: Section) -> dict[str, dict[str, Any]]:
-    """By case: status, latency, tokens, cost, scores, reasons. A report of an older version has failures alone."""
+    """For each case: status, latency, tokens, cost, scores, reasons. Older reports contain only failures."""
     if "results" not in section:
         empty: dict[str, Any] = {"latency": None, "tokens": None, "cost": None, "scores": {}}
         return {
@@ -124,7 +124,7 @@ def latencies(section: Section) -> list[float]:
 
 
 def judging(section: Section) -> str:
-    """The use of providers by scorers; empty if there is none."""
+    """Describe the provider calls of the scorers; empty if there were none."""
     used = section.get("judging", {})
     parts = [f"{used[key]:,} {key}" for key in ("calls", "tokens") if key in used]
     return ", ".join(

@@ -1,4 +1,4 @@
-"""The requirement catalogue and the rulings as text for a person, with examples from the golden messages."""
+"""The requirements and rulings as text, with examples from the golden messages."""
 
 import json
 import re
@@ -24,7 +24,7 @@ RULING_ID = re.compile(r"R[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One ruling: its id, e.g. ``R20``, its title, the section that it stands in, and its paragraphs as Markdown."""
+    """A ruling: its id (such as ``R20``), its title, its section, and its paragraphs as Markdown."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class Ruling:
 
 @cache
 def rulings() -> MappingProxyType[str, Ruling]:
-    """Every ruling by id, in the order of the page. Raises FileNotFoundError if the installation carries no rulings."""
+    """All rulings by id, in the order of the page. Raises FileNotFoundError if they are not installed."""
     found: dict[str, Ruling] = {}
     page = resources.document("rulings.md").read_text("utf-8")
     for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
@@ -48,12 +48,12 @@ def rulings() -> MappingProxyType[str, Ruling]:
 
 
 def rulings_of(entry: Requirement) -> tuple[Ruling, ...]:
-    """The rulings that a requirement names as its source."""
+    """The rulings that are a source of a requirement."""
     return tuple(rulings()[source] for source in entry.source if RULING_ID.fullmatch(source))
 
 
 def resting_on(ruling: Ruling) -> tuple[str, ...]:
-    """The ids of the requirements that name a ruling as their source."""
+    """The ids of the requirements whose source is this ruling."""
     return tuple(entry.id for entry in catalogue().values() if ruling.id in entry.source)
 
 
@@ -69,13 +69,13 @@ class Example:
 
 
 def examples(entry: Requirement) -> tuple[Example, ...]:
-    """A plain request of the operation by which a requirement is shown, a good answer, and what metrics are told.
+    """Examples for a requirement: a plain request of its operation, a correct answer, and the metrics reported for it.
 
-    If the sentence names an error, the answer is that error as it should look, otherwise a success. A requirement on
-    metrics has the arguments of the call that it is about.
+    If the sentence names an error, the answer is a correct error envelope, otherwise a success. A requirement on
+    metrics also has the arguments of the metrics call.
 
     Raises:
-        FileNotFoundError: the installation carries no goldens.
+        FileNotFoundError: the goldens are not installed.
     """
     operation = operation_of(entry.chapter, entry.text, entry.components[0])
     (message,) = _messages(request_golden(operation.op))
@@ -100,7 +100,7 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
 
 
 def _pruned(message: Any, operation: Operation, named: set[str]) -> Any:
-    """A request without the optional arguments that a requirement does not name, nor the context if it names none."""
+    """A request without optional arguments that the requirement does not name, and without an unnamed context."""
     from pytest_corpus.reports.pages.schema_words import of
 
     _, keys = of(operation.request, "args")
@@ -112,7 +112,7 @@ def _pruned(message: Any, operation: Operation, named: set[str]) -> Any:
 
 
 def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
-    """The arguments of the call of metrics that a requirement is about."""
+    """The arguments of the metrics call that a requirement is about."""
     op = operation.op.partition(".")[2]
     if "count" in entry.text:
         counted = {"component": operation.component, "name": "count_stream_final_outcome", "value": 1}
@@ -126,7 +126,7 @@ COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword argu
 
 
 def laid_out(value: Any, indent: int = 0) -> str:
-    """JSON for a reader: a value that fits on one line is written on one."""
+    """Format JSON for a reader: a value is written on one line if it fits."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + indent <= WIDTH or not isinstance(value, (dict, list)) or not value:
         return line
@@ -139,7 +139,7 @@ def laid_out(value: Any, indent: int = 0) -> str:
 
 
 def _messages(golden: Golden) -> tuple[Any, ...]:
-    """The documents of a golden, generated from its schemas if it has no file."""
+    """The documents of a golden, generated from the schemas if there is no file."""
     path = resources.folder("golden") / golden.file
     if path.is_file():
         text = path.read_text("utf-8")
@@ -156,7 +156,7 @@ MARGIN = " " * 14
 def chosen(
     globs: Sequence[str] = (), components: Sequence[str] = (), levels: Sequence[str] = ()
 ) -> tuple[Requirement, ...]:
-    """The requirements that match any of the globs, components and levels; an empty selection means all."""
+    """The requirements that match any of the globs, components and levels; an empty filter matches all."""
     return tuple(
         entry
         for entry in catalogue().values()
@@ -167,7 +167,7 @@ def chosen(
 
 
 def listed(entries: Iterable[Requirement] | None = None) -> str:
-    """One line a requirement: id, level, sentence."""
+    """One line per requirement: id, level, sentence."""
     shown = tuple(catalogue().values() if entries is None else entries)
     width = max((len(entry.id) for entry in shown), default=0)
     lines = [f"{entry.id:<{width}}  {entry.level:<6}  {entry.text}" for entry in shown]
@@ -175,7 +175,7 @@ def listed(entries: Iterable[Requirement] | None = None) -> str:
 
 
 def explained(wanted: str) -> str | None:
-    """The whole text on one requirement or ruling; None if the id is unknown."""
+    """The complete text on a requirement or ruling; None if the id is unknown."""
     asked = wanted.strip().upper()
     if asked in catalogue():
         return card(catalogue()[asked])
@@ -215,7 +215,7 @@ def card(entry: Requirement) -> str:
 
 
 def ruling_card(ruling: Ruling) -> str:
-    """A ruling as a few lines of text, with the requirements that rest on it."""
+    """A ruling as a few lines of text, with the requirements that are based on it."""
     resting = ", ".join(resting_on(ruling)) or "no requirement names it"
     asked = fill(resting, 100, initial_indent="  asked by:   ", subsequent_indent=MARGIN, break_on_hyphens=False)
     return "\n".join([f"{ruling.id} {ruling.title} ({ruling.section})", _paragraphs(ruling), asked])

@@ -37,7 +37,7 @@ class Earlier:
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _by_key(document).items()})
 
     def change(self, entry: Mapping[str, Any]) -> str:
-        """The change of a requirement: a key of `CHANGES`, or nothing if it was and is not violated."""
+        """The change of a requirement, a key of `CHANGES`; empty if it is violated in no run."""
         was = self.statuses.get((entry["component"], entry["id"]))
         if entry["status"] == "violated":
             return "same" if was == "violated" else "new"
@@ -58,8 +58,8 @@ CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
 def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, Any]:
     """The changes, and whether they are a regression: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
 
-    A regression is a requirement that is newly violated (of `level` or above, which is that of the new run unless
-    given), a verdict that is worse, or a component that is no longer tested. A change is `{component, id, level, text,
+    A regression is a newly violated requirement of `level` or above (by default the level of the new run), a worse
+    verdict, or a component that is no longer tested. A change is `{component, id, level, text,
     old, new}`.
     """
     changes, why = compare(old, new, level)
@@ -84,7 +84,7 @@ def compare(
 
 
 def text(difference: Mapping[str, Any]) -> str:
-    """The changes as lines for a person; the conclusion last."""
+    """The changes as lines of text, with the conclusion last."""
     said = difference["verdict"]
     lines = [f"verdict: {said['old']}" if said["old"] == said["new"] else f"verdict: {said['old']} -> {said['new']}"]
     if (was := difference["edition"]["old"]) != (now := difference["edition"]["new"]):

@@ -16,18 +16,18 @@ def headline(finding: Finding) -> str:
 
 
 def one_line(finding: Finding) -> str:
-    """The whole finding in one line, for what has no room for more."""
+    """The whole finding in one line, for small places."""
     return printable(f"{headline(finding)} Expected {finding.expected}; got {got(finding)}")
 
 
 def got(finding: Finding) -> str:
-    """The value that came instead, and its place in the answer."""
+    """The received value and its place in the answer."""
     text, place = found(finding.got, finding.path)
     return text + (f"  (at {place})" if place else "")
 
 
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
-    """The text of a finding with its evidence, and if wanted with the id of its test and commands that show it."""
+    """A finding with its evidence as text; optionally with the id of its test and commands that repeat it."""
     entry, (values, lists) = catalogue()[finding.requirement], _shown(seen)
     known = {
         "source": ", ".join(entry.source),
@@ -46,7 +46,7 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script
 
 
 def evidence_lines(seen: Evidence) -> Iterator[tuple[str, str]]:
-    """The evidence of a finding for a report that shows the rest of it: a line of text for each label."""
+    """The evidence of a finding for a report that already shows the requirement: lines of text for each label."""
     values, lists = _shown(seen)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
     labels = ("problem", "traceback", "judged on", "story", "logged", "printed")
@@ -55,7 +55,7 @@ def evidence_lines(seen: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def _shown(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """The texts of evidence, and the lists of lines, by their labels."""
+    """The texts of the evidence, and the lists of lines, by label."""
     if seen is None:
         return {}, {}
     content = seen.content or Content(sent=seen.sent, raised=seen.raised, judged_on=seen.judged_on, story=seen.story)

@@ -1,7 +1,7 @@
-"""The formats of a report by the suffix of its file: a new one is a module and a row of `FORMATS`.
+"""The report formats by file suffix. To add one, write a module and a row in `FORMATS`.
 
 Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`). A format
-that shows more has further parameters: `evidence` (the facts behind findings), `earlier` (a report to compare with)
+may have further parameters: `evidence` (the facts behind findings), `earlier` (a report to compare with)
 or `contents` (prompts and answers of bundles).
 """
 
@@ -37,7 +37,7 @@ JUNIT = ".junit.xml"  # the suffix of pytest's own JUnit file, which pytest writ
 
 
 def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -> str | None:
-    """The longest known suffix of a file name, if something stands before it."""
+    """The longest known suffix of a file name; the name must have a part before it."""
     fitting = [suffix for suffix in known if name.lower().endswith(suffix) and len(name) > len(suffix)]
     return max(fitting, key=len, default=None)
 
@@ -51,7 +51,7 @@ def render(
     *,
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """A document in the format of a suffix; what the format does not show is ignored.
+    """Render a document in the format of a suffix; arguments that the format does not show are ignored.
 
     Args:
         earlier: an earlier report to compare with.
@@ -69,7 +69,7 @@ def render(
 
 
 def comparing() -> tuple[str, ...]:
-    """The formats that show the changes since an earlier report."""
+    """The formats that can show the changes since an earlier report."""
     return tuple(suffix for suffix, module in FORMATS.items() if "earlier" in signature(_renderer(module)).parameters)
 
 
@@ -80,6 +80,6 @@ def _renderer(module: str) -> Callable[..., str]:
 
 
 def listed(known: Mapping[str, str] | tuple[str, ...]) -> str:
-    """The suffixes as a person reads them: ``.json, .md or .html``."""
+    """The suffixes as text: ``.json, .md or .html``."""
     *most, last = known
     return f"{', '.join(most)} or {last}" if most else last

@@ -1,4 +1,4 @@
-"""The canonical JSON report (`schemas/report/`): nothing secret in it, and the commit and CI run that it is from."""
+"""The canonical JSON report (`schemas/report/`), without secrets; it names the commit and the CI run."""
 
 import hashlib
 import json
@@ -36,9 +36,9 @@ EXACT = 2**53  # the largest integer that every reader of JSON keeps exactly (RF
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The facts of the run itself; times are ISO 8601 in UTC and seconds.
+    """The facts of the run. Times are ISO 8601 in UTC; durations are in seconds.
 
-    `budget` limits its calls and tokens, `shard` is the part of the suite to run. `commit` and `ci` are its origin
+    `budget` limits its calls and tokens; `shard` is the part of the suite to run. `commit` and `ci` are its origin
     (`reports.origin`), `notes` are lines for its reader, `command` repeats the run, `bundles` are the sections of
     behaviour bundles, `transcript` is the SHA-256 of the transcript.
     """
@@ -60,7 +60,7 @@ class Run:
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
-    """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
+    """The report as a JSON value of printable text, with its `sha256`, as `schemas/report/` describes it."""
     optional: dict[str, Any] = {
         "commit": run.commit,
         "ci": dict(run.ci),
@@ -110,14 +110,14 @@ def requirements(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def without_adapter(run: Run) -> dict[str, Any]:
-    """The report of a run in which only behaviour bundles ran: it has no verdict."""
+    """The report of a run with behaviour bundles only; it has no verdict."""
     ledger = Ledger("no adapter")
     ledger.mark_partial("only behaviour bundles ran")
     return build(ledger, decide(ledger), run)
 
 
 def render(document: Mapping[str, Any]) -> str:
-    """The canonical text: sorted keys, two spaces for each level, a newline at the end.
+    """The canonical text: sorted keys, an indentation of two spaces, a newline at the end.
 
     Raises:
         TypeError, ValueError: the document is not a JSON value.
@@ -132,7 +132,7 @@ def render(document: Mapping[str, Any]) -> str:
 
 
 def parsed(data: bytes) -> Any:
-    """The value of a canonical text; None of any other, or if that is not certain at once."""
+    """Parse a canonical text; None if it is not canonical or cannot be checked at once."""
     import orjson
 
     with suppress(ValueError):
@@ -142,7 +142,7 @@ def parsed(data: bytes) -> Any:
 
 
 def is_canonical(value: Any, data: bytes) -> bool:
-    """True if a text is the canonical one of its value; False if that is not certain at once."""
+    """True if a text is the canonical text of its value; False also if it cannot be checked at once."""
     with suppress(TypeError):
         return _dumped(value) == data and not _has_other_float(data)
     return False
@@ -164,16 +164,16 @@ _OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """The SHA-256 of the canonical text, in UTF-8, of a document without its member `sha256`.
+    """The SHA-256 of a document's canonical text, in UTF-8, without the member `sha256`.
 
-    It is also that of the file without its line `sha256`: ``grep -v '^  "sha256": ' report.json | sha256sum``.
+    To compute it from the file, leave out the line `sha256`: ``grep -v '^  "sha256": ' report.json | sha256sum``.
     """
     bare = {key: value for key, value in document.items() if key != "sha256"}
     return hashlib.sha256(render(bare).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def digest_of_text(data: bytes) -> str:
-    """The digest of a canonical text, without its line `sha256`."""
+    """The digest of a canonical text without its line `sha256`."""
     return hashlib.sha256(re.sub(rb'\n  "sha256": .*', b"", data, count=1)).hexdigest()
 
 
@@ -183,12 +183,12 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write(report: Mapping[str, Any], path: Path) -> None:
-    """Write a report in canonical form, whole or not at all. Raises OSError if the file cannot be written."""
+    """Write a report in canonical form, atomically. Raises OSError if the file cannot be written."""
     write_atomically(render(report), path)
 
 
 def _cleaned(value: Any) -> Any:
-    """The value with all its text printable, because text of an adapter must not move the cursor of a reader."""
+    """Make all text in a value printable, because text of an adapter must not move a reader's cursor."""
     if isinstance(value, str):
         return value if value.isprintable() else printable(value)
     if isinstance(value, dict):
@@ -197,7 +197,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def environment() -> dict[str, str]:
-    """The versions that a verdict depends on."""
+    """The versions of software that can influence a verdict."""
     return {
         "python": platform.python_version(),
         "platform": platform.system().lower(),
@@ -256,7 +256,7 @@ def _requirement(status: Status) -> dict[str, Any]:
 
 
 def _test(records: list[TestRecord]) -> dict[str, Any]:
-    """One test, with the worst of its repetitions."""
+    """One test with the worst of its repetitions."""
     worst = max(records, key=lambda record: WORSE.index(record.outcome))
     passed = sum(record.outcome == "satisfied" for record in records)
     optional = {
@@ -269,7 +269,7 @@ def _test(records: list[TestRecord]) -> dict[str, Any]:
 
 
 def facts(component: str, document: Any) -> dict[str, Any]:
-    """The documented facts among capabilities, as plain values."""
+    """The documented facts among the capabilities, as plain values."""
     if not isinstance(document, dict):
         return {}
     known = {key for fact in FACTS if component in fact.components for key in fact.keys}
@@ -299,7 +299,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")
 
 
 class System(NamedTuple):
-    """A CI system: the variable that it sets, a template of the run's address, the variables of its run and commit."""
+    """A CI system: its variable, a template of the run's address, and the variables of its run and commit."""
 
     name: str
     sign: str
@@ -325,7 +325,7 @@ SYSTEMS = (
 
 
 def ci(environ: Mapping[str, str]) -> dict[str, str]:
-    """`name`, `id` and `url` of the CI run, as far as they are known; empty outside of CI."""
+    """The known `name`, `id` and `url` of the CI run; empty outside of CI."""
     system = _system(environ)
     if system is None:
         return {}
@@ -340,7 +340,7 @@ def ci(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def commit(environ: Mapping[str, str], folder: Path) -> str | None:
-    """The commit under test, as 40 or 64 hexadecimal digits: what CI says, else what git says of a folder."""
+    """The commit under test, as 40 or 64 hexadecimal digits: as CI states it, otherwise from git in a folder."""
     system = _system(environ)
     origin = environ.get(system.commit, "").lower() if system else ""
     return origin if _COMMIT.fullmatch(origin) else _of_git(folder)
@@ -367,7 +367,7 @@ def _of_git(folder: Path) -> str | None:
 
 
 def _public(address: str) -> str:
-    """An address without user, password, query and fragment, which may be secret; empty if it is not one."""
+    """An address without user, password, query and fragment, which may be secret; empty if it is not an address."""
     parts = urlsplit(address)
     plain = all(char.isprintable() and char not in ' "<>\\^`{|}' for char in address) and address.isascii()
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:

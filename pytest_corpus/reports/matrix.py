@@ -1,6 +1,6 @@
 """Several reports side by side: providers by requirements, with verdicts.
 
-The canonical document of a matrix, of which the other formats are pure functions::
+The canonical document of a matrix. The other formats are generated from it only::
 
     {"format": "1.0", "kind": "matrix", "catalogues": ["1.0"], "editions": ["1.0"],
      "reports": [{"label", "edition", "verdict", "words", "tone", "complete", "components": {component: verdict},
@@ -8,8 +8,8 @@ The canonical document of a matrix, of which the other formats are pure function
      "chapters": [{"component", "chapter", "rows": [{"id", "level", "text", "statuses": [status or null],
                    "cells": [{"reason", "keyword", "blocked_by", "findings"} or null]}]}]}
 
-`statuses` and `cells` have one place for each report, in their order: null where the report does not know the
-requirement, and in `cells` where there is nothing to say of it. `link` leads to the report, seen from the matrix.
+`statuses` and `cells` have one entry per report, in order. An entry is null if the report does not know the
+requirement; in `cells` also if there are no details. `link` leads to the report, relative to the matrix.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ FORMAT = "1.0"
 
 
 class Mixed(PlainError):
-    """The reports are of different versions of the catalogue."""
+    """The reports are from different versions of the catalogue."""
 
     def __init__(self, versions: Mapping[str, str]) -> None:
         said = ", ".join(f"{label} of {version}" for label, version in versions.items())
@@ -36,10 +36,10 @@ class Mixed(PlainError):
 def build(
     reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False, links: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The matrix of reports, each with the name of its file, optionally with links to them.
+    """Build the matrix of reports, each with its file's name, and optionally with links to the reports.
 
     Raises:
-        Mixed: they are of different versions of the catalogue, and that was not allowed.
+        Mixed: the reports have different catalogue versions, and `allow_mixed` is false.
     """
     labels = _labels(reports)
     versions = {label: document["spec"]["catalogue"] for label, (_, document) in zip(labels, reports, strict=True)}
@@ -65,9 +65,9 @@ def render(matrix: Mapping[str, Any]) -> str:
 
 
 def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
-    """The names of the adapters, followed by the file if two names are equal, and by a number if that does not help.
+    """Unique names of the adapters: if two are equal, the file is added; if that is not enough, a number is added.
 
-    A report without the name of its adapter is named after its file.
+    The name of a report without an adapter's name is the name of its file.
     """
     files = [file for file, _ in reports]
     names = [str(document["adapter"]["name"]) or file for file, document in reports]
@@ -78,7 +78,7 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
 
 
 def mixed(matrix: Mapping[str, Any]) -> str:
-    """A sentence if the reports were judged by different editions of the requirements; empty if not."""
+    """A sentence if the reports were judged by different editions of the requirements; otherwise empty."""
     if len(matrix["editions"]) < 2:
         return ""
     said = ", ".join(f"{printable(each['label'])} by {printable(each['edition'])}" for each in matrix["reports"])
@@ -117,14 +117,14 @@ SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell r
 
 
 def unsatisfied(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows that an adapter does not satisfy, of the chapters that have some."""
+    """The rows that the adapter does not satisfy, for each chapter with such rows."""
     fine = {"satisfied", "not_applicable", None}
     shown = [{**chapter, "rows": [row for row in chapter["rows"] if {*row["statuses"]} - fine]} for chapter in chapters]
     return [chapter for chapter in shown if chapter["rows"]]
 
 
 def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """The rows of every chapter; chapters in the order in which the reports have them, component by component."""
+    """The rows of every chapter. Chapters are sorted by component, then in the order of the reports."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for number, document in enumerate(documents):
         for entry in document["requirements"]:

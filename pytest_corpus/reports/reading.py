@@ -1,4 +1,4 @@
-"""Reports read back from files; one sentence explains why a file is not a report of this format."""
+"""Reads reports from files. If a file is not a report of this format, one sentence explains why."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ SCHEMA = "report/report"
 
 
 class ReportError(PlainError):
-    """A file that cannot be read as a report; says which and why, in one sentence."""
+    """A file that cannot be read as a report. The message names the file and the reason."""
 
     def __init__(self, path: Path, why: str, *, missing: bool = False) -> None:
         super().__init__(f"{printable(str(path))}: {why}")
@@ -22,7 +22,7 @@ class ReportError(PlainError):
 
 
 def read(path: Path) -> tuple[dict[str, Any], bytes]:
-    """The document of a report and the bytes of its file.
+    """Read a report: its document and the bytes of its file.
 
     Raises:
         ReportError: the file does not exist or is not a report of this format.
@@ -32,7 +32,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def parsed(path: Path, data: bytes) -> dict[str, Any]:
-    """The document of a report, from the bytes of its file. Raises ReportError if it is not a report of this format."""
+    """Parse the bytes of a report's file. Raises ReportError if they are not a report of this format."""
     if bounded.counted(data) > bounded.MOST_VALUES:
         raise ReportError(path, f"has more than {bounded.MOST_VALUES:,} values, the limit for a report")
     document = json_report.parsed(data)
@@ -53,17 +53,17 @@ def parsed(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def schema_flaws(document: object) -> list[str]:
-    """The violations of `schemas/report/report.schema.json` in a document, at most ten lines."""
+    """The violations of `schemas/report/report.schema.json` in a document, as at most ten lines."""
     return flaws(SCHEMA, document)
 
 
 def bundle_flaw(sections: object) -> str:
-    """The first violation of the report's schema in its sections on bundles; empty if there is none."""
+    """The first violation of the report's schema in its bundle sections; empty if there is none."""
     return flaw(SCHEMA, sections, "bundles")
 
 
 def contents(path: Path) -> bytes:
-    """The bytes of a file that may be a report. Raises ReportError if it cannot be read."""
+    """Read the bytes of a possible report. Raises ReportError if the file cannot be read."""
     try:
         return bounded.contents(path)
     except bounded.FileRefused as error:

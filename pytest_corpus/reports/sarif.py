@@ -1,7 +1,7 @@
 """The findings as a SARIF 2.1.0 log, which code scanning shows.
 
-A result has the line that raised the exception, or else the file that declares the adapter: GitHub shows no result
-without a file. A declared deviation is a suppressed result. Without findings the log has no result.
+The location of a result is the line that raised an exception, or else the file that declares the adapter, because
+GitHub needs a file. A declared deviation is a suppressed result. Without findings there are no results.
 """
 
 import json
@@ -60,7 +60,7 @@ def _rule(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _results(
     document: view.Document, entry: Mapping[str, Any], evidence: Sequence[Evidence]
 ) -> Iterator[dict[str, Any]]:
-    """A result for each finding of a requirement; one in its place if the report has none."""
+    """A result for each finding of a requirement; one result without a finding if the report contains no findings."""
     for number, finding in enumerate(entry.get("findings") or [None]):
         seen = view.evidence_of(evidence, entry, finding) if finding else None
         place = RAISED.search(seen.raised) if seen else None
@@ -93,12 +93,12 @@ def _message(document: view.Document, entry: Mapping[str, Any], finding: Mapping
 
 
 def _plain(text: str) -> str:
-    """Text for a message, in which SARIF takes braces for placeholders and brackets for links (3.11.5, 3.11.6)."""
+    """Escape braces and brackets, which SARIF reads as placeholders and links (3.11.5, 3.11.6)."""
     return re.sub(r"([\\\[\]])", r"\\\1", printable(text)).replace("{", "{{").replace("}", "}}") or "(empty)"
 
 
 def _file(document: view.Document) -> str:
-    """The file that an adapter's name of the form module:factory points to."""
+    """The file of an adapter whose name has the form module:factory."""
     declared = DECLARED.fullmatch(str(document["adapter"]["name"]))
     return f"{declared[1].replace('.', '/')}.py" if declared else OTHERWISE
 

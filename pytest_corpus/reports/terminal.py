@@ -1,4 +1,4 @@
-"""The summary of a run as lines for the terminal: numbers, a line a requirement in the order of repair, the verdict."""
+"""The summary of a run for the terminal: numbers, one line per requirement in the order of repair, the verdict."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 class Violated:
     """A requirement that is violated, in one component or in several.
 
-    `blocked` is how many others it keeps from being assessed, `failed` how many tests found it broken.
+    `blocked` is the number of requirements that it blocks, `failed` the number of tests that found it violated.
     """
 
     requirement: Requirement
@@ -34,7 +34,7 @@ class Violated:
 
 
 def violations(verdict: Verdict) -> list[Status]:
-    """Every violation, in the order of repair; what is alike stays in the order of the catalogue."""
+    """Every violation, in the order of repair; equal ranks keep the order of the catalogue."""
     blocks = {part.component: blocked(part.statuses) for part in verdict.components}
 
     def key(status: Status) -> tuple[bool, int, int]:
@@ -45,7 +45,7 @@ def violations(verdict: Verdict) -> list[Status]:
 
 
 def ranked(verdict: Verdict) -> list[Violated]:
-    """The MUSTs that are violated, one each for all components, in the order of repair."""
+    """The violated MUSTs in the order of repair, one for all components together."""
     blocks: Counter[str] = Counter()
     fails: Counter[str] = Counter()
     found: dict[str, tuple[Requirement, list[str]]] = {}
@@ -60,13 +60,13 @@ def ranked(verdict: Verdict) -> list[Violated]:
 
 
 def blocked(statuses: Iterable[Status]) -> Counter[str]:
-    """The number of requirements that each one blocks, the most first."""
+    """The number of requirements that each one blocks, largest first."""
     found = Counter(by for status in statuses for by in status.blocked_by)
     return Counter(dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))))
 
 
 def failed(status: Status) -> tuple[int, int]:
-    """The number of tests that found a requirement violated, and of those that checked it."""
+    """The number of tests that found a requirement violated, and the number that checked it."""
     looked = [record for record in status.tests if record.outcome in ("satisfied", "violated")]
     broken = [
         record for record in looked if any(finding.requirement == status.requirement.id for finding in record.findings)
@@ -87,7 +87,7 @@ class Line(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """The detail of a summary: a line for each violated requirement, and why others are open."""
+    """The detail of a summary: one line per violated requirement, and the reasons why others are open."""
 
     violations: bool = True
     reasons: bool = False
@@ -95,7 +95,7 @@ class Detail(NamedTuple):
 
 
 def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, notes: Iterable[Line] = ()) -> list[Line]:
-    """Each component's numbers, findings and what would make more assessable; then `notes`; the verdict last."""
+    """The numbers and findings of each component, ways to assess more, then `notes`, and the verdict last."""
     subject = f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"
     lines = [Line(f"{subject}: {ledger.outage}", "caution") if ledger.outage else Line(subject)]
     verdict, others = what_ran(verdict)
@@ -133,7 +133,7 @@ FEW = 8  # a partial run of at most this many requirements of a component lists 
 
 
 def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
-    """The part of a partial run that ran; in a run of few requirements, the others that it found violated apart."""
+    """Describe the part that ran in a partial run; violations outside of a small selection are separate."""
     parts, others = [], []
     for part in verdict.components if verdict.gaps else ():
         ran = [status for status in part.statuses if status.tests]
@@ -146,7 +146,7 @@ def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
 
 
 def fix_first(verdict: Verdict) -> list[Line]:
-    """The violations to repair first, in at most eight lines; empty if there is only one."""
+    """The violations to repair first, in at most eight lines; empty if there is only one violation."""
     every = ranked(verdict)
     if len(every) < 2:
         return []
@@ -192,7 +192,7 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
 
 
 def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
-    """A line for each violated requirement, in the order of repair."""
+    """One line per violated requirement, in the order of repair."""
     order = {(each.component, each.requirement.id): at for at, each in enumerate(violations(verdict))}
     blocking = blocked(part.statuses)
     found = [status for status in part.statuses if status.status == "violated"]
@@ -228,7 +228,7 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
 
 
 def _lacks(status: Status) -> bool:
-    """True if it is not assessed because the factory does not take a keyword."""
+    """True if a requirement is not assessed because the factory does not accept a keyword."""
     return bool(status.keyword) and status.reason in ("", Obstacle.NO_KEYWORD.reason(keyword=status.keyword))
 
 

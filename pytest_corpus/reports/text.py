@@ -1,4 +1,4 @@
-"""The words that every format uses, and printable text."""
+"""Words that all formats share, and printable text."""
 
 from pytest_corpus.redaction import printable
 
@@ -22,7 +22,7 @@ STATUS_SIGNS = dict(zip(STATUSES, "✓✗≈?-", strict=True))
 
 
 def found(got: str, path: str) -> tuple[str, str]:
-    """What came instead, and its place: one sentence without a place if the place is its subject."""
+    """Describe the received value and its place in one sentence, without the place if it is the subject."""
     return (
         (f"{path} {got}", "") if path and got.startswith(("is ", "must ", "fits ")) else (got or "something else", path)
     )

@@ -1,4 +1,4 @@
-"""Views of a report that all formats share, made from the document alone."""
+"""Views of a report that all formats share, made from the document only."""
 
 import shlex
 from collections import Counter
@@ -27,7 +27,7 @@ TONES: Mapping[str, Tone] = {
 
 
 class Numbers(NamedTuple):
-    """The text on one level of one component; never a share alone."""
+    """The text on one level of one component: counts, never a percentage alone."""
 
     level: str
     satisfied: int
@@ -74,7 +74,7 @@ def by_level(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def components(document: Document) -> list[str]:
-    """The components, in the order in which the protocol names them."""
+    """The components, in the order of the protocol."""
     return [component for component in TITLES if component in document["components"]]
 
 
@@ -90,40 +90,40 @@ def numbers(document: Document, component: str) -> Iterator[Numbers]:
 
 
 def applicable(totals: Mapping[str, int]) -> int:
-    """The number of requirements that apply, of those counted by status."""
+    """The number of requirements that apply, from counts by status."""
     return sum(totals.values()) - totals.get("not_applicable", 0)
 
 
 def ratio(totals: Mapping[str, int]) -> str:
-    """The satisfied of those that apply: ``3 / 4``."""
+    """The satisfied requirements among those that apply: ``3 / 4``."""
     return f"{totals.get('satisfied', 0)} / {applicable(totals)}"
 
 
 def of_status(document: Document, status: str) -> list[dict[str, Any]]:
-    """The requirements of a status."""
+    """The requirements with a status."""
     return [entry for entry in document["requirements"] if entry["status"] == status]
 
 
 def binding(document: Document) -> list[dict[str, Any]]:
-    """The violations that count."""
+    """The violations that count for the verdict."""
     levels = counted(document["level"])
     return [entry for entry in of_status(document, "violated") if entry["level"] in levels]
 
 
 def chapter(requirement: str) -> str:
-    """The title of a requirement's chapter; the id without its number if the catalogue does not know it."""
+    """The title of a requirement's chapter; if the catalogue does not know it, the id without its number."""
     return chapter_titles().get(requirement) or requirement.rpartition("-")[0]
 
 
 def blocked(document: Document) -> Counter[tuple[str, str]]:
-    """The number of requirements that each other one blocks, by component and id."""
+    """The number of requirements that each one blocks, by component and id."""
     return Counter(
         (entry["component"], blocker) for entry in document["requirements"] for blocker in entry.get("blocked_by", ())
     )
 
 
 def fix_first(document: Document) -> list[dict[str, Any]]:
-    """The violations in the order of repair: MUSTs first, and those first that block most."""
+    """The violations in the order of repair: MUSTs first, then those that block the most."""
     blocks = blocked(document)
     return sorted(
         of_status(document, "violated"),
@@ -132,7 +132,7 @@ def fix_first(document: Document) -> list[dict[str, Any]]:
 
 
 def rerun(document: Document, requirement: str) -> str:
-    """The command that runs one requirement again, with the options that the run had."""
+    """The command that runs one requirement again, with the options of the run."""
     chosen = f"--corpus-requirement={shlex.quote(printable(requirement))}"
     if command := _command(document):
         seed = f" --corpus-seed={int(document['seed'])}" if document["seed"] else ""
@@ -150,7 +150,7 @@ _OPTIONS = (
 
 
 def _command(document: Document) -> str:
-    """The command of the run, each of its words quoted; empty if no run wrote it so, because a report may be forged."""
+    """The command of the run with each word quoted; empty unless a run wrote it, because a report may be forged."""
     try:
         first, *words = shlex.split(printable(document.get("command", "")))
     except ValueError:
@@ -160,7 +160,7 @@ def _command(document: Document) -> str:
 
 
 def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any], finding: Mapping[str, str]) -> Evidence | None:
-    """The evidence of a finding, preferably from a test of the same requirement; None if there is none."""
+    """The evidence of a finding, preferably from a test of the same requirement; None without evidence."""
     key = (entry["component"], entry["id"], finding["expected"], finding["got"], finding["path"])
     found = [each for each in evidence if (each.component, each.requirement, each.expected, each.got, each.path) == key]
     own = {test["test"] for test in entry["tests"]}
@@ -190,7 +190,7 @@ def notes(document: Document) -> list[str]:
 
 
 def facts(document: Document) -> list[tuple[str, str]]:
-    """The identity of the run, label by label; values are text from the adapter or its machine."""
+    """The identity of the run, by label; the values are texts from the adapter or its machine."""
     adapter, spec = document["adapter"], document["spec"]
     server = " ".join(str(adapter[key]) for key in ("server", "version") if key in adapter)
     ci = document.get("ci", {})
@@ -219,11 +219,11 @@ def facts(document: Document) -> list[tuple[str, str]]:
 
 
 class Times(NamedTuple):
-    """The times of the calls of an operation that succeeded.
+    """The durations of the successful calls of an operation.
 
-    `heights` are their parts in each column: less than a millisecond, than two, than four, and so on; the tallest
-    column of the operation has 1. `half` and `every` are the times within which half and all of them ended, and `end`
-    is the time of the last column.
+    `heights` are the columns of a histogram: below one millisecond, below two, below four, and so on; the tallest
+    column is 1. Half of the calls ended within `half`, all of them within `every`. `end` is the upper end of the last
+    column.
     """
 
     op: str
@@ -235,7 +235,7 @@ class Times(NamedTuple):
 
 
 def times(document: Document) -> list[Times]:
-    """The times of each operation; all have the same columns."""
+    """The durations of each operation; all operations have the same columns."""
     every: dict[str, Counter[int]] = {}
     for component in components(document):
         for op, took in sorted(document["components"][component].get("took_ms", {}).items()):
@@ -257,7 +257,7 @@ def _time(column: int) -> str:
 
 
 def used(parts: Iterable[Mapping[str, Any]]) -> str:
-    """The number of calls to components, and of the tokens they report; empty if unknown."""
+    """The number of calls to components, and their reported tokens; empty if unknown."""
     every = list(parts)
     calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))
     return (count(calls, "call") + (f", {count(tokens, 'token')}" if tokens else "")) if calls else ""

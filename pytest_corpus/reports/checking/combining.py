@@ -1,4 +1,4 @@
-"""The reports of all shards of a suite as the one report that a run of the whole suite would have written."""
+"""Combines the reports of all shards into the report that a run of the whole suite would have written."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ ALIKE = {
 
 
 class Unfit(PlainError):
-    """Reports that are not the shards of one suite; one sentence names them and the reason."""
+    """Reports that are not all the shards of one suite. The message names them and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class Part:
 
 
 def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dict[str, Any]:
-    """The report of the whole suite.
+    """Build the report of the whole suite.
 
     Args:
         reports: the name and the document of each file.
         shipped: the tests that the suite of this version has.
 
     Raises:
-        Unfit: they are not all shards of one suite, each of them once and whole.
+        Unfit: the reports are not all shards of one suite, each complete and present once.
     """
     parts = sorted((check(name, document) for name, document in reports), key=lambda part: part.shard.number)
     check_numbers(parts)
@@ -75,7 +75,7 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
 
 
 def check(name: str, document: view.Document) -> Part:
-    """The report of a shard, unaltered and of this version. Raises Unfit if it is another one."""
+    """The report of a shard, which must be unaltered and of this version. Raises Unfit otherwise."""
     part = Part(printable(name), document)
     if view.altered(document):
         raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
@@ -87,7 +87,7 @@ def check(name: str, document: view.Document) -> Part:
 
 
 def check_numbers(parts: Sequence[Part]) -> None:
-    """Refuse shards unless each is there once."""
+    """Raise Unfit unless each shard is present exactly once."""
     first, by_number = parts[0], dict[int, Part]()
     for part in parts:
         if part.shard.of != first.shard.of:
@@ -102,7 +102,7 @@ def check_numbers(parts: Sequence[Part]) -> None:
 
 
 def _check_options(parts: Sequence[Part]) -> None:
-    """Refuse shards unless all have one adapter and the same options."""
+    """Raise Unfit unless all shards have the same adapter and options."""
     first = parts[0]
     for part in parts[1:]:
         for words, one, other in _shared(first, part):
@@ -111,7 +111,7 @@ def _check_options(parts: Sequence[Part]) -> None:
 
 
 def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
-    """The values of two shards that must be equal."""
+    """The values that must be equal in two shards."""
     for key, words in ALIKE.items():
         yield words, first.document.get(key), part.document.get(key)
     yield "components", sorted(first.document["components"]), sorted(part.document["components"])
@@ -124,7 +124,7 @@ def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _how(one: Any, other: Any) -> str:
-    """The two values, or for objects the keys in which they differ."""
+    """Describe how two values differ; for objects, the keys in which they differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         keys = sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
         if len(keys) == 1 and not isinstance(one.get(keys[0]), Mapping):
@@ -134,7 +134,7 @@ def _how(one: Any, other: Any) -> str:
 
 
 def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a shard that lacks tests of its own, or is partial for another reason."""
+    """Raise Unfit if a shard lacks some of its tests or is partial for another reason."""
     given = [(entry["component"], test["test"]) for entry in part.document["requirements"] for test in entry["tests"]]
     own = part.shard.tests(suites)
     every = sum(map(len, suites.values()))

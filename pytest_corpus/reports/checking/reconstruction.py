@@ -22,7 +22,7 @@ Shipped = Callable[[str, str], Mapping[str, str]]
 
 
 def foreign(document: Document) -> Iterator[str]:
-    """The ways in which a report is of another version, whose catalogue or tests are not known here."""
+    """Reasons why a report is from another version, whose catalogue or tests are unknown here."""
     version = document["spec"]["catalogue"]
     if version != CATALOGUE_VERSION:
         yield f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}"
@@ -34,7 +34,7 @@ def foreign(document: Document) -> Iterator[str]:
 
 
 def edition_of(document: Document) -> editions.Edition:
-    """The edition by which a run was judged, which must be known here."""
+    """The edition by which a run was judged. It must be known to this version."""
     return editions.edition(document["spec"]["edition"]["name"])
 
 
@@ -45,7 +45,7 @@ def repetitions(document: Document) -> int:
 
 
 def ledger_of(document: Document, shipped: Shipped) -> Ledger:
-    """The ledger of the whole run of which a report tells."""
+    """The ledger of the complete run that a report describes."""
     components = tuple(dict.fromkeys(entry["component"] for entry in document["requirements"]))
     stated = document["capabilities"]
     ledger = Ledger(
@@ -60,12 +60,12 @@ def ledger_of(document: Document, shipped: Shipped) -> Ledger:
 
 
 def start_of(document: Document) -> datetime:
-    """The start of a run. Raises ValueError if there is no such time."""
+    """The start of a run. Raises ValueError if the report contains no valid time."""
     return datetime.fromisoformat(document["started_at"].replace("Z", "+00:00"))
 
 
 def add(document: Document, ledger: Ledger) -> None:
-    """Add to a ledger what the run of a report found out."""
+    """Add the results in a report to a ledger."""
     for component, used in document["components"].items():
         times = used.get("took_ms", {})
         took = {f"{component}.{op} {ms}": number for op, found in times.items() for ms, number in found.items()}
@@ -105,7 +105,7 @@ def add(document: Document, ledger: Ledger) -> None:
 
 
 def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Iterator[TestRecord]:
-    """The executions of a test that was repeated, those that passed last; its one execution if it was not."""
+    """The executions of a repeated test, the passed ones last; one execution if it was not repeated."""
     if repeats is None:
         yield record
         return
@@ -122,7 +122,7 @@ def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Itera
 
 
 def deviations_of(document: Document) -> Iterator[Deviation]:
-    """The deviations that count in a report; those without a valid day are left out."""
+    """The deviations that count in a report; those without a valid date are left out."""
     for entry in document["requirements"]:
         said = dict(entry.get("deviation", {"expires": ""}))
         try:

@@ -1,4 +1,4 @@
-"""Verify a report: its shape, digest, numbers, verdicts, deviations, and what its parts say of each other."""
+"""Verifies a report: its shape, digest, numbers, verdicts and deviations, and the consistency of its parts."""
 
 import hashlib
 import re
@@ -47,7 +47,7 @@ _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
 
 def some(names: Iterable[str]) -> str:
-    """The first of some names."""
+    """The first few of some names."""
     first = list(names)
     return ", ".join(first[:5]) + (" and others" if len(first) > 5 else "")
 
@@ -57,7 +57,7 @@ Known = dict[bytes, list[str]]
 
 
 def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped, known: Known) -> Iterator[str]:
-    """Contradictions within the report of a complete run, or with catalogue and suite, one sentence each."""
+    """Contradictions within the report of a complete run, or with catalogue and suite; one sentence each."""
     yield from _about(document, today)
     yield from _capabilities(document)
     key = _of_requirements(document)
@@ -68,9 +68,9 @@ def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped, k
 
 
 def _of_requirements(document: Mapping[str, Any]) -> bytes:
-    """A digest of all that `_in_requirements` depends on; empty if that includes the day of the run.
+    """A digest of everything that `_in_requirements` depends on; empty if that includes the date of the run.
 
-    A duration counts only if it is not as a run writes it.
+    Durations count only if their format is not the one that runs write.
     """
     import orjson  # light commands do without it
 
@@ -96,7 +96,7 @@ def _in_requirements(document: Mapping[str, Any], shipped: Shipped) -> Iterator[
 
 
 def _entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
-    """Contradictions in single requirements; requirements with the same fault share a sentence."""
+    """Contradictions in single requirements; requirements with the same fault share one sentence."""
     found: dict[tuple[str, str], list[str]] = {}
     ledger, runs = ledger_of(document, shipped), repetitions(document)
     with suppress(ValueError):
@@ -158,7 +158,7 @@ def _capabilities(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, str]) -> Iterator[str]:
-    """A complete run has each test of the suite once, below the requirement that the test decides."""
+    """Check that a complete run has each test of the suite once, below the requirement that the test decides."""
     pairs = [
         (test["test"], entry["id"])
         for entry in document["requirements"]
@@ -177,7 +177,7 @@ def _tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, st
 
 
 def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """The differences from the entry that the tests make, and what no tests can make."""
+    """The differences from the entry that the tests give, and entries that no tests can give."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons
@@ -204,7 +204,7 @@ def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, 
 
 
 def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
-    """Denied capabilities are not tested, and reported denials match the capabilities."""
+    """Check that denied capabilities were not tested, and that reported denials match the capabilities."""
     stated = [need for need in known.needs if need not in NOT_IN_CAPABILITIES]
     denied = [need for need in stated if of.flag(need) is False or (need == CLAIMED and of.flag(need) is None)]
     decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}
@@ -217,7 +217,7 @@ def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilit
 
 
 def _repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
-    """The rounds that are said to have passed match how often each test passed."""
+    """Check that the reported number of passed rounds matches the tests."""
     tests = entry["tests"]
     passed = [test["repeats"]["passed"] for test in tests if "repeats" in test]
     rounds = entry.get("repeats", {"runs": 0, "passed": 0})
@@ -235,11 +235,11 @@ def _repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
 
 
 def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
-    """Everything that is wrong with a report, one sentence each; empty if it is valid.
+    """All faults of a report, one sentence each; empty if it is valid.
 
     Args:
-        today: the day (UTC) on which it must be valid.
-        shipped: the tests that the suite of this version has.
+        today: the day (UTC) on which the report must be valid.
+        shipped: the tests in this version's suite.
 
     Raises:
         ReportError: the file does not exist or cannot be read.
@@ -256,10 +256,10 @@ def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
 def faults_in(
     document: dict[str, Any], data: bytes, today: date, shipped: Shipped, known: Known | None = None
 ) -> list[str]:
-    """As `faults`, of a report that was read: its document and the bytes of its file.
+    """Like `faults`, for a report that was already read: its document and the bytes of its file.
 
     Args:
-        known: shared by reports that are verified together; empty at first.
+        known: a cache for reports that are verified together; initially empty.
     """
     found = list(_digest(document, data))
     if not document["complete"]:

@@ -1,4 +1,4 @@
-"""Behaviour bundles as the HTML page shows them: runs next to each other, cases to filter and sort, drawings."""
+"""Behaviour bundles in the HTML page: runs side by side, cases to filter and sort, plots."""
 
 import difflib
 import json
@@ -30,7 +30,7 @@ Contents = Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact of a run, and the way to show it; `drawing` has the numbers of a gate's picture."""
+    """A fact of a run and how to show it; `drawing` has the numbers for the plot of a threshold."""
 
     value: Any
     kind: str = "text"
@@ -43,7 +43,7 @@ class Cases:
 
     Attributes:
         heads: the titles of its columns.
-        columns: those of numbers.
+        columns: the columns of numbers.
         statuses: the choices of its filter.
         static: the rows that are shown without JavaScript: name, statuses, first reason.
         data: all rows as JSON.
@@ -80,7 +80,7 @@ def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) 
 
 
 def _rows(runs: Sequence[Section]) -> dict[str, list[Fact]]:
-    """A row for each fact that one of the runs has."""
+    """One row for each fact that at least one run has."""
     times = [bundle_view.latencies(run) for run in runs]
     longest = max((each for run in times for each in run), default=0.0)
     columns = [dict(_facts(run, own, longest)) for run, own in zip(runs, times, strict=True)]
@@ -110,7 +110,7 @@ def _facts(run: Section, times: Sequence[float], longest: float) -> Iterator[tup
 
 
 def gate(entry: Mapping[str, Any], interval: Sequence[float] | None) -> dict[str, Any] | None:
-    """The numbers of a gate's picture: the metric as a point on its interval, what it is held to as a line."""
+    """The numbers for the plot of a threshold: the metric with its interval, and the required value as a line."""
     actual = entry["actual"]
     if actual is None:
         return None
@@ -135,7 +135,7 @@ def parts(entry: Mapping[str, Any]) -> tuple[str, float]:
 
 
 def latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
-    """A histogram of milliseconds, on an axis that all runs of a bundle share; None without times."""
+    """A histogram of milliseconds on an axis that all runs of a bundle share; None without data."""
     if not times:
         return None
     counts = [0] * BINS
@@ -152,7 +152,7 @@ def latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
 
 
 def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
-    """The table of cases. The page's script makes its rows from JSON, as far as they are looked at."""
+    """The table of cases. A script in the page creates visible rows from JSON."""
     results = [bundle_view.results(run) for run in runs]
     names = list(dict.fromkeys(name for found in results for name in found))
     if not names:
@@ -186,7 +186,7 @@ def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
 
 
 def _columns(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-    """The columns of numbers that a run has, each with the number of a case."""
+    """The columns of numbers in a run, each with a function that returns the number of a case."""
     scores = sorted({name for each in results.values() for name in each["scores"]})
     found = {"Latency, ms": itemgetter("latency"), "Tokens": itemgetter("tokens"), "Cost": itemgetter("cost")}
     found = {name: value for name, value in found.items() if any(value(each) is not None for each in results.values())}
@@ -198,7 +198,7 @@ def _score(name: str, result: Mapping[str, Any]) -> Any:
 
 
 def _said(run: Section, result: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The details of a case in a run: label, status, first reason, and labelled texts, or parts of a difference."""
+    """The details of a case in a run: label, status, first reason, and labelled texts or parts of a difference."""
     reasons = [_plain(reason) for reason in result["reasons"]]
     rows: list[tuple[str, Any]] = []
     for entry in entries:
@@ -220,9 +220,9 @@ def _plain(value: str) -> str:
 
 
 def difference(expected: str, output: str) -> list[tuple[str, str]] | None:
-    """The answer against the expectation as parts that are kept, expected (-) or answered (+); None if equal or long.
+    """Compare the answer with the expected one: equal, expected (-) and answered (+) parts; None if equal or too long.
 
-    JSON is compared by lines of its canonical form, text by lines or words.
+    JSON is compared by the lines of its canonical form, text by lines or words.
     """
     values = [parsed for each in (expected, output) if isinstance(parsed := _json(each), dict | list)]
     old, new = expected.strip(), output.strip()

@@ -1,4 +1,4 @@
-"""A matrix as one HTML page: providers by requirements, to be filtered and searched."""
+"""A matrix as one HTML page: providers by requirements, with filters and search."""
 
 from collections.abc import Mapping
 from typing import Any

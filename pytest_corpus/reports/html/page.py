@@ -1,4 +1,4 @@
-"""HTML pages without network: their templates, their strict content policy, and foreign text as text."""
+"""HTML pages that work without network: templates, a strict content security policy, and escaping of foreign text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ICON = (
 
 
 def page(template: str, title: str, **given: Any) -> str:
-    """A whole page. Its policy allows its own style and script, by their digests, and nothing else."""
+    """A complete page. Its policy allows only its own style and script, by their digests."""
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
@@ -47,7 +47,7 @@ def page(template: str, title: str, **given: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    """The templates, in which every value is escaped and printable unless it is markup."""
+    """The template environment. It escapes every value and makes it printable, unless the value is markup."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -94,7 +94,7 @@ def _environment() -> Environment:
 
 @cache
 def _asset(name: str) -> str:
-    """The style or the script of every page."""
+    """The content of the style or the script of every page."""
     return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
@@ -103,7 +103,7 @@ def _hash(content: str) -> str:
 
 
 def _sentence(value: str) -> Markup:
-    """A sentence in which backticks mark code, as the catalogue writes it."""
+    """A sentence in which backticks mark code, as in the catalogue."""
     from markupsafe import Markup
 
     parts = printable(value).split("`")
@@ -117,7 +117,7 @@ ALIKE = 0.4
 
 
 def _compared(expected: str, got: str) -> tuple[Markup, Markup]:
-    """Two texts, in which the words that the other one has not are marked, if they have enough in common."""
+    """Mark the words that only one of two texts has, if the texts have enough in common."""
     from markupsafe import Markup
 
     sides = [re.findall(r"\w+|\s+|[^\w\s]", printable(each)) for each in (expected, got)]

@@ -1,4 +1,4 @@
-"""The report as one HTML page: verdict, numbers, findings, and every requirement to be filtered and searched."""
+"""The report as one HTML page: verdict, numbers, findings, and all requirements with filters and search."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def render(
     evidence: Sequence[Evidence] = (),
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The page, with changes since an earlier run, evidence of findings, prompts and answers of bundles if given."""
+    """The page; if given, with changes since an earlier run, evidence of findings, prompts and answers of bundles."""
     alone = bundle_view.headline(document)
     tone, words = alone or (view.tone(document), view.words(document))
     left_out = (*LEFT_OUT, *(OF_REQUIREMENTS if alone else ()))

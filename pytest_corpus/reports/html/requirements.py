@@ -1,4 +1,4 @@
-"""The requirements of a report as its page shows them: findings, open requirements, all as rows, their sources."""
+"""The requirements of a report in its HTML page: findings, open requirements, all requirements, their sources."""
 
 import json
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """A report as its page shows it, with an earlier report to compare and the evidence of its findings."""
+    """The report behind a page, with an earlier report to compare and the evidence of its findings."""
 
     document: view.Document
     earlier: Earlier | None = None
@@ -41,7 +41,7 @@ class Shown:
 
     @cached_property
     def blocking(self) -> list[tuple[Entry, int]]:
-        """The requirements that block most others, with the number of these."""
+        """The requirements that block the most others, with the number of blocked ones."""
         blocks = view.blocked(self.document)
         found = [(entry, blocks[entry["component"], entry["id"]]) for entry in view.fix_first(self.document)]
         return [(entry, number) for entry, number in found if number][:MOST_BLOCKING]
@@ -75,7 +75,7 @@ class Shown:
 
     @cached_property
     def passages(self) -> dict[str, list[tuple[str, list[Entry]]]]:
-        """By document, every passage that a requirement rests on, with those requirements."""
+        """For each document, every cited passage with the requirements that cite it."""
         resting: dict[str, dict[str, Entry]] = defaultdict(dict)
         for entry in self.document["requirements"]:
             for source in entry["source"]:
@@ -101,7 +101,7 @@ class Shown:
                 yield label, [line for _, said in rows for line in _lines(said)]
 
     def script(self, entry: Entry, finding: dict[str, str]) -> tuple[str, ...]:
-        """The commands that send the request of a finding again; none if the evidence is not full."""
+        """The commands that send the request of a finding again; empty unless the evidence is full."""
         seen = view.evidence_of(self.evidence, entry, finding)
         return seen.content.script if seen and seen.content else ()
 

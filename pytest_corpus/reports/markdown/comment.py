@@ -1,4 +1,4 @@
-"""A comment on a pull request: the verdict, what is new and what is fixed since the base branch."""
+"""A comment on a pull request: the verdict, and the new and fixed violations since the base branch."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -16,10 +16,10 @@ SILENT = ("changed", "added", "gone")
 
 
 def render(document: view.Document, changes: Mapping[str, Any] | None) -> str:
-    """The comment; its first line marks it, so that a later run finds and replaces it.
+    """Render the comment. Its first line is a mark by which a later run finds and replaces it.
 
     Args:
-        changes: what `difference.build` returns; None if there is no report of the base branch.
+        changes: the result of `difference.build`; None without a report of the base branch.
     """
     name = str(document["adapter"]["name"])
     lines = [

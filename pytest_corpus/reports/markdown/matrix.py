@@ -1,4 +1,4 @@
-"""A matrix as Markdown: a table a chapter."""
+"""A matrix as Markdown, with one table per chapter."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -56,5 +56,5 @@ def _totals(matrix: Mapping[str, Any]) -> str:
 
 
 def sign_of(status: str | None) -> str:
-    """The sign of a status, such that it is not Markdown."""
+    """The sign of a status, chosen so that it is not Markdown syntax."""
     return "" if status is None else f"\\{sign}" if (sign := STATUS_SIGNS[status]).isascii() else sign

@@ -22,7 +22,7 @@ _TICKS = re.compile(r"`+")
 
 
 def code(text: object) -> str:
-    """Foreign text as a code span, for a line outside of tables: nothing in it is Markdown."""
+    """Foreign text as a code span outside of tables, without Markdown in effect."""
     plain = printable(str(text)).strip(" ")
     if not plain:
         return "(empty)"
@@ -32,12 +32,12 @@ def code(text: object) -> str:
 
 
 def cell(text: object) -> str:
-    """Foreign text as a code span in a table, without the bars that would end its cell."""
+    """Foreign text as a code span in a table; bars that would end the cell are escaped."""
     return code(str(text).replace("|", "\\x7c"))
 
 
 def sentence(text: str) -> str:
-    """A sentence in which backticks mark code, as the catalogue writes it."""
+    """A sentence in which backticks mark code, as in the catalogue."""
     parts = printable(text).strip(" ").split("`")
     if len(parts) % 2 == 0 or _LINKED.search("".join(parts[::2])):
         return code(text)
@@ -52,7 +52,7 @@ MOST_CASES = 50  # cases that are listed of a bundle
 
 
 def bundles(document: Mapping[str, Any]) -> str:
-    """The section on bundles; empty if there are none."""
+    """The section on bundles; empty without bundles."""
     found = bundle_view.sections(document)
     return "\n".join(("### Behaviour bundles", "", *_bundle_table(found), *_bundle_details(found))) if found else ""
 
@@ -162,7 +162,7 @@ def _table(document: view.Document) -> str:
 
 
 def _first(document: view.Document, violated: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The MUSTs to repair first, if there are several."""
+    """The MUSTs to repair first; empty if there is only one."""
     blocks = view.blocked(document)
     musts = [entry for entry in violated if entry["level"] == "MUST"]
     for number, entry in enumerate(musts[:FIRST] if len(musts) > 1 else (), 1):

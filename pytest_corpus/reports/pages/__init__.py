@@ -1,1 +1,1 @@
-"""Pages on components and operations, made from the tables of `spec/`."""
+"""Pages on components and operations, generated from the tables in `spec/`."""

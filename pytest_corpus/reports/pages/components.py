@@ -1,4 +1,4 @@
-"""A guide for each component: its operations, what they take and return, its capabilities, errors and requirements."""
+"""A guide for each component: its operations, arguments, results, capabilities, errors and requirements."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Markdown for pages that are generated."""
+"""Markdown for generated pages."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -20,22 +20,22 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def paragraph(text: str) -> str:
-    """A paragraph, broken into lines as in the pages that are written by hand."""
+    """A paragraph with the same line breaks as in hand-written pages."""
     return fill(text, 118, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def code(text: object) -> str:
-    """A word as it is written in code; empty for nothing."""
+    """A word as a code span; empty for an empty word."""
     return f"`{text}`" if text not in ("", None) else ""
 
 
 def codes(words: Iterable[object], between: str = ", ") -> str:
-    """Several of them."""
+    """Several words as code spans."""
     return between.join(code(word) for word in words)
 
 
 def as_json(value: Any) -> str:
-    """A value as a block of JSON, with what is short on one line."""
+    """A value as a block of JSON; short values are written on one line."""
     return f"```json\n{_folded(value, 0, 0)}\n```\n"
 
 

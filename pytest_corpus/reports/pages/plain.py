@@ -1,4 +1,4 @@
-"""Markdown as text for a terminal: tables aligned, links by the page that they lead to."""
+"""Markdown as text for a terminal: tables are aligned, and links are replaced by the page that they lead to."""
 
 import re
 import textwrap
@@ -11,7 +11,7 @@ WIDTH = 100
 
 
 def plain(markdown: str) -> str:
-    """A page as lines of at most about a hundred characters; code and examples stand as they are."""
+    """A page as lines of at most about a hundred characters; code and examples are unchanged."""
     found: list[str] = []
     for is_code, block in _blocks(_HTML.sub("", markdown)):
         found += block if is_code else _text(block)
@@ -19,7 +19,7 @@ def plain(markdown: str) -> str:
 
 
 def _blocks(markdown: str) -> Iterator[tuple[bool, list[str]]]:
-    """Blocks of code and of text in turn; code is indented and has no fences."""
+    """Yield blocks of text and of code; code is indented and has no fences."""
     is_code, lines = False, list[str]()
     for line in markdown.splitlines():
         if line.lstrip().startswith("```"):
@@ -54,7 +54,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _table(rows: list[list[str]]) -> Iterator[str]:
-    """Rows with aligned columns, of which the last is broken into lines."""
+    """Aligned rows; the last column is broken into lines."""
     rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
     widths = [min(max(len(row[at]) for row in rows if at < len(row)), WIDTH // 2) for at in range(len(rows[0]) - 1)]
     for row in rows:

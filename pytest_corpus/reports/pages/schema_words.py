@@ -1,4 +1,4 @@
-"""A schema in words: its type, its bounds, the keys of an object."""
+"""Describes a schema in words: its type, its limits, the keys of an object."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of an object: its path from the object, its type, whether it must be there, and what else is said."""
+    """One key of an object: its path, its type, if it is required, and further rules."""
 
     path: str
     type: str
@@ -35,7 +35,7 @@ def _folder() -> Folder:
 
 
 def of(name: str, *path: str) -> tuple[str, list[Key]]:
-    """The type of the value at a path, and its keys if it is an object or an array."""
+    """The type of the value at a path; for objects and arrays also the keys."""
     folder = _folder()
     schema: Schema = {"$ref": registry().list_schemas()[name]}
     for key in path:
@@ -58,7 +58,7 @@ def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterat
 
 
 def _named(folder: Folder, folded: Folded) -> list[str]:
-    """The keys that an object may have, including those of its branches."""
+    """The keys that an object may have, including the keys of its branches."""
     names = dict.fromkeys(folded.properties)
     for branches in folded.choices:
         for branch in branches:
@@ -74,7 +74,7 @@ def _of_key(folder: Folder, folded: Folded, key: str) -> Schema:
 
 
 def _without_null(folder: Folder, schema: Schema) -> Folded:
-    """The schema folded, with the one branch besides null, if there is one."""
+    """The folded schema; if null and one other branch are allowed, the other branch."""
     folded = folder.fold(schema)
     for choice in folded.choices:
         others = [branch for branch in choice if folder.fold(branch).types != ("null",)]

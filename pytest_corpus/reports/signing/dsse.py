@@ -1,4 +1,4 @@
-"""A signed in-toto statement: a DSSE envelope, version 1, with an Ed25519 signature; and the keys, in PEM."""
+"""A signed in-toto statement: a DSSE envelope, version 1, with an Ed25519 signature. Also reads the keys (PEM)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUFFIX = ".dsse.json"  # the suffix of an envelope's file name
 
 
 class EnvelopeError(Exception):
-    """An envelope that is refused; the message continues a sentence that begins with its name."""
+    """An envelope that is refused. The message completes a sentence that begins with the file's name."""
 
 
 def pae(payload: bytes) -> bytes:
@@ -31,26 +31,26 @@ def pae(payload: bytes) -> bytes:
 
 
 def keyid(key: Ed25519PublicKey) -> str:
-    """The id of a key: the SHA-256 of its description as canonical JSON, as securesystemslib makes it."""
+    """The id of a key: the SHA-256 of its description as canonical JSON, as securesystemslib computes it."""
     described = {"keytype": "ed25519", "keyval": {"public": key.public_bytes_raw().hex()}, "scheme": "ed25519"}
     return hashlib.sha256(json.dumps(described, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def sealed(payload: bytes, key: Ed25519PrivateKey) -> str:
-    """The envelope of a payload, as text."""
+    """Sign a payload; return the envelope as text."""
     return _text(payload, key.sign(pae(payload)), keyid(key.public_key()))
 
 
 def is_envelope(name: str, data: bytes) -> bool:
-    """True if a file is meant as an envelope, by its name or its content."""
+    """True if a file is probably an envelope, by its name or its content."""
     return name.endswith(SUFFIX) or b'"payloadType"' in data
 
 
 def opened(data: bytes, key: Ed25519PublicKey) -> bytes:
-    """The payload of an envelope whose signature matches a key, byte for byte.
+    """The payload of an envelope, byte for byte, after its signature was checked with a key.
 
     Raises:
-        EnvelopeError: it is anything else.
+        EnvelopeError: the envelope or its signature is not valid.
     """
     from cryptography.exceptions import InvalidSignature
 
@@ -122,14 +122,14 @@ _NO_KEYS = {"CERTIFICATE": "holds a certificate, not a key", "EC PARAMETERS": "h
 
 
 class KeyFileError(Exception):
-    """A file without a usable key; the message continues a sentence that begins with its name."""
+    """A file without a usable key. The message completes a sentence that begins with the file's name."""
 
 
 def private(data: bytes) -> Ed25519PrivateKey:
-    """The private key in a PEM file.
+    """Read the private key in a PEM file.
 
     Raises:
-        KeyFileError: the file has no key, or the key is encrypted or of another kind.
+        KeyFileError: the file contains no key, or the key is encrypted or has another type.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -144,7 +144,7 @@ def private(data: bytes) -> Ed25519PrivateKey:
 
 
 def public(data: bytes) -> Ed25519PublicKey:
-    """The public key in a PEM file. Raises KeyFileError if the file has no key, or one of another kind."""
+    """Read the public key in a PEM file. Raises KeyFileError if the file contains no key, or a key of another type."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
@@ -169,7 +169,7 @@ def _loaded(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
 
 
 def _label(data: bytes, other: str, said: str) -> str:
-    """The label of the only PEM block, which must not be of the other half of a key."""
+    """The label of the only PEM block, which must not contain the other half of the key pair."""
     if not data.strip():
         raise KeyFileError("is empty")
     if len(data) > LARGEST:

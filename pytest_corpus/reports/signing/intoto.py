@@ -1,7 +1,7 @@
 """The report as an in-toto Statement v1 with the test-result predicate v0.1, ready to be signed.
 
 The subject is the adapter: its name, with the digest of the JSON report that describes what was tested. An adapter
-is not a file, so it has no digest of its own; the holder of the JSON report can check its digest.
+is not a file and has no digest. Whoever has the JSON report can check the digest.
 """
 
 import json
@@ -32,10 +32,10 @@ def render(document: view.Document) -> str:
 
 
 def claims(payload: bytes) -> dict[str, str]:
-    """The adapter, verdict, suite, commit and report of a statement; an empty text for what it does not name.
+    """The adapter, verdict, suite, commit and report of a statement; missing values are empty texts.
 
     Raises:
-        ValueError: it is not a statement of this kind.
+        ValueError: the payload is not a statement of this kind.
     """
     statement = bounded.value(payload)
     if flaw("report/statement", statement) or (statement["_type"], statement["predicateType"]) != (

@@ -1,7 +1,7 @@
 """Statements signed by the identity of a CI job instead of a key (https://docs.sigstore.dev).
 
-The identity is in a certificate that lives for minutes; a public log proves that the signature was made in them. A
-bundle holds the certificate and the proof, so that it is checked without network.
+The identity is in a certificate that is valid for minutes. A public log proves that the signature was made in that
+time. A bundle contains the certificate and the proof, so it can be checked without network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ISSUERS = {
 
 
 def sealed(payload: bytes) -> str:
-    """The bundle of a statement, signed by the identity of this job, as text. It needs the network.
+    """Sign a statement with the identity of this job, and return the bundle as text. It needs the network.
 
     Raises:
         EnvelopeError: this process has no identity, or a service of Sigstore refuses it.
@@ -45,10 +45,10 @@ def sealed(payload: bytes) -> str:
 
 
 def opened(data: bytes, identity: str, issuer: str) -> bytes:
-    """The statement in a bundle that an identity signed, byte for byte. It needs no network.
+    """The statement in a bundle, byte for byte, after the identity was checked. It needs no network.
 
     Raises:
-        EnvelopeError: it is anything else.
+        EnvelopeError: the bundle, its signature or the identity is not valid.
     """
     from sigstore.errors import Error, VerificationError
     from sigstore.models import Bundle, InvalidBundle

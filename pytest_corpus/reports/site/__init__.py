@@ -1,1 +1,1 @@
-"""A static site over many attestations: who conforms, since when, and what changed."""
+"""A static site over many attestations: conformant adapters, since when they are, and changes."""

@@ -1,4 +1,4 @@
-"""The files of the site, from the attestations that were examined; its changes as an Atom feed (RFC 4287)."""
+"""The files of the site, built from the examined attestations, with an Atom feed of changes (RFC 4287)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
@@ -21,10 +21,10 @@ NONE = ("1970-01-01T00:00:00Z", "")  # the time and the digest of a feed without
 
 
 def render(index: Mapping[str, Any], address: str) -> str:
-    """The feed.
+    """Render the feed.
 
     Args:
-        address: that of the site, which makes the links absolute; may be empty.
+        address: the address of the site, which makes links absolute; may be empty.
     """
     entries = list(islice(turns(index), MOST))
     times = [(run["started_at"], run["sha256"]) for adapter in index["adapters"] for run in adapter["runs"]]
@@ -59,7 +59,7 @@ def _entry(adapter: Mapping[str, Any], run: Mapping[str, Any], address: str) -> 
 
 
 def _id(name: str) -> str:
-    """A URN that stays the same as long as the name does."""
+    """A URN that depends on the name only."""
     return f"urn:uuid:{uuid5(NAMESPACE_URL, name)}"
 
 
@@ -72,7 +72,7 @@ MOST_REMEMBERED = 64 * 2**20  # bytes of that file
 
 
 def remembered(folder: Path) -> Memory | None:
-    """The results that an earlier site in a folder holds; None if there is no site."""
+    """The results that an earlier site in a folder contains; None without an earlier site."""
     try:
         known = bounded.document(folder / MEMORY, MOST_REMEMBERED)
     except bounded.FileRefused:

@@ -1,4 +1,4 @@
-"""The data of the site, `data/index.json` (`schemas/report/site.schema.json`), from attestations that are intact."""
+"""The data of the site, `data/index.json` (`schemas/report/site.schema.json`), from unaltered attestations."""
 
 import hashlib
 import os
@@ -29,15 +29,15 @@ Memory = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The part of an intact attestation that the site shows.
+    """The part of an unaltered attestation that the site shows.
 
     Attributes:
         source: the attestation.
         started: the start of the run, in UTC.
-        facts: members of the report as they stand there.
-        shape: the component, id and level of each requirement, one a line.
-        statuses: the status of each, one a line.
-        signer: who signed the statement on it; empty if no known signer did.
+        facts: unchanged members of the report.
+        shape: component, id and level of each requirement, one per line.
+        statuses: the status of each requirement, one per line.
+        signer: the known signer of its statement, or empty.
     """
 
     source: Source
@@ -48,18 +48,18 @@ class Run:
     signer: str = ""
 
     def document(self) -> dict[str, Any]:
-        """The report, with the members that comparing needs."""
+        """The report, with the members that are needed for comparisons."""
         pairs = zip(_requirements(self.shape), self.statuses.split("\n"), strict=True)
         return {**self.facts, "requirements": [{**entry, "status": status} for entry, status in pairs]}
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The result for one source: a run, or the reasons why it is refused.
+    """The result for one source: a run, or the reasons for a refusal.
 
     Attributes:
-        file_sha256: the digest of all its bytes; empty if it cannot be read.
-        result: the result to remember; None if it may be different on another day.
+        file_sha256: the digest of all bytes; empty if the source cannot be read.
+        result: the result to remember; None if it may change on another day.
     """
 
     source: Source
@@ -76,12 +76,12 @@ Statements = Mapping[str, Sequence[tuple[bytes, str]]]
 def examine(
     sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped, statements: Statements | None = None
 ) -> Iterator[Examined]:
-    """Each source with its result, by file name, so that the runs of an adapter are checked together.
+    """Examine the sources in the order of file names, so that the runs of an adapter are checked together.
 
     Args:
-        memory: earlier results. One counts if this version found it, or the version that wrote the report did.
+        memory: earlier results. A result counts if this version or the version that wrote the report found it.
         shipped: the tests that the suite of this version has.
-        statements: what known signers say of reports.
+        statements: the statements of known signers on reports.
     """
     sources = sorted(sources, key=lambda source: source.name.rpartition("/")[2])
     cores = os.cpu_count() or 1
@@ -138,7 +138,7 @@ def _examined(
 
 
 def _signer(document: Mapping[str, Any], statements: Statements) -> str:
-    """Who signed the statement that is made of a report; empty if no known signer did."""
+    """The known signer of the statement on a report, or empty."""
     said = statements.get(document["sha256"], ())
     payload = intoto.render(document).encode("utf-8", "backslashreplace") if said else b""
     return next((signer for each, signer in said if each == payload), "")
@@ -208,15 +208,15 @@ FOREIGN = "the name {} belongs to {}, who did not sign this report"
 
 
 def owner_of(runs: Iterable[Run]) -> str:
-    """The owner of the name of some runs: who signed the earliest of the signed ones; empty if none is signed."""
+    """The owner of the name of some runs: the signer of the earliest signed run; empty if none is signed."""
     signed = sorted((run.started, run.signer) for run in runs if run.signer)
     return signed[0][1] if signed else ""
 
 
 def slug(name: str) -> str:
-    """The folder of an adapter: its name, with ``~`` for colons, and with a digest if other characters are replaced.
+    """The folder of an adapter: its name with ``~`` for colons, plus a digest if other characters were replaced.
 
-    It depends on the name alone, so that an address stays as it is whichever adapters are added.
+    It depends on the name only, so addresses do not change when adapters are added.
     """
     if _PLAIN.fullmatch(name) and not re.search("-[0-9a-f]{16}$", name):
         return name.replace(":", "~")
@@ -253,7 +253,7 @@ def _adapter(name: str, runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The number of MUSTs that are satisfied and that apply, of some components of a report."""
+    """The number of MUSTs that are satisfied and the number that apply, in some components of a report."""
     totals = [part["totals"]["must"] for part in parts]
     return {
         "satisfied": sum(each["satisfied"] for each in totals),
@@ -262,7 +262,7 @@ def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def _before(run: Run, earlier: Sequence[Run]) -> Run | None:
-    """The run before, of those that tested a component of this one."""
+    """The run before this one that tested one of its components."""
     own = set(run.facts["components"])
     return next((each for each in reversed(earlier) if own.intersection(each.facts["components"])), None)
 
@@ -303,7 +303,7 @@ def _time(run: Run) -> str:
 
 
 def turns(index: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The runs, with their adapter, that changed a verdict or are a regression; the newest first."""
+    """The runs that changed a verdict or are a regression, with their adapters, newest first."""
     found = [
         (adapter, run)
         for adapter in index["adapters"]

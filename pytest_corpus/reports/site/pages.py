@@ -1,4 +1,4 @@
-"""The pages of the site, made from its data alone."""
+"""The pages of the site, made from its data only."""
 
 import base64
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def adapter(entry: Entry, badge: str) -> str:
 
 
 def refused(index: Entry) -> str:
-    """The page of the files that were refused."""
+    """The page of the refused files."""
     return page("refused.html", f"Refused - {TITLE}", heading=TITLE, refused=index["refused"])
 
 

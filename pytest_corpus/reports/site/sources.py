@@ -1,4 +1,4 @@
-"""The texts that may be attestations: files below a folder, and their versions in its git history."""
+"""The possible attestations: files below a folder, and their versions in its git history."""
 
 import os
 import subprocess
@@ -16,16 +16,16 @@ from pytest_corpus.text.problems import PlainError
 
 
 class SourceError(PlainError):
-    """One sentence on a folder that cannot be read, or a history that cannot be listed."""
+    """A folder that cannot be read, or a history that cannot be listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, or one version of it in a git history.
+    """A file, or a version of a file in a git history.
 
     Attributes:
-        name: its path below the folder, for a reader.
-        path: the file, or of a version the folder.
+        name: the path below the folder, for a reader.
+        path: the file; for a version, the folder.
         blob: the id of the version in git; empty for a file.
         refusal: the reason not to read the version; empty if there is none.
     """
@@ -37,7 +37,7 @@ class Source:
 
 
 def files(folder: Path, without: Path) -> list[Source]:
-    """The files below a folder, at any depth; hidden ones and those below `without` are left out.
+    """The files below a folder, at any depth, except hidden files and those below `without`.
 
     Raises:
         SourceError: a folder cannot be read.
@@ -55,7 +55,7 @@ def files(folder: Path, without: Path) -> list[Source]:
 
 
 def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
-    """The signed statements below a folder, as `files` finds reports."""
+    """The signed statements below a folder, found as `files` finds reports."""
     found = []
     for place, below, names in os.walk(folder):
         here = Path(place)
@@ -95,7 +95,7 @@ def shallow(folder: Path) -> bool:
 
 
 def texts(sources: Iterable[Source]) -> Iterator[tuple[Source, bytes]]:
-    """The bytes of each source.
+    """Yield the bytes of each source.
 
     Raises:
         ReportError: a file cannot be read.
@@ -109,7 +109,7 @@ def texts(sources: Iterable[Source]) -> Iterator[tuple[Source, bytes]]:
 
 
 def _blobs(folder: Path, sources: Sequence[Source]) -> Iterator[tuple[Source, bytes]]:
-    """The bytes of versions, one at a time."""
+    """Yield the bytes of versions, one at a time."""
     command = ["git", "-C", str(folder), "cat-file", "--batch"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as git:  # noqa: S603
         asked, answered = cast("IO[bytes]", git.stdin), cast("IO[bytes]", git.stdout)
