@@ -1,1 +1,1 @@
-"""Schema files as a tree, what is wrong with them (`lint/`), and golden files (`goldens/`)."""
+"""Schema files as a tree, the lint of schema files (`lint/`), and golden files (`goldens/`)."""

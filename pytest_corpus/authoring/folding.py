@@ -1,4 +1,4 @@
-"""A schema folded into one, and instances that stand at its borders: does another schema draw them more tightly?"""
+"""Folds a schema into a single one and makes boundary instances of it, to find out if another schema is stricter."""
 
 import importlib
 import re
@@ -27,13 +27,13 @@ class Folded:
     """A schema with its ``$ref`` and ``allOf`` folded in.
 
     Attributes:
-        types: the types that it accepts.
+        types: the accepted types.
         values: the values of ``enum`` or ``const``, or None.
-        properties: of each property all that is said of it.
-        required: the keys that must be there.
-        closures: of each closed object in it the keys, the patterns and what holds for other keys.
-        items: all that is said of items.
-        bounds: the tightest of each bound.
+        properties: all subschemas of each property.
+        required: the required keys.
+        closures: for each closed object the keys, the patterns and the schema of other keys.
+        items: all subschemas of items.
+        bounds: the strictest value of each bound.
         patterns: every pattern.
         choices: its unions and conditions, each a list of branches.
     """
@@ -58,7 +58,7 @@ class Folded:
 
     @property
     def alternatives(self) -> frozenset[str]:
-        """The keys that only some of the branches require."""
+        """The keys that some branches require and others do not."""
         return frozenset(key for branches in self.choices for branch in branches for key in _required(branch))
 
 
@@ -71,20 +71,20 @@ def _required(schema: Schema) -> Iterator[str]:
 
 
 class Folder:
-    """Folds schemas whose references lead to what `retrieve` gives: the document of an ``$id``."""
+    """Folds schemas. `retrieve` returns the document of the ``$id`` of a reference."""
 
     def __init__(self, retrieve: Callable[[str], Mapping[str, Any]]) -> None:
         self._retrieve = retrieve
         self._documents: dict[str, Any] = {}
 
     def fold(self, schema: Schema) -> Folded:
-        """The schema folded. Raises RecursionError if it refers to itself."""
+        """Fold a schema. Raises RecursionError if it refers to itself."""
         folded = Folded()
         self._into(folded, schema)
         return folded
 
     def narrowed(self, folded: Folded, branch: Schema, choices: list[list[Schema]]) -> Folded:
-        """The folded schema with one branch of a union folded in, and these choices left with those of the branch."""
+        """Fold one branch of a union into a folded schema; only `choices` and the branch's choices remain."""
         copy = replace(folded, properties=dict(folded.properties), bounds=dict(folded.bounds), choices=choices)
         self._into(copy, branch)
         return copy
@@ -144,14 +144,14 @@ def _absolute(document: Any, uri: str) -> Any:
 
 
 def _both(types: Iterable[str], given: str | list[str]) -> tuple[str, ...]:
-    """The types that are in both; every integer is a number."""
+    """The types that both accept; every integer is a number."""
     sides = (set(types), {given} if isinstance(given, str) else set(given))
     kept = [name for name in TYPES if all(name in side or (name == "integer" and "number" in side) for side in sides)]
     return tuple(name for name in kept if name != "integer" or "number" not in kept)
 
 
 def _choices(schema: Mapping[str, Any]) -> Iterator[list[Schema]]:
-    """The branches of each union; of a condition: it and what follows, or what follows without it."""
+    """The branches of each union. For a condition: the condition with its consequence, or the alternative."""
     yield from (list(schema[union]) for union in ("anyOf", "oneOf") if union in schema)
     if "if" in schema:
         yield [{"allOf": [schema["if"], schema.get("then", True)]}, schema.get("else", True)]
@@ -174,13 +174,13 @@ _NUMBERS: Final = (0, 1, 7, -1, 2**40, 0.5, -0.5, 1e9)
 
 
 def variants(folder: Folder, schema: Schema) -> Iterator[Any]:
-    """Instances of a schema, the plainest first; a few that it refuses may be among them."""
+    """Instances of a schema, the simplest first. The schema may refuse a few of them."""
     return islice(_of(folder, schema, 0), MAX_VARIANTS)
 
 
 @cache
 def matching(patterns: tuple[str, ...]) -> str | None:
-    """A string that all of these patterns of ECMA 262 match, a usual one if there is any; None if none was found."""
+    """A string that all these ECMA 262 patterns match, a common one if possible; None if none was found."""
     python = tuple(pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern for pattern in patterns)
 
     def matches(text: str) -> bool:
@@ -194,7 +194,7 @@ def matching(patterns: tuple[str, ...]) -> str | None:
 
 
 def _shortest(parsed: Iterable[tuple[Any, Any]]) -> str:
-    """The shortest string that the parts of a pattern make, its assertions aside."""
+    """The shortest string that the parts of a pattern produce, without its assertions."""
     made = ""
     for code, said in parsed:
         name = str(code)
@@ -212,7 +212,7 @@ def _shortest(parsed: Iterable[tuple[Any, Any]]) -> str:
 
 
 def _is_in(char: int, name: str, said: Any) -> bool:
-    """True if a character is in a set of a pattern."""
+    """True if a pattern's set contains a character."""
     if name != "IN":
         return name == "ANY" or char != said
     negated = any(str(code) == "NEGATE" for code, _ in said)

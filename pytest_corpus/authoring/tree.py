@@ -1,4 +1,4 @@
-"""A tree of schema files taken apart: documents, the schemas inside them, their references; and findings on it."""
+"""A tree of schema files: documents, the schemas inside them, their references; and findings about the tree."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,13 +18,13 @@ from pytest_corpus.validation.schema.files import NAMED, table_of
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong in a tree of files.
+    """A fault in a tree of files.
 
     Attributes:
         file: the file, relative to the root of the tree.
-        rule: the name of the rule that it breaks.
-        message: what is wrong and what to do, without any content of the file that may be a secret.
-        path: where in the file: a JSON pointer in a schema, keys joined by dots in a golden; empty for the whole.
+        rule: the name of the violated rule.
+        message: the fault and the remedy, without file content that may be a secret.
+        path: the place: a JSON pointer in a schema, keys joined by dots in a golden; empty for the whole file.
     """
 
     file: str
@@ -33,17 +33,17 @@ class Finding:
     path: str = ""
 
     def __str__(self) -> str:
-        """One line, for any characters in file names and keys."""
+        """The finding in one line; unusual characters in file names and keys are escaped."""
         where = f"{self.file}: {self.path}" if self.path else self.file
         return printable(f"{where}: {self.message} [{self.rule}]")
 
     def as_json(self) -> dict[str, str]:
-        """The finding as an object of its four fields."""
+        """The finding as an object with its four fields."""
         return asdict(self)
 
 
 def root_of(given: Path | str | None, variable: str, name: str) -> Path:
-    """The folder given, the one that a variable names, or the shipped one. Raises NotADirectoryError."""
+    """The given folder, the folder in an environment variable, or the shipped one. Raises NotADirectoryError."""
     named = os.environ.get(variable) if given is None else None
     root = Path(given or named or resources.folder(name))
     if not root.is_dir():
@@ -53,13 +53,13 @@ def root_of(given: Path | str | None, variable: str, name: str) -> Path:
 
 
 def files_below(root: Path) -> tuple[str, ...]:
-    """Every file below a folder, relative to it, in order; those whose name begins with a dot are none of ours."""
+    """Every file below a folder, relative to it, in order, except files whose name begins with a dot."""
     found = (path.relative_to(root) for path in root.rglob("*") if not path.is_dir())
     return tuple(sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts)))
 
 
 def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[Finding]:
-    """Files of the table that are not there, and files that the table does not have (SCHEMA 7.3; R41)."""
+    """Files of the table that are missing, and files that the table does not list (SCHEMA 7.3; R41)."""
     rows, files = set(listed), set(found)
     for file in sorted(rows - files):
         yield Finding(file, "missing", f"does not exist, but {table} lists it: restore the file")
@@ -68,7 +68,7 @@ def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[F
 
 
 def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
-    """The bytes of a file; where there are none, the rule that it breaks and why: it cannot be read, or is too big."""
+    """The bytes of a file, or the violated rule and the reason: the file is unreadable or too large."""
     try:
         return bounded.contents(path, limit), "", ""
     except bounded.FileRefused as fault:
@@ -76,7 +76,7 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
 
 
 def parsed(data: bytes) -> tuple[Any, str]:
-    """The value of a JSON document and what is wrong with it, if anything (RFC 8259, 7493)."""
+    """Parse a JSON document: its value, and its fault or an empty text (RFC 8259, 7493)."""
     value, flaw = strict_json.read(data)
     return value, str(flaw or "")
 
@@ -98,7 +98,7 @@ MANY: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A schema inside a file: its JSON pointer, the base of its references, and itself."""
+    """A schema inside a file: its JSON pointer, the base of its references, and the schema."""
 
     file: str
     pointer: str
@@ -108,9 +108,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A ``$ref``: where it stands, what it says, and the file and pointer it leads to; None for no file of ours.
+    """A ``$ref``: its place, its text, and its target file and pointer; None for a file outside of the tree.
 
-    `found` is False where the file has no schema at the pointer.
+    `found` is False if the file has no schema at the pointer.
     """
 
     file: str
@@ -153,12 +153,12 @@ class Tree:
 
     @property
     def documents(self) -> dict[str, dict[str, Any]]:
-        """Every document of the table that can be read, by its file."""
+        """Every readable document of the table, by file."""
         return self._read[0]
 
     @property
     def faults(self) -> dict[str, tuple[str, str]]:
-        """The rule and the message for each of the other documents, by file."""
+        """The violated rule and the message for each unreadable document, by file."""
         return self._read[1]
 
     @property
@@ -175,7 +175,7 @@ class Tree:
 
     @cached_property
     def _ids(self) -> dict[str, tuple[str, str]]:
-        """The place of each document, known by its place as in the registry, and of each embedded ``$id``."""
+        """The place of each document by its registered ``$id``, and of each embedded ``$id``."""
         embedded = {place.base: (place.file, place.pointer) for place in self.places if "$id" in place.schema}
         return embedded | {BASE_URI + file: (file, "") for file in self.listed}
 

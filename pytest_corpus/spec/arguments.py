@@ -1,6 +1,6 @@
 """Rules for the arguments of a request beyond the envelope's schema, which leaves `args` open.
 
-Null counts as absent everywhere: edition 1.1.0 allows it wherever a key is optional.
+Null always counts as absent, because edition 1.1.0 allows null for every optional key.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """At least one of these keys is given; `source` is the document and section that asks for it."""
+    """At least one of these keys must be present; `source` is the document and section of the rule."""
 
     keys: tuple[str, ...]
     source: str
@@ -16,7 +16,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """A number from `low` to `high`, both included unless `above` leaves `low` out; None: no upper end."""
+    """A number from `low` to `high`. Both ends are included, unless `above` excludes `low`. None: no upper limit."""
 
     key: str
     low: float
@@ -27,7 +27,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A string that is one of a few; a key of the path that is ``*`` stands for each item of an array."""
+    """One of a few strings. In a path, the key ``*`` means each item of an array."""
 
     path: tuple[str, ...]
     choices: tuple[str, ...]
@@ -36,7 +36,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """An array of at least one finite number; its path is written as in `Choice`."""
+    """An array of one or more finite numbers. The path has the form of `Choice`."""
 
     path: tuple[str, ...]
     source: str
@@ -86,9 +86,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A key that SCHEMA 6.3 accepts instead of one that the schema of a request requires.
+    """A key that SCHEMA 6.3 accepts instead of a key that the request schema requires.
 
-    Both stand in the object at `path`, which is read as that of a `Choice`.
+    Both keys belong to the object at `path`, which has the form of `Choice`.
     """
 
     key: str

@@ -1,6 +1,6 @@
-"""Facts that `capabilities` may state, and the keys under which adapters state them (SPECIFICATION 6.2, 8.4, B; R22).
+"""Facts in `capabilities`, and the keys that adapters use for them (SPECIFICATION 6.2, 8.4, B; R22).
 
-A fact is looked for under each of its keys, at the top of the document and inside `features` and `limits`.
+Each key of a fact is looked up at the top of the document and inside `features` and `limits`.
 """
 
 import re
@@ -46,7 +46,7 @@ REQUIRED = ("server", "version", "protocol")
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One capability: `name` is what the suite calls it, `keys` every documented spelling."""
+    """A capability: `name` is its name in the suite, `keys` has every documented spelling."""
 
     name: str
     kind: Kind
@@ -107,7 +107,7 @@ with those of the published wire (R42), those that any result may have (R56), an
 
 
 def fact(component: str, name: str) -> Fact:
-    """The fact `name` of a component. Raises KeyError if no such fact is documented for the component."""
+    """The fact `name` of a component. Raises KeyError if it is not documented."""
     for candidate in FACTS:
         if candidate.name == name and component in candidate.components:
             return candidate

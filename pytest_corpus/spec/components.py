@@ -1,4 +1,4 @@
-"""The components of the protocol, a row each, and `wire`, which stands for client libraries and is tested like one."""
+"""The components of the protocol, and `wire`, a pseudo-component for client libraries; one row each."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ class Component:
     """One component.
 
     Attributes:
-        name: what operations begin with, and folders are called.
-        title: how BEHAVIORAL_CONFORMANCE 12 writes it; the SDK's classes have it in their names.
-        prefix: what the ids of its own requirements begin with.
-        chapters: those of BEHAVIORAL_CONFORMANCE 5, by its file names, in the order in which they run:
-            foundations first. A chapter that is long goes on in others, whose names begin with its own.
+        name: the prefix of operations and the name of folders.
+        title: the spelling in BEHAVIORAL_CONFORMANCE 12 and in the names of the SDK's classes.
+        prefix: the prefix of its requirement ids.
+        chapters: the chapters of BEHAVIORAL_CONFORMANCE 5, by its file names, in the order in which they run:
+            foundations first. A long chapter continues in others, whose names begin with its name.
     """
 
     name: str

@@ -1,9 +1,9 @@
-"""Probe queries: what the suite asks in each query language that it knows (SPECIFICATION 7.4; R33).
+"""Probe queries: the queries of the suite in each known query language (SPECIFICATION 7.4; R33).
 
-Each purpose has several spellings of one question, the most usual first; the first that an adapter takes is
+Each purpose has several spellings of one query, the most usual first; the first that an adapter accepts is
 used. They ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`,
 `corpus_rank` and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group`
-and `rank`. Of a record only the values of `corpus_value` matter, under any name.
+and `rank`. Only the values of `corpus_value` in a record matter, under any name.
 
 A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an
 object from purpose to a text, or to a list of texts.
@@ -36,9 +36,9 @@ PURPOSES = {
 class Dialect:
     """The probe queries of one language: spellings by purpose.
 
-    `certain` says that an adapter of this language surely takes one of the spellings; where not, an adapter
-    that takes none is not assessed, unless it refuses even `plain`, which any adapter of the language takes.
-    `supplied` are the purposes whose spellings come from the user.
+    `certain` means that an adapter of this language must accept one of the spellings. Otherwise an adapter that accepts
+    none is not assessed, unless it even refuses `plain`, which every adapter of the language accepts. `supplied` are
+    the purposes whose spellings come from the user.
     """
 
     name: str
@@ -131,7 +131,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
 
 
 def _steps(has: str, then: str = "") -> tuple[str, ...]:
-    """A traversal from the nodes that `has` picks, with the ways to give a value of each."""
+    """A traversal from the nodes that `has` selects, with several ways to return a value of each node."""
     start = f"g.V().hasLabel('{NODE_LABEL}').{has}{then}"
     return tuple(
         f"{start}.{end}"
@@ -196,11 +196,11 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def with_overrides(given: object) -> Mapping[str, Dialect]:
-    """The languages of the table, with those that a user gives instead of them or in addition.
+    """The languages of the table, replaced or extended by the user's languages.
 
-    Of a language of the table only the purposes that are given change.
+    In a known language, only the given purposes change.
 
-    Raises ValueError if it is not an object of languages, purposes and texts.
+    Raises ValueError if `given` is not an object of languages, purposes and texts.
     """
     if not isinstance(given, Mapping):
         raise ValueError("it must hold an object from dialect to probe queries")

@@ -1,4 +1,4 @@
-"""The sections of the documents that the protocol consists of: what a source may name."""
+"""The sections of the protocol's documents, which sources may name."""
 
 BEHAVIORAL_CONFORMANCE = """
 1 Overview
@@ -104,7 +104,7 @@ G Migration from Existing APIs
 
 
 def _sections(document: str) -> dict[str, str]:
-    """The titles of a document by number. A line is a chapter; one that begins with spaces continues it."""
+    """The titles of a document by number. Each line is a chapter; lines that begin with spaces continue it."""
     sections = (each.strip() for each in document.replace("\n    ", " ").replace("\n", "; ").split("; "))
     return {number: title for number, _, title in (each.partition(" ") for each in sections if each)}
 

@@ -1,4 +1,4 @@
-"""The normalized error taxonomy (ERRORS 1, 3, 4; SPECIFICATION 6.3, 12), and the faults that lead to each error."""
+"""The normalized error taxonomy (ERRORS 1, 3, 4; SPECIFICATION 6.3, 12), and the faults that cause each error."""
 
 import re
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ def code_of(name: str) -> str:
 class ErrorClass:
     """A canonical class (`parent` is None) or an allowed subtype of one.
 
-    `http` and `grpc` list the transport codes of ERRORS 3; `retry` follows ERRORS 4; `components` names
-    the protocols that ERRORS 1.1 gives the subtype to.
+    `http` and `grpc` list the transport codes of ERRORS 3; `retry` follows ERRORS 4; `components` are
+    the protocols to which ERRORS 1.1 assigns the subtype.
     """
 
     name: str
@@ -35,7 +35,7 @@ class ErrorClass:
 
     @property
     def family(self) -> str:
-        """The canonical class this one is or refines."""
+        """The canonical class: this class, or the class that it refines."""
         return self.parent or self.name
 
 
@@ -114,7 +114,7 @@ UNKNOWN_MODEL = ("BadRequest", "NotSupported", "Unavailable")
 
 
 def is_a(name: str, family: str) -> bool:
-    """True if `name` is `family` itself or one of its subtypes."""
+    """True if `name` is `family` or one of its subtypes."""
     error = TAXONOMY.get(name)
     return error is not None and family in (error.name, error.parent)
 
@@ -161,9 +161,9 @@ one, and goes by its own name."""
 class FaultKind:
     """A planned behaviour of the provider.
 
-    `http_status` is None where the provider raises something of no kind (or nothing); `canonical` is the
-    class that must come out (None: no failure); `passes_retry_after` says that the provider's
-    `retry_after_ms` must be passed on (ERRORS 8; SPECIFICATION 12.4).
+    `http_status` is None if the provider raises an unclassified error or none. `canonical` is the class that the
+    adapter must report (None: no failure). If `passes_retry_after`, the adapter must pass the provider's
+    `retry_after_ms` on (ERRORS 8; SPECIFICATION 12.4).
     """
 
     kind: str

@@ -14,11 +14,11 @@ class Golden:
     """One golden file.
 
     Attributes:
-        file: where it lies, relative to ``golden/``.
-        schema: short name of the schema of the document; of an NDJSON file, of each line.
+        file: the path relative to ``golden/``.
+        schema: short name of the schema of the document; in an NDJSON file, of each line.
         editions: the editions under which it must be valid.
-        also: schemas that it meets too, in those of its editions that have them.
-        last_line: the schema of an NDJSON file's last line where that is another.
+        also: further schemas that must accept it, in the editions that have them.
+        last_line: the schema of the last line of an NDJSON file, if it differs.
     """
 
     file: str
@@ -33,17 +33,17 @@ class Golden:
 
     @property
     def is_stream(self) -> bool:
-        """True if it is NDJSON, one frame a line."""
+        """True if the file is NDJSON with one frame per line."""
         return self.file.endswith(".ndjson")
 
     @property
     def op(self) -> str:
-        """The operation that it belongs to; empty if it belongs to several."""
+        """The operation of the golden; empty if it belongs to several operations."""
         names = (name.rpartition(".") for name in (self.schema, *self.also))
         return next((op for op, _, kind in names if kind in ("request", "success", "frame") and op in BY_OP), "")
 
     def checks(self, *, last_line: bool = False) -> Iterator[tuple[str, str]]:
-        """Every (schema, edition) that the document or a line of it, perhaps the last, must meet."""
+        """Every (schema, edition) for the document or for a line; `last_line` selects the last line."""
         schemas = (self.last_line,) if last_line and self.last_line else (self.schema, *self.also)
         for schema in schemas:
             for edition in self.editions:
@@ -56,7 +56,7 @@ _FRAMES = ("1.1.0",)
 
 
 def _of(op: str, kind: str, stem: str = "") -> Golden:
-    """The request or success golden of one operation; `stem` is its file's if that does not follow from the op."""
+    """The request or success golden of an operation; `stem` is the file's stem if it differs."""
     component, _, name = op.partition(".")
     stem = stem or f"{component}_{name}_{kind}"
     return Golden(f"{component}/{stem}.json", f"{component}.envelope.{kind}", also=(f"{op}.{kind}",))
@@ -77,7 +77,7 @@ def _error(stem: str) -> Golden:
 
 
 def _named(component: str, rows: str) -> Iterator[Golden]:
-    """Goldens of one schema each: `file=schema`, both without the component."""
+    """Goldens with one schema each: `file=schema`, both without the component."""
     for row in rows.split():
         file, _, schema = row.partition("=")
         yield Golden(f"{component}/{component}_{file}.json", f"{component}.{schema}")
@@ -88,14 +88,14 @@ def _types(component: str, names: str) -> Iterator[Golden]:
 
 
 def _overlay(component: str) -> Iterator[Golden]:
-    """The goldens of overlay frames, each of which is a line of the overlay's NDJSON too."""
+    """The goldens of overlay frames. Each is also a line of the overlay's NDJSON file."""
     for event in ("data", "end", "error"):
         file, also = f"{component}/{component}_stream_frame_{event}.json", f"{component}.stream.frames.ndjson.schema"
         yield Golden(file, f"{component}.stream.frame.{event}", also=(also,))
 
 
 def _streams(op: str) -> tuple[Golden, Golden, Golden]:
-    """The goldens of canonical frames: a stream that succeeds, its first frame, and a stream that fails."""
+    """The goldens of canonical frames: a successful stream, its first frame, and a failing stream."""
     component = op.partition(".")[0]
     stem, error = f"{component}/{component}_stream", f"{component}.envelope.error"
     success = Golden(f"{stem}.ndjson", f"{op}.frame", _FRAMES, (f"{component}.envelope.stream.success",))
@@ -165,7 +165,7 @@ BY_FILE = {golden.file: golden for golden in GOLDENS}
 
 
 def goldens_of(op: str) -> tuple[Golden, ...]:
-    """The goldens of one operation: its rows of the table, or the rows that it would have there."""
+    """The goldens of one operation: its rows in the table, or the rows that it would have there."""
     listed = tuple(golden for golden in GOLDENS if golden.op == op)
     if listed:
         return listed
@@ -177,12 +177,12 @@ def goldens_of(op: str) -> tuple[Golden, ...]:
 
 
 def request_golden(op: str) -> Golden:
-    """The golden of an operation's request, or the one that it would have."""
+    """The golden of an operation's request; if the table has none, the row that it would have."""
     return next((golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _of(op, "request"))
 
 
 def answer_golden(op: str) -> Golden:
-    """The golden of an operation's success, or of a whole stream of it, or the one that it would have."""
+    """The golden of an operation's success or stream; if the table has none, the row that it would have."""
     if BY_OP[op].streaming:
         return next(golden for golden in goldens_of(op) if golden.is_stream and golden.last_line is None)
     return next((golden for golden in goldens_of(op) if f"{op}.success" in golden.also), _of(op, "success"))

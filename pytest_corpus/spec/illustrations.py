@@ -1,4 +1,4 @@
-"""The operation by which a requirement is shown to a reader who asks what it means."""
+"""The operation that illustrates a requirement for a reader."""
 
 import re
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ STREAMED = re.compile(r"^COM-STREAM|^\S+ (`handle_stream`|A stream)|^COM-.*\bstr
 
 
 def operation_of(chapter: str, text: str, component: str) -> Operation:
-    """The operation that a sentence names in backticks, or else the one of its chapter."""
+    """The operation that a sentence names in backticks, or else the operation of its chapter."""
     for name in re.findall(r"`([a-z_]+)`", text):
         if named := BY_OP.get(f"{component}.{name}"):
             return named
@@ -93,7 +93,7 @@ DETAILS: Mapping[str, Any] = {
 
 
 def error_of(chapter: str, text: str) -> ErrorClass | None:
-    """The class of error that a sentence asks for, the first that it names; None if it names none."""
+    """The first error class that a sentence names, or None."""
     for word in re.findall(r"\b[A-Z][A-Za-z_]+\b", text):
         if error := TAXONOMY.get(word) or BY_CODE.get(word):
             return error

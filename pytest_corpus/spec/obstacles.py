@@ -1,4 +1,4 @@
-"""The obstacles that leave a requirement not assessed: the text of each reason, and what would make it assessable."""
+"""Obstacles because of which a requirement is not assessed: the text of each reason, and the remedy."""
 
 import re
 from enum import Enum
@@ -219,7 +219,7 @@ class Obstacle(Enum):
     LINKS_ONCE = "the probe query 'links' must give a record for each edge: change it in --corpus-dialects", IN_TEXT
 
     def reason(self, **values: object) -> str:
-        """The text with its values."""
+        """The text with the values filled in."""
         return self.text.format(**values)
 
 
@@ -231,17 +231,17 @@ def _pattern(obstacle: Obstacle) -> re.Pattern[str]:
 
 @cache
 def _most_fixed_first() -> list[Obstacle]:
-    """The obstacles in the order in which a reason is compared: the most specific text first."""
+    """The obstacles in the order of comparison: the most specific text first."""
     return sorted(Obstacle, key=lambda each: -sum(len(text) for text, *_ in Formatter().parse(each.text)))
 
 
 def obstacle_of(reason: str) -> Obstacle | None:
-    """The obstacle whose text a reason of a report is; None for a reason that this version does not give."""
+    """The obstacle whose text matches a reason in a report; None if this version does not know the reason."""
     return next((each for each in _most_fixed_first() if _pattern(each).fullmatch(reason)), None)
 
 
 def remedy(reason: str) -> str:
-    """The remedy that makes a requirement assessable; empty if the reason says it itself."""
+    """The remedy that makes a requirement assessable; empty if the reason already contains it."""
     known = obstacle_of(reason)
     return AGAIN if known is None else known.remedy
 

@@ -9,20 +9,20 @@ from pytest_corpus.spec.components import COMPONENTS
 
 
 def protocol_of(component: str) -> str:
-    """The identifier that `capabilities.protocol` carries, e.g. ``llm/v1.0`` (SPECIFICATION 4.2.2)."""
+    """The identifier in `capabilities.protocol`, e.g. ``llm/v1.0`` (SPECIFICATION 4.2.2)."""
     return f"{component}/v1.0"
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: its name on the wire, the schemas of its request and answer, and what it does.
+    """One operation: its name on the wire, its description, and the schemas of its request and answer.
 
     `does` is one sentence for a reader. `request`, `answer` and `payload` are short schema names in the newest edition:
-    the request envelope, the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. One
-    without a `capability` must be offered, unless it is `optional`: no signature of SPECIFICATION 7 to 10 names it.
-    `works` is the requirement that says that a plain request of it is carried out (where it has none of its own, that
-    what is advertised works), `shaped` the one that says what its answer looks like. `lists` is the key of the list in
-    its result without which no test can read it; `filled` says that a plain request never gets an empty one.
+    the request envelope, the success envelope (of a stream: the frame) and the content of `result` or `chunk`. An
+    operation without a `capability` must be offered unless it is `optional`, which no signature in SPECIFICATION 7 to
+    10 names. `works` is the requirement that a plain request succeeds (or, in general, that advertised operations
+    work); `shaped` is the requirement on the shape of its answer. `lists` is the key of the list in its result that
+    tests need; if `filled`, a plain request never gets an empty list.
     """
 
     op: str
@@ -57,7 +57,7 @@ class Operation:
 
 
 def _read(table: str) -> Iterator[Operation]:
-    """Read rows of two lines: `op: does`, then facts of `Operation`; one without a value is true."""
+    """Read rows of two lines: `op: does`, then facts of `Operation`; a fact without a value is true."""
     lines = iter(table.strip().splitlines())
     for head in lines:
         op, _, does = head.partition(": ")
@@ -146,7 +146,7 @@ STREAMING = tuple(name for name in COMPONENTS if any(row.streaming for row in OP
 
 
 def operations_of(component: str, *, streaming: bool | None = None) -> tuple[Operation, ...]:
-    """The operations of one component, all of them or only the streaming or the unary ones."""
+    """The operations of one component; optionally only the streaming or only the unary operations."""
     return tuple(
         operation
         for operation in OPERATIONS

@@ -1,8 +1,8 @@
 """Every schema file of both editions (SCHEMA 2.1, 2.3; R3, R39, R40, R42).
 
 A schema has a short name: its file name without ``.json``, with ``common.`` before it in the common folder.
-It is born in one edition as ``<stem>.json``; a later edition that changes it adds
-``<stem>.v<major.minor>.json`` next to it, and one that does not change it uses the file of the edition before.
+Its first edition has the file ``<stem>.json``. A later edition that changes it adds
+``<stem>.v<major.minor>.json`` next to it; otherwise the file of the previous edition stays in use.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ OWN_FOLDERS = ("bundle", "report", "transcript")
 
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
-    """One schema: its folder, its file stem, and the editions that have a file of their own for it."""
+    """A schema: its folder, its file stem, and the editions that have a separate file for it."""
 
     component: str
     stem: str
@@ -43,11 +43,11 @@ class SchemaFile:
 
     @property
     def editions(self) -> tuple[str, ...]:
-        """The editions that know the schema: the one it was born in and every later one."""
+        """The editions that know the schema: its first edition and all later ones."""
         return EDITIONS[EDITIONS.index(self.own[0]) :]
 
     def file(self, edition: str = LATEST) -> str:
-        """The file of the schema in an edition, relative to ``schemas/``. Raises LookupError if that has none."""
+        """The file of the schema in an edition, relative to ``schemas/``. Raises LookupError if there is none."""
         if edition not in self.editions:
             raise LookupError(f"edition {edition} has no schema {self.name}")
         newest = [own for own in self.own if EDITIONS.index(own) <= EDITIONS.index(edition)][-1]
@@ -109,7 +109,7 @@ A name is without its component; in the folder ``common`` it has none.
 
 
 def _files(component: str, shared: dict[tuple[str, ...], str]) -> Iterator[SchemaFile]:
-    """The schemas of a folder: those in `SHARED`, then request and answer of each operation."""
+    """The schemas of a folder: the schemas in `SHARED`, then request and answer of each operation."""
     prefix = "" if component == "common" else f"{component}."
     listed = [SchemaFile(component, prefix + name, own) for own, names in shared.items() for name in names.split()]
     stems = [stem for row in OPERATIONS if row.component == component for stem in (row.request, row.answer)]

@@ -1,4 +1,4 @@
-"""The ways to an adapter outside this process (SPECIFICATION 4.2.4), a row for each kind of address."""
+"""Transports to an adapter outside of this process (SPECIFICATION 4.2.4), one row per kind of address."""
 
 from dataclasses import dataclass
 
@@ -26,11 +26,11 @@ class Scheme:
     """One kind of address.
 
     Attributes:
-        prefix: the beginning of such an address.
-        module: the module in `adapter/transports/` that reaches it.
-        extra: the extra of this package that it needs; empty where it needs none.
-        library: the module that comes with the extra.
-        formats: what `streaming_transports` may name for it (SPECIFICATION 4.2.4.5).
+        prefix: the beginning of the address.
+        module: the module in `adapter/transports/` that connects to it.
+        extra: the extra of this package that it needs, or empty.
+        library: the module that the extra installs.
+        formats: its possible names in `streaming_transports` (SPECIFICATION 4.2.4.5).
     """
 
     prefix: str

@@ -1,4 +1,4 @@
-"""The few words that a value of the protocol may be, the keys of user content, and the limits of a frame."""
+"""The enumerated values of the protocol, the keys of user content, and the limits of a frame."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""Is it valid: instances (`schema/`), streams of frames (`streams/`), request envelopes (`requests/`)."""
+"""Validation of instances (`schema/`), streams of frames (`streams/`) and request envelopes (`requests/`)."""

@@ -1,4 +1,4 @@
-"""Files of evidence that a run writes as it goes on: numbered JSON lines, from a header to a line with their digest."""
+"""Evidence files that a run writes as it proceeds: numbered JSON lines between a header and a digest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def dumps(members: Mapping[str, Any]) -> str:
 
 
 class Writer:
-    """Writes such a file as the run goes on. Nothing is written before the first line."""
+    """Writes such a file during the run. The file is created with the first line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class Writer:
         self.write_lines(dumps(members) + "\n")
 
     def write_lines(self, text: str) -> None:
-        """Write lines that another process made; each gets its number. Raises OSError if the file cannot be written."""
+        """Write lines that another process made, and number them. Raises OSError if the file cannot be written."""
         if self._file is None:
             self._raw = open(self.path, "wb", opener=_private)  # noqa: SIM115 - open until the run ends
             zipped = self.path.name.endswith(".gz")
@@ -82,7 +82,7 @@ class Writer:
         self.sha256 = file_digest(self.path)
 
     def abandon(self) -> None:
-        """Close the file as it is; what is not yet written may be lost, for example on a disk that is full."""
+        """Close the file without the last line. Unwritten data may be lost, for example if the disk is full."""
         for file in (self._file, self._raw):
             with suppress(OSError):
                 if file is not None:
@@ -91,7 +91,7 @@ class Writer:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file that holds requests and answers, for its owner alone."""
+    """Open a file with requests and answers so that only its owner can read it."""
     handle = os.open(path, flags, 0o600)
     if stat.S_ISREG(os.fstat(handle).st_mode) and hasattr(os, "fchmod"):
         os.fchmod(handle, 0o600)  # an older file
@@ -106,7 +106,7 @@ def file_digest(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of such files: its name, the kinds of its lines, the most lines, and the error that refuses one."""
+    """A kind of evidence file: its name, the kinds and the maximum number of its lines, and its error class."""
 
     name: str
     kinds: tuple[str, ...]
@@ -116,7 +116,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file: its place, its bytes, its members, and the digest of all lines before it."""
+    """A line of a file: its place, its bytes, its members, and the digest of all previous lines."""
 
     of: Kind
     where: str
@@ -134,22 +134,22 @@ class Line:
         return self.of.error(f"{self.where}: {why}")
 
     def check(self, schema: str, part: str) -> None:
-        """Hold it to a part of a schema. Raises the error of its kind."""
+        """Validate the line by a part of a schema. Raises the error of its kind."""
         if said := flaw(schema, self.members, part):
             raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
 
     def check_seal(self) -> None:
-        """Compare the digest that it states with that of the lines before it. Raises the error of its kind."""
+        """Compare the stated digest with the digest of the previous lines. Raises the error of its kind."""
         if self.members["sha256"] != self.digest:
             raise self.refused(f"the digest is another one, so the {self.of.name} was changed")
 
 
 def lines(path: Path, of: Kind, take: Callable[[bytes], object]) -> Iterator[Line]:
-    """Each line of a file whose bytes `take` gets; a last line that was cut off is left out.
+    """Yield each line of a file; `take` gets the bytes. An incomplete last line is left out.
 
     Raises:
-        FileRefused: the file cannot be read, or is beyond the limits.
-        PlainError: of the kind: it is not such a file, or lines were removed, added or moved.
+        FileRefused: the file cannot be read or exceeds the limits.
+        PlainError: the kind's error: the file is of another kind, or lines were removed, added or moved.
     """
     digest = hashlib.sha256()
     for number, data in enumerate(bounded.lines(path, take=take), 1):

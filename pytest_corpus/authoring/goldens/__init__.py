@@ -1,1 +1,1 @@
-"""Golden files; `pytest_corpus.golden` is what users import."""
+"""Golden files. Users import them from `pytest_corpus.golden`."""

@@ -1,4 +1,4 @@
-"""Golden files held to their schemas, invariants and streams."""
+"""Checks golden files against their schemas, invariants and the rules of streams."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,27 +21,28 @@ MAX_SHOWN: Final = 5
 
 
 def root_folder(root: Path | str | None = None) -> Path:
-    """The ``golden/`` folder given, that of ``CORPUS_GOLDEN_ROOT``, or the shipped one. Raises NotADirectoryError."""
+    """The given ``golden/`` folder, that of ``CORPUS_GOLDEN_ROOT``, or ours. Raises NotADirectoryError."""
     return root_of(root, ROOT_VARIABLE, "golden")
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """The files of the table, then those that only the folder has, relative to the root. Raises NotADirectoryError."""
+    """The files in the table, then other files in the folder, relative to the root. Raises NotADirectoryError."""
     return tuple(dict.fromkeys((*BY_FILE, *files_below(root_folder(root)))))
 
 
 def check(
     root: Path | str | None = None, *, names: Iterable[str] | None = None, schemas: SchemaRegistry | None = None
 ) -> list[Finding]:
-    """The findings about the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
+    """Yield the findings about the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
 
-    Each exists and is in the table; is strict JSON in UTF-8 of at most 10 MiB; is valid under each of its schemas and
-    editions; keeps the invariants; and, of a stream, is a legal stream. One whose schemas are broken is a finding too.
+    A golden must exist and be in the table. It must be strict JSON in UTF-8 of at most 10 MiB, be valid under its
+    schemas
+    and editions, and satisfy the invariants and the rules of streams. A broken schema is also a finding.
 
     Args:
         root: the ``golden/`` folder, as in `root_folder`.
-        names: files of the table to check, and no others; by default all, and all that lie there.
-        schemas: what to hold them against; by default the shared registry.
+        names: the files of the table to check; by default all of them and all other files there.
+        schemas: the registry to check with; by default the shared registry.
 
     Raises:
         NotADirectoryError: the root is not a folder.
@@ -67,7 +68,7 @@ def _held(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Fi
 
 
 def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
-    """The findings about a file that is to be a golden, wherever it lies. Raises SchemaFileError, as `check`."""
+    """The findings about a file as a golden; the file may be anywhere. Raises SchemaFileError, as `check`."""
     data, rule, fault = read_bytes(path, MAX_BYTES)
     if fault:
         return [Finding(golden.file, rule, fault)]
@@ -75,7 +76,7 @@ def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = N
 
 
 def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
-    """The findings about the bytes of one golden; see `check_file`."""
+    """The findings about the bytes of a golden; see `check_file`."""
     held = schemas or registry()
     if golden.is_stream:
         return _check_stream(golden, data, held)

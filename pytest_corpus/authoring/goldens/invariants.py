@@ -1,7 +1,7 @@
 """Rules for golden files beyond their schemas (SCHEMA 7.3): sums, sizes, names and orders.
 
-A rule that says what a value must be is used twice: the check compares, the generator sets. What a user wrote freely
-(metadata, properties, rows, parameters) is not looked at.
+A rule for a value has two uses: the check compares the value, the generator sets it. Free content of users (metadata,
+properties, rows, parameters) is ignored.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,9 +21,9 @@ MAX_STRING_BYTES: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """A value that follows from others in the same object.
+    """A value that is computed from other values in the same object.
 
-    `derive` yields, for an object of a component, key and value; keys that are not in the object are passed over.
+    For an object of a component, `derive` yields key and value. Keys that the object does not have are ignored.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Derivation:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A rule for an object of a component; `broken` yields a key and what is wrong with it."""
+    """A rule for an object of a component; `broken` yields the wrong keys with their faults."""
 
     name: str
     text: str
@@ -43,7 +43,7 @@ class Condition:
 
 
 def objects(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], Node]]:
-    """Every object of a document, innermost first, with its path; what is written freely is left out."""
+    """Yield every object of a document with its path, innermost first, except free content."""
     if isinstance(value, dict):
         for key, item in value.items():
             if key not in OBJECTS:
@@ -55,7 +55,7 @@ def objects(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[o
 
 
 def broken(document: Any, component: str, kind: str = "") -> Iterator[tuple[str, str, str]]:
-    """Every rule that a document breaks: its name, the path, and what is wrong; `kind` may be one of `OBJECTS`."""
+    """Yield the rules that a document violates: name, path and fault. `kind` may be one of `OBJECTS`."""
     for path, text in _strings(document):
         if len(text.encode(errors="replace")) > MAX_STRING_BYTES:
             yield "string-size", dotted(path), f"is a string of more than {MAX_STRING_BYTES} bytes"
@@ -70,7 +70,7 @@ def broken(document: Any, component: str, kind: str = "") -> Iterator[tuple[str,
 
 
 def settle(document: Any, component: str) -> Any:
-    """The document with every value set that follows from others; changed in place."""
+    """Set every computed value in a document, in place, and return the document."""
     for _, node in objects(document):
         for derivation in DERIVATIONS:
             node.update((key, value) for key, value in derivation.derive(node, component) if key in node)
@@ -149,7 +149,7 @@ DERIVATIONS: Final = (
 
 
 def _error_class(node: Node, component: str) -> Iterator[tuple[str, str]]:
-    """An error envelope; items of a batch may carry the code in `error` (R14)."""
+    """Check an error envelope. Items of a batch may have the code in `error` (R14)."""
     if node.get("ok") is False and {"error", "code", "message", "ms"} <= node.keys():
         known = TAXONOMY.get(node["error"]) if isinstance(node["error"], str) else None
         if known is None or component not in known.components:
@@ -157,7 +157,7 @@ def _error_class(node: Node, component: str) -> Iterator[tuple[str, str]]:
 
 
 def _same_length(node: Node, _: str) -> Iterator[tuple[str, str]]:
-    """The vectors of one answer; R30 lets them be left out or be empty."""
+    """Check that the vectors of one answer have the same length; R30 allows absent and empty vectors."""
     for key in ("matches", "embeddings", "results"):
         vectors = [_vector(item) for item in _list(node, key) or ()]
         if isinstance(node.get("query_vector"), list):

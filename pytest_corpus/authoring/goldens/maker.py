@@ -1,4 +1,4 @@
-"""Golden files made from their schemas, the same each time, and the effect of other schemas on those there are."""
+"""Generates golden files from their schemas, always the same, and computes the effect of changed schemas on goldens."""
 
 import copy
 import difflib
@@ -48,7 +48,7 @@ FILES: Final = {
 
 
 class Maker:
-    """Makes the documents of one golden under the schemas of a registry."""
+    """Makes the documents of one golden with the schemas of a registry."""
 
     def __init__(self, golden: Golden, registry: SchemaRegistry) -> None:
         self._golden = golden
@@ -58,7 +58,7 @@ class Maker:
         self._wanted = {key for word, key in BRANCHES.items() if word in golden.file}
 
     def documents(self, seeds: Iterable[Any] = ()) -> list[Any]:
-        """The document, or the frames of a stream; `seeds` are the earlier ones."""
+        """The document, or the frames of a stream; `seeds` are the earlier documents."""
         earlier = list(seeds)
         if not self._golden.is_stream:
             return [self.made(self._golden.checks(), *earlier[:1])]
@@ -69,7 +69,7 @@ class Maker:
         return list(self._frames())
 
     def made(self, checks: Iterable[tuple[str, str]], seed: Any = _NOTHING) -> Any:
-        """One document that meets every (schema, edition)."""
+        """A document that is valid under every (schema, edition)."""
         files = dict.fromkeys(BY_NAME[name].file(edition) for name, edition in checks)
         schema = {"allOf": [{"$ref": BASE_URI + file} for file in files]}
         document = settle(self._make(schema, self._golden.schema.rpartition(".")[2], seed, 0), self._golden.component)
@@ -78,7 +78,7 @@ class Maker:
         return document
 
     def _frames(self) -> Iterator[Any]:
-        """A stream: parts, and then its terminal (SPECIFICATION 4.2.3)."""
+        """The frames of a stream: data frames, then its terminal (SPECIFICATION 4.2.3)."""
         plain = self.made(self._golden.checks())
         for number, part in enumerate(PARTS, 1):
             frame = copy.deepcopy(plain)
@@ -109,7 +109,7 @@ class Maker:
             return False
 
     def _make(self, schema: Schema, key: str, seed: Any, depth: int) -> Any:
-        """A value of a schema, for a key; `_NOTHING` where none was found."""
+        """A value of a schema for a key; `_NOTHING` if none was found."""
         if seed is not _NOTHING and self._is_valid(schema, seed):
             return copy.deepcopy(seed)
         example = self._examples.get(key, _NOTHING)
@@ -127,7 +127,7 @@ class Maker:
         return copy.deepcopy(example) if fits else self._plainest(schema)
 
     def _plainest(self, schema: Schema) -> Any:
-        """The plainest value that is valid, null last."""
+        """The simplest valid value; null comes last."""
         made = (value for value in variants(self._folder, schema) if value is not None)
         return next((value for value in made if self._is_valid(schema, value)), self._null(schema))
 
@@ -135,19 +135,19 @@ class Maker:
         return None if self._is_valid(schema, None) else _NOTHING
 
     def _chosen(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
-        """A value of the branches that are meant, or else of the first that give one."""
+        """A value of the branch that is meant, or of the first branch that gives one."""
         for value in islice(self._candidates(folded, seed, depth, frozenset()), _MAX_CANDIDATES):
             if self._is_valid(schema, value):
                 return value
         return self._plainest(schema)
 
     def _rank(self, branch: Schema) -> int:
-        """The rank of a branch: the lower, the more likely it is meant."""
+        """The rank of a branch; lower means that it is more probably meant."""
         required = set(self._folder.fold(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 
     def _candidates(self, folded: Folded, seed: Any, depth: int, others: frozenset[str]) -> Iterator[Any]:
-        """Objects of each way through the unions, the one that is meant first."""
+        """Objects for each combination of branches, the combination that is meant first."""
         if not folded.choices:
             if "object" in folded.types and (folded.properties or isinstance(seed, dict)):
                 yield self._object(folded, seed, depth, others)
@@ -202,7 +202,7 @@ def _examples(golden: Golden) -> dict[str, Any]:
 
 
 def _one_of(key: str) -> str:
-    """The name of one item of a list with a name in the plural."""
+    """The singular of a list's plural name."""
     return key[:-1] if key.endswith("s") else key
 
 
@@ -210,7 +210,7 @@ _FLAT: Final = 100
 
 
 def written(documents: list[Any], *, stream: bool) -> str:
-    """The text of a golden file: an indent of two and short lists of plain values in a line; or a frame a line."""
+    """The text of a golden file: indented JSON with short lists on one line, or one frame per line."""
     if stream:
         return "".join(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n" for document in documents)
     text = json.dumps(documents[0], indent=2, ensure_ascii=False, allow_nan=False)
@@ -223,15 +223,15 @@ def _in_one_line(found: re.Match[str]) -> str:
 
 
 class GoldenError(PlainError):
-    """A golden cannot be made: one sentence that says which, why, and what to do."""
+    """A golden that cannot be made. One sentence names it, the reason and the remedy."""
 
 
 def made(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaRegistry | None = None) -> str:
-    """The text of a golden, made from its schemas: realistic, valid under its editions, the same each time.
+    """The text of a golden, generated from its schemas: realistic, valid under its editions, always the same.
 
     Args:
-        golden: the row; one that is not in the table will do.
-        seeds: the document, or the frames, to change as little as the schemas allow.
+        golden: the row; it need not be in the table.
+        seeds: the document or the frames to change, as little as the schemas allow.
         schemas: the registry of its schemas; by default the shared one.
 
     Raises:
@@ -257,16 +257,16 @@ def generate(
     force: bool = False,
     schemas: SchemaRegistry | None = None,
 ) -> tuple[list[Path], list[Path]]:
-    """Write goldens that are missing; the files written, and those that were there and are kept.
+    """Write missing goldens; return the written files, and the existing files that were kept.
 
     Args:
-        goldens: rows, or files of the table; by default all of the table.
+        goldens: rows or files of the table; by default the whole table.
         root: the folder to write below, as in `root_folder`.
-        force: overwrite files that are there.
-        schemas: what they are made from; by default the shared registry.
+        force: overwrite existing files.
+        schemas: the registry to generate from; by default the shared registry.
 
     Raises:
-        GoldenError: one cannot be made; then none is written.
+        GoldenError: a golden cannot be made; then no file is written.
         NotADirectoryError, KeyError, SchemaFileError: as in `check` and `made`.
         OSError: a file cannot be written.
     """
@@ -283,14 +283,14 @@ def generate(
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The effect of other schemas on one golden.
+    """The effect of changed schemas on one golden.
 
     Attributes:
         file: the golden, relative to its root.
-        stops: every (schema, edition) under which it was valid and no longer is.
+        stops: every (schema, edition) under which it is no longer valid.
         starts: every (schema, edition) under which it becomes valid.
-        problems: why it stops, a line each, without values.
-        patch: a unified diff from the golden to what it would have to be; empty where nothing stops.
+        problems: the reasons, one per line, without values.
+        patch: a unified diff that makes the golden valid again; empty if it stays valid.
     """
 
     file: str
@@ -300,21 +300,21 @@ class Change:
     patch: str
 
     def as_json(self) -> dict[str, Any]:
-        """The change as an object of its fields."""
+        """The change as an object with its fields."""
         return asdict(self)
 
 
 def diff(
     root: Path | str | None = None, *, schemas: SchemaRegistry, before: SchemaRegistry | None = None
 ) -> list[Change]:
-    """The goldens that other schemas make invalid or valid, and the changes that would make them valid again.
+    """Yield the goldens that changed schemas make invalid or valid, with the edits that repair them.
 
-    Goldens that cannot be read are passed over; `check` finds them.
+    Unreadable goldens are skipped; `check` finds them.
 
     Args:
         root: the ``golden/`` folder, as in `root_folder`.
-        schemas: the schemas to look ahead to.
-        before: those of now; by default the shared registry.
+        schemas: the changed schemas.
+        before: the present schemas; by default the shared registry.
 
     Raises:
         NotADirectoryError: the root is not a folder.
@@ -345,7 +345,7 @@ def _change(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegis
 
 
 def _met(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> list[tuple[str, str]]:
-    """Every (schema, edition) of a golden that all its lines meet; of its last line apart where that is another's."""
+    """Every (schema, edition) of a golden that all lines satisfy; the last line may have a different schema."""
     *before, last = frames
     pairs = [(name, edition) for name in (golden.schema, *golden.also) for edition in BY_NAME[name].editions]
     lines = before if golden.last_line else frames

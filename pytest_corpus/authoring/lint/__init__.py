@@ -1,1 +1,1 @@
-"""The lint of schema files; `pytest_corpus.schema_lint` is what users import."""
+"""The lint of schema files. Users import it from `pytest_corpus.schema_lint`."""

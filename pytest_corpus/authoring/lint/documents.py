@@ -1,4 +1,4 @@
-"""Lint rules that look at one schema after the other; `pytest_corpus.schema_lint` lists them."""
+"""Lint rules that check one schema at a time; `pytest_corpus.schema_lint` lists them."""
 
 import json
 import re
@@ -39,14 +39,14 @@ def draft(tree: Tree) -> Iterator[Finding]:
 
 
 def place(tree: Tree) -> Iterator[Finding]:
-    """Documents whose ``$id`` is not their place."""
+    """Documents whose ``$id`` does not match their place."""
     for file, document in tree.documents.items():
         if document.get("$id") != BASE_URI + file:
             yield Finding(file, "id", f"must be {BASE_URI + file}", "/$id")
 
 
 def unique_ids(tree: Tree) -> Iterator[Finding]:
-    """Ids that stand twice, also those of schemas inside documents."""
+    """Ids that occur twice, including the ids of schemas inside documents."""
     ids = [(one, one.schema["$id"]) for one in tree.places if isinstance(one.schema.get("$id"), str)]
     # The $id of a document is known by its place, so that one that is wrong is one finding.
     known = [(one, one.base if one.pointer else BASE_URI + one.file) for one, _ in ids]
@@ -57,7 +57,7 @@ def unique_ids(tree: Tree) -> Iterator[Finding]:
 
 
 def metaschema(tree: Tree) -> Iterator[Finding]:
-    """Documents that break the metaschema of draft 2020-12: the worst of their faults."""
+    """Documents that violate the metaschema of draft 2020-12; the worst fault of each."""
     import jsonschema_rs
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import best_match
@@ -77,7 +77,7 @@ def metaschema(tree: Tree) -> Iterator[Finding]:
 
 @cache
 def _keywords() -> tuple[frozenset[str], frozenset[str]]:
-    """Every keyword of draft 2020-12, and those on which a verdict depends."""
+    """Every keyword of draft 2020-12, and the keywords that can influence a verdict."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     vocabularies = {uri: resource.contents for uri, resource in REGISTRY.items() if "/draft/2020-12/" in uri}
@@ -88,7 +88,7 @@ def _keywords() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def keywords(tree: Tree) -> Iterator[Finding]:
-    """Keywords that validators ignore although they are meant as checks; other unknown ones are annotations."""
+    """Keywords that look like checks but that validators ignore. Other unknown keywords are annotations."""
     every, deciding = _keywords()
     for one in tree.places:
         for key in sorted(one.schema.keys() - every):
@@ -107,7 +107,7 @@ def _patterns(one: Place) -> Iterator[tuple[str, str]]:
 
 
 def patterns(tree: Tree) -> Iterator[Finding]:
-    """Patterns that do not compile, or do not say the same in each engine."""
+    """Patterns that do not compile, or have different meanings in different engines."""
     for one in tree.places:
         for pointer, pattern in _patterns(one):
             if fault := _pattern_fault(pattern):
@@ -134,7 +134,7 @@ def _pattern_fault(pattern: str) -> str:
 
 
 def _without_escapes(pattern: str) -> str:
-    """The pattern with escaped punctuation and plain character sets taken out, which say the same everywhere."""
+    """The pattern without escaped punctuation and simple character sets, which all engines read alike."""
     return re.sub(r"(?<!\[)\[(?:[^\]\[\\]|\\[^dwsDWSpP])*\]", "_", re.sub(r"\\[^A-Za-z0-9]", "_", pattern))
 
 
@@ -149,7 +149,7 @@ def enums(tree: Tree) -> Iterator[Finding]:
 
 
 def _fingerprint(value: Any) -> str:
-    """A value so that two are written alike exactly when they are equal as JSON."""
+    """A text of a value; two texts are equal if and only if the values are equal as JSON."""
 
     def whole(item: Any) -> Any:
         if isinstance(item, float) and item.is_integer():

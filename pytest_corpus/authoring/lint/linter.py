@@ -1,4 +1,4 @@
-"""The lint: all rules in order, those that follow references from file to file among them."""
+"""The lint: all rules in order, including the rules that follow references between files."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -18,7 +18,7 @@ from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegist
 
 
 def resolves(tree: Tree) -> Iterator[Finding]:
-    """References to no document of the tree, or to nothing inside one."""
+    """References to a document outside of the tree, or to a missing place in a document."""
     for reference in tree.references:
         pointer = f"{reference.pointer}/$ref"
         if reference.target is None:
@@ -28,7 +28,7 @@ def resolves(tree: Tree) -> Iterator[Finding]:
 
 
 def cycles(tree: Tree) -> Iterator[Finding]:
-    """Files that refer to each other in a circle, and schemas of one file that lie in themselves; each circle once."""
+    """Files that refer to each other in a circle, and schemas of one file that contain themselves; each circle once."""
     between = _edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
     for circle in _circles(between):
         yield Finding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
@@ -52,7 +52,7 @@ def _edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
 
 
 def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
-    """The shortest way from a node back to itself, for nodes that no circle before had."""
+    """The shortest circle through each node that is not in an earlier circle."""
     reported: set[str] = set()
     for start in edges:
         if start in reported:
@@ -70,7 +70,7 @@ def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
 
 
 def dangling(tree: Tree) -> Iterator[Finding]:
-    """Definitions that nothing refers to but definitions that are not used either."""
+    """Definitions that are not used, or only by unused definitions."""
     if not tree.complete:
         return
     defined = {
@@ -97,7 +97,7 @@ def _around(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple
 
 
 def reachable(tree: Tree) -> Iterator[Finding]:
-    """Files that neither an operation nor a golden asks for, and to which nothing leads from those."""
+    """Files that no operation and no golden needs, directly or through references."""
     if not tree.complete:
         return
     asked = {BY_NAME[name].file(edition) for name, edition in _asked()}
@@ -115,7 +115,7 @@ def reachable(tree: Tree) -> Iterator[Finding]:
 
 
 def _asked() -> Iterator[tuple[str, str]]:
-    """Each schema, with its edition, that the tables ask for."""
+    """Each schema, with its edition, that the tables name."""
     for operation in OPERATIONS:
         for name in (operation.request, operation.answer, operation.payload):
             if name:
@@ -126,10 +126,10 @@ def _asked() -> Iterator[tuple[str, str]]:
 
 
 def mixed(tree: Tree) -> Iterator[Finding]:
-    """References to a file that is not that of an edition which the referring file stands for.
+    """References to a file of another edition than the editions of the referring file.
 
-    A file stands for the edition that it was made for and for each later one that has no file of its own, so one
-    that rests on a type which a later edition replaces needs a successor itself.
+    A file is valid in its own edition and in later editions until a newer file replaces it. If a later edition
+    replaces a type, the files that refer to the type also need a new version.
     """
     serves: dict[str, list[str]] = defaultdict(list)
     for schema in tree.schemas:
@@ -145,10 +145,10 @@ def mixed(tree: Tree) -> Iterator[Finding]:
 
 
 def widens(tree: Tree) -> Iterator[Finding]:
-    """Rules of a later edition that refuse an instance that the edition before accepts.
+    """Rules of a later edition that refuse an instance which the previous edition accepts.
 
-    The instances are made of the elder schema (`instances`), so each finding has its witness; a narrowing that
-    none of them meets is not found.
+    The instances are generated from the older schema (`instances`), so each finding has an example. A stricter rule
+    that none of the instances violates is not found.
     """
     if not _is_sound(tree):
         return  # what is broken has its own finding
@@ -181,7 +181,7 @@ def _narrowed(
 
 @dataclass(frozen=True, slots=True)
 class LintRule:
-    """One rule: its name, what it asks for, the sentence behind it, and the check of a tree."""
+    """A rule: its name, its demand, the sentence it is based on, and the check of a tree."""
 
     name: str
     text: str
@@ -229,15 +229,15 @@ RULES: Final = {
 
 
 def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES)) -> list[Finding]:
-    """The findings about a tree of schemas, in the order of its files.
+    """Yield the findings about a tree of schemas, in the order of its files.
 
     Args:
-        root: the ``schemas/`` folder; by default that of ``CORPUS_SCHEMAS_ROOT``, or else the shipped one.
+        root: the ``schemas/`` folder; by default the folder in ``CORPUS_SCHEMAS_ROOT``, or else the shipped one.
         rules: names of the rules to check.
 
     Raises:
         NotADirectoryError: the root is not a folder.
-        KeyError: there is no such rule.
+        KeyError: a rule is unknown.
     """
     tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
     wanted = [RULES[name] for name in rules]
@@ -247,7 +247,7 @@ def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES))
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """The files of the table, then those that only the folder has, relative to the root. Raises NotADirectoryError."""
+    """The files in the table, then other files in the folder, relative to the root. Raises NotADirectoryError."""
     return _files(Tree(root_of(root, ROOT_VARIABLE, "schemas")))
 
 

@@ -1,9 +1,8 @@
 """The requirement catalogue: every sentence of the documents that the suite tests.
 
-One entry of three lines a sentence, one module a chapter: `graph/crud_basic.py` has what
-`suites/graph/test_crud_basic.py` and the modules in which that goes on, `test_crud_basic_edges.py` and others, decide;
-what components share lies in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is
-never used again.
+Each sentence is an entry of three lines; each chapter is a module. The tests of `graph/crud_basic.py` are in
+`suites/graph/test_crud_basic.py` and in its continuations, such as `test_crud_basic_edges.py`. Shared requirements
+are in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is never used again.
 """
 
 from functools import cache
@@ -48,12 +47,12 @@ def catalogue() -> MappingProxyType[str, Requirement]:
 
 @cache
 def chapter_titles() -> MappingProxyType[str, str]:
-    """The chapter of each requirement by its id, as a person reads it: ``Streaming semantics``."""
+    """The chapter of each requirement as a readable title, by id: ``Streaming semantics``."""
     return MappingProxyType({entry.id: title(name) for name, requirements in _chapters() for entry in requirements})
 
 
 def title(chapter: str) -> str:
-    """The name of a chapter as a person reads it."""
+    """The name of a chapter as a readable title."""
     words = " ".join(SPELLINGS.get(word, word) for word in chapter.split("_"))
     return words[0].upper() + words[1:] if chapter.partition("_")[0] not in SPELLINGS else words
 
@@ -63,7 +62,7 @@ SPELLINGS = {"siem": "SIEM", "http": "HTTP", "grpc": "gRPC"}  # words that are n
 
 @cache
 def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
-    """Each chapter that has requirements, with them."""
+    """Each chapter with its requirements; chapters without requirements are left out."""
     found = []
     for folder, chapters in FOLDERS.items():
         package = import_module(f"{__name__}.{folder}")
@@ -79,12 +78,12 @@ def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
 
 @cache
 def applicable(component: str) -> tuple[Requirement, ...]:
-    """The requirements that speak of a component."""
+    """The requirements that apply to a component."""
     return tuple(entry for entry in catalogue().values() if component in entry.components)
 
 
 def nearest(wrong: str, count: int = 3) -> list[str]:
-    """The ids that look most like `wrong`, for messages."""
+    """The ids that are most similar to `wrong`, for messages."""
     from difflib import get_close_matches
 
     return get_close_matches(wrong.upper(), catalogue(), n=count, cutoff=0.4)

@@ -1,4 +1,4 @@
-"""A catalogue entry, and the table that chapters write entries in."""
+"""A catalogue entry, and the table format in which chapters write entries."""
 
 import re
 from collections.abc import Iterator
@@ -24,15 +24,14 @@ class Requirement:
     Attributes:
         id: stable name, e.g. ``LLM-STREAM-1``; ``COM-...`` for what several components share.
         level: how binding the sentence is.
-        text: the sentence in our own words.
-        source: document and section of every passage it rests on, rulings (``R7``) included.
-        needs: what must be there to test it: the hooks ``metrics`` and ``provider``, ``logs`` that can be
-            heard, a way of `spec/transports.py` to the adapter, or the name of a capability flag that must not be
-            false.
-        components: the components it speaks of.
-        hint: what an author usually has to change.
-        quiet: the components for which nothing else may be under way while a test of it runs, since other calls could
-            hide what breaks it, or look like it: they change caches, statistics or lists of all there is.
+        text: the sentence in the suite's words.
+        source: document and section of every passage it is based on, including rulings (``R7``).
+        needs: preconditions of its tests: the hooks ``metrics`` and ``provider``, ``logs`` that can be read, a
+            transport of `spec/transports.py`, or the name of a capability flag that must not be false.
+        components: the components to which it applies.
+        hint: the change that an author usually has to make.
+        quiet: the components for which its tests must run alone, because other calls could hide or imitate a
+            violation: they change caches, statistics or complete lists.
     """
 
     id: str
@@ -51,7 +50,7 @@ class Requirement:
 
 
 def _list(item: str) -> str:
-    """The pattern of one or more items, with a comma and a space between them."""
+    """The pattern of one or more items, separated by a comma and a space."""
     return rf"(?:{item})(?:, (?:{item}))*"
 
 
@@ -74,7 +73,7 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
     """Read the table of a chapter: entries of three lines.
 
     A line that begins with four spaces continues the line above it. ``for streaming`` names all components that stream.
-    ``quiet`` stands for all components that the entry speaks of, ``quiet for vector`` for one.
+    ``quiet`` means all components of the entry, ``quiet for vector`` only one.
 
     Args:
         table: the text that the chapter assigns to ``REQUIREMENTS``.
@@ -82,7 +81,7 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
         components: the components of an entry that names none.
 
     Raises:
-        ValueError: a line does not have its form.
+        ValueError: a line does not have the required form.
     """
     lines = unwrapped(table)
     missing = -len(lines) % len(FORMS)
@@ -99,7 +98,7 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
 
 
 def matched(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], module: str) -> tuple[Any, ...]:
-    """The groups of a line of a table. Raises ValueError if the line does not have the form."""
+    """Match a line of a table and return the groups. Raises ValueError if the line does not have the form."""
     number, line = numbered
     if match := pattern.fullmatch(line):
         return match.groups()
@@ -107,7 +106,7 @@ def matched(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], modu
 
 
 def unwrapped(table: str) -> list[tuple[int, str]]:
-    """The lines of a table, each with the lines that continue it and the number of the first."""
+    """The lines of a table, joined with the lines that continue them; each has the number of its first line."""
     lines: list[tuple[int, str]] = []
     for number, line in enumerate(table.splitlines()):
         if line.startswith("    ") and lines:

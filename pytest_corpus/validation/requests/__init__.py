@@ -1,1 +1,1 @@
-"""The parts of `pytest_corpus.wire`: errors, the round trip, the stages, arguments, cases, metrics."""
+"""The parts of `pytest_corpus.wire`: errors, round trip, stages, arguments, cases, metrics."""

@@ -1,4 +1,4 @@
-"""Validators of arguments: the rules of `spec/arguments.py`, and the schema of an operation's request."""
+"""Validators of arguments: the rules of `spec/arguments.py`, and the request schema of an operation."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _Fault = tuple[str, str]
 class ArgsValidator:
     """The validator of one operation's arguments: `validate_rules`, then `validate_request_schema`.
 
-    `schema_versions` are the accepted editions of the request's schema; in an edition that has none the rules alone
+    `schema_versions` are the accepted editions of the request schema. If an edition has no such schema, only the rules
     decide.
     """
 
@@ -28,7 +28,7 @@ class ArgsValidator:
     schema_versions: tuple[str, ...] = EDITIONS
 
     def __call__(self, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-        """Let sound arguments pass. Raises ArgsValidationError."""
+        """Accept valid arguments. Raises ArgsValidationError."""
         if not isinstance(args, dict):
             raise ArgsValidationError(f"{case_id}: args must be a JSON object", case_id, "args")
         validate_rules(self.op, args, case_id)
@@ -36,7 +36,7 @@ class ArgsValidator:
 
 
 def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-    """Let arguments pass that keep the rules of `spec/arguments.py`. Raises ArgsValidationError with the source."""
+    """Accept arguments that satisfy the rules of `spec/arguments.py`. Raises ArgsValidationError."""
     for rule in RULES.get(op, ()):
         for path, said in _faults(rule, args):
             raise ArgsValidationError(f"{case_id}: {said} ({rule.source})", case_id, path)
@@ -45,9 +45,9 @@ def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -
 def validate_request_schema(
     op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE, schema_versions: Iterable[str] = EDITIONS
 ) -> None:
-    """Let arguments pass that meet the schema of the operation's request (R42), in one of the editions.
+    """Accept arguments that satisfy the request schema of the operation (R42) in one of the editions.
 
-    What SCHEMA 6.3 accepts in the place of a required key is accepted here, too.
+    A key that SCHEMA 6.3 accepts instead of a required key is accepted here too.
 
     Raises:
         ArgsValidationError
@@ -63,13 +63,13 @@ def validate_request_schema(
 
 
 def request_editions(op: str, schema_versions: Iterable[str] = EDITIONS) -> tuple[str, ...]:
-    """Those of the editions that have a schema for the operation's request."""
+    """The editions that have a schema for the operation's request."""
     schema = BY_NAME[BY_OP[op].request]
     return tuple(edition for edition in schema_versions if edition in schema.editions)
 
 
 def replaced_keys(op: str, args: dict[str, Any]) -> dict[str, str]:
-    """The paths of required keys that are absent, and what stands in the place of each (SCHEMA 6.3)."""
+    """The paths of absent required keys, and the keys that replace them (SCHEMA 6.3)."""
     row = ALTERNATIVES.get(op)
     return {
         dotted(("args", *path, row.key)): row.other
@@ -118,7 +118,7 @@ def _is_number(value: object) -> bool:
 
 
 def _at(value: Any, path: tuple[str, ...], here: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """The values at a path that are there and not null; other types than the path expects are the schema's."""
+    """The present, non-null values at a path. Values of unexpected types are left to the schema."""
     if not path:
         yield here, value
     elif path[0] == "*":

@@ -1,4 +1,4 @@
-"""The cases of request validation (SCHEMA 8.2): one for each operation; counts and times of validations."""
+"""The cases of request validation (SCHEMA 8.2), one per operation, and counts and durations of validations."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from pytest_corpus.validation.requests.pipeline import Validator, validate_wire_
 
 @dataclass
 class ValidationMetrics:
-    """The outcomes of the validations of a run; any number of threads may record.
+    """The outcomes of the validations of a run; several threads may record.
 
     Attributes:
-        validation_times: case id and seconds of each validation that was timed.
-        successes: how often each case passed.
-        failures: how often each case failed, by the code or name of the error.
+        validation_times: case id and seconds of each timed validation.
+        successes: the number of passes, by case.
+        failures: the number of failures, by case and by the code or name of the error.
     """
 
     validation_times: list[tuple[str, float]] = field(default_factory=list)
@@ -41,14 +41,14 @@ class ValidationMetrics:
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def record_success(self, case_id: str, duration: float) -> None:
-        """Count a validation that passed; `duration` is in seconds."""
+        """Count a successful validation; `duration` is in seconds."""
         with self._lock:
             self.validation_times.append((case_id, duration))
             self.successes[case_id] = self.successes.get(case_id, 0) + 1
 
     def record_failure(self, case_id: str, error: BaseException | str, duration: float | None = None) -> None:
-        """Count one that failed, under the code of a `WireValidationError`, the name of another exception, or a
-        name of the caller's choice; `duration` is in seconds, None where it was not timed."""
+        """Count a failed validation, under the code of a `WireValidationError`, the name of another exception, or a
+        given name. `duration` is in seconds; None if it was not timed."""
         name = error if isinstance(error, str) else type(error).__name__
         if isinstance(error, WireValidationError):
             name = error.code
@@ -59,7 +59,8 @@ class ValidationMetrics:
             of_case[name] = of_case.get(name, 0) + 1
 
     def get_summary(self) -> dict[str, Any]:
-        """`total_runs`, `total_successes`, `total_failures`, and `avg_duration_ms` of those timed (0.0 of none)."""
+        """`total_runs`, `total_successes`, `total_failures`, and `avg_duration_ms` of timed validations (0.0 without
+        any)."""
         with self._lock:
             succeeded = sum(self.successes.values())
             failed = sum(sum(by_error.values()) for by_error in self.failures.values())
@@ -74,17 +75,17 @@ class ValidationMetrics:
 
 @dataclass(frozen=True)
 class WireRequestCase:
-    """The case that a request builder must meet.
+    """A case that a request builder must satisfy.
 
     Attributes:
         id: unique, e.g. ``llm.complete.basic``.
-        op: the operation that must be named.
+        op: the operation that the envelope must name.
         build_method: the builder, e.g. ``build_complete_request``; see also `qualified_method`.
         schema_id: ``$id`` of the schema of the envelope.
         component: the component of the operation.
-        schema_versions: the schema versions of which one must accept the envelope.
-        args_validator: what checks the arguments.
-        tags: ``core`` for what every adapter must offer, the component, ``streaming``, ``mutating``.
+        schema_versions: one of these schema versions must accept the envelope.
+        args_validator: checks the arguments.
+        tags: ``core`` if every adapter must offer the operation, the component, ``streaming``, ``mutating``.
     """
 
     id: str
@@ -101,7 +102,7 @@ class WireRequestCase:
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def accepting(self, schema_versions: tuple[str, ...]) -> WireRequestCase:
-        """The same case with other schema versions, of the arguments too."""
+        """The same case with other schema versions, also for the arguments."""
         validator = self.args_validator
         if isinstance(validator, ArgsValidator):
             validator = replace(validator, schema_versions=schema_versions)
@@ -109,7 +110,7 @@ class WireRequestCase:
 
     @property
     def qualified_method(self) -> str:
-        """The builder by the name that says the component too, e.g. ``build_llm_complete_request``."""
+        """The name of the builder that includes the component, e.g. ``build_llm_complete_request``."""
         return f"build_{self.component}_{self.op.partition('.')[2]}_request"
 
 
@@ -134,17 +135,17 @@ _BY_OP = {case.op: case for case in CASES}
 
 
 def cases(component: str | None = None, tag: str | None = None) -> tuple[WireRequestCase, ...]:
-    """The cases of a component, of a tag, of both, or all."""
+    """The cases of a component, with a tag, or both; by default all cases."""
     return tuple(case for case in CASES if component in (None, case.component) and (tag is None or tag in case.tags))
 
 
 def case_of(op: str) -> WireRequestCase:
-    """The case of an operation. Raises KeyError if there is no such operation."""
+    """The case of an operation. Raises KeyError if the operation is unknown."""
     return _BY_OP[op]
 
 
 def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetrics | None = None) -> None:
-    """Hold an envelope against a case, and record how that went. Raises WireValidationError."""
+    """Validate an envelope by a case, and record the result. Raises WireValidationError."""
     started = time.perf_counter()
     try:
         validate_wire_envelope(
@@ -159,11 +160,11 @@ def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetri
 
 
 def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., Any] | None:
-    """The builder of a case that an object offers, or None.
+    """The builder of an object for a case, or None.
 
     `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
-    `qualified_method` or `build_method`. Where components share the shorter name (`build_health_request`), it counts
-    where it is clear whose it is: in a mapping, and where `owners` leaves one component.
+    `qualified_method` or `build_method`. A shorter name that several components share
+    (`build_health_request`) counts if its component is clear: in a mapping, or if `owners` gives one component.
     """
     holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
     name = case.qualified_method
@@ -174,9 +175,9 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
 
 
 def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
-    """The components whose operation the shorter name of a case's builder could mean in an object.
+    """The components that the shorter name of a case's builder may belong to in an object.
 
-    Of those that share the name, the ones that the object has other builders of; all, where it has none of any.
+    These are the components with this name for which the object has other builders; all of them if it has none.
     """
     sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
     if len(sharing) == 1:
@@ -186,7 +187,7 @@ def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
 
 
 def _components_of(holder: Any) -> set[str]:
-    """The components of which an object has builders whose name says so."""
+    """The components for which the object has builders with unambiguous names."""
     counts = Counter(case.build_method for case in CASES)
     return {
         case.component
@@ -197,7 +198,7 @@ def _components_of(holder: Any) -> set[str]:
 
 
 def has(holder: Any, name: str) -> bool:
-    """True if an attribute is there and not None; one that raises is there, and raises when it is used."""
+    """True if an attribute exists and is not None. A property that raises counts as present, and raises when used."""
     try:
         return getattr(holder, name, None) is not None
     except Exception:  # noqa: BLE001 - a property of the client's may raise anything
@@ -206,9 +207,9 @@ def has(holder: Any, name: str) -> bool:
 
 @dataclass(frozen=True)
 class EdgeCase(WireRequestCase):
-    """A case with an envelope, made anew by each call of `envelope`, that is refused with `error`.
+    """A case whose envelope must be refused with `error`; `envelope` returns a new one at each call.
 
-    It tests a validator, not a client: no client is asked to build it.
+    It tests validators. Clients are never asked to build it.
     """
 
     envelope: Callable[[], Any] = dict

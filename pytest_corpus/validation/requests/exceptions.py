@@ -1,4 +1,4 @@
-"""Exceptions of the validation of request envelopes; `pytest_corpus.wire` is what users import."""
+"""Exceptions for invalid request envelopes. Users import them from `pytest_corpus.wire`."""
 
 import json
 from typing import Any, ClassVar
@@ -15,14 +15,14 @@ UNKNOWN_CASE = "unknown"
 
 
 class WireValidationError(Exception):
-    """A request envelope is not as the protocol has it.
+    """A request envelope violates the protocol.
 
-    The text is ``<case id>: <what is wrong>``. It holds keys, types, rules and lengths, never content.
+    The text is ``<case id>: <what is wrong>``. It contains keys, types, rules and lengths, never content.
 
     Attributes:
         code: one of `PROTOCOL_ERROR_CODES` (SCHEMA 11.2).
         case_id: the case that was validated.
-        path: where in the envelope, keys and array indexes joined by dots; ``""`` is the whole.
+        path: keys and array indexes joined by dots; ``""`` is the whole envelope.
     """
 
     code: ClassVar[str] = "ENVELOPE_SHAPE"
@@ -47,19 +47,19 @@ class EnvelopeTypeError(WireValidationError):
 
 
 class EnvelopeShapeError(WireValidationError):
-    """An envelope lacks a required key, or names another operation (SCHEMA 6.3)."""
+    """An envelope lacks a required key or names another operation (SCHEMA 6.3)."""
 
 
 class CtxValidationError(WireValidationError):
-    """The operation context is not as SCHEMA 3.2 has it."""
+    """The operation context violates SCHEMA 3.2."""
 
     code = "CTX_VALIDATION"
 
 
 class ArgsValidationError(WireValidationError):
-    """The arguments are not what the operation takes.
+    """The arguments are not valid for the operation.
 
-    A custom validator can raise it with the text alone, as SCHEMA 6.3 does.
+    A custom validator can raise it with only the text, as in SCHEMA 6.3.
     """
 
     code = "ARGS_VALIDATION"
@@ -72,20 +72,20 @@ class SerializationError(WireValidationError):
 
 
 class RoundTripError(SerializationError):
-    """A value can be written as JSON, but what is read back is another (SCHEMA 6.3: "preserves data")."""
+    """A value can be written as JSON, but reading it back gives another value (SCHEMA 6.3: "preserves data")."""
 
 
 class VersionMismatchError(WireValidationError):
-    """No accepted schema version is one that there is, or has the schema (SCHEMA 10.1, 11.2)."""
+    """None of the accepted schema versions exists and has the schema (SCHEMA 10.1, 11.2)."""
 
     code = "VERSION_MISMATCH"
 
 
 class WireSchemaError(WireValidationError, SchemaAssertionError):
-    """An envelope does not meet its schema under any accepted version.
+    """An envelope violates its schema in every accepted version.
 
-    It is also the `SchemaAssertionError` that `assert_valid` raises, with its `schema`, `edition`, `problems`
-    and `golden`. `code` follows from where the first problem lies.
+    It is also a `SchemaAssertionError`, as `assert_valid` raises it, with `schema`, `edition`, `problems` and
+    `golden`. The place of the first problem determines `code`.
     """
 
     def __init__(self, cause: SchemaAssertionError, case_id: str = UNKNOWN_CASE) -> None:
@@ -96,12 +96,12 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
 
     @property
     def code(self) -> str:  # type: ignore[override]
-        """`CTX_VALIDATION` or `ARGS_VALIDATION` if the problem lies there, else a code of the envelope."""
+        """`CTX_VALIDATION` or `ARGS_VALIDATION` if the problem is there, otherwise a code for the envelope."""
         return code_of(self.problems[0])
 
 
 def code_of(problem: Problem) -> str:
-    """The code in `PROTOCOL_ERROR_CODES` for the part of a request that has a schema problem."""
+    """The code in `PROTOCOL_ERROR_CODES` for the part of a request with a schema problem."""
     top = problem.path.partition(".")[0]
     if not top and problem.rule == "type":
         return EnvelopeTypeError.code
@@ -109,10 +109,10 @@ def code_of(problem: Problem) -> str:
 
 
 def validation_error(problem: Problem) -> tuple[str, str]:
-    """The code of a schema problem, and its text, filled in.
+    """The code of a schema problem, and its formatted text.
 
-    The code is the schema keyword that is broken. Where `VALIDATION_ERROR_CODES` has no text for it, or the rule
-    cannot be read again, the text is that of the problem. No value of the instance stands in it.
+    The code is the violated schema keyword. If `VALIDATION_ERROR_CODES` has no text for it, or the rule cannot be read
+    again, the text is the problem's message. It contains no value of the instance.
     """
     template = VALIDATION_ERROR_CODES.get(problem.rule)
     filling = None if template is None else _filling(problem)
@@ -135,7 +135,7 @@ def _filling(problem: Problem) -> str | None:
 
 
 def _wanted(problem: Problem) -> Any:
-    """The schema's value of the broken keyword; None if it cannot be found."""
+    """The schema's value of the violated keyword; None if it cannot be found."""
     file, _, pointer = problem.location.partition("#/")
     if not file or pointer.rpartition("/")[2] != problem.rule:
         return None

@@ -1,4 +1,4 @@
-"""Envelopes of one major schema version moved to the next (SCHEMA 10.2)."""
+"""Migration of envelopes from one major schema version to the next (SCHEMA 10.2)."""
 
 import copy
 import re
@@ -9,23 +9,24 @@ _COMPLETING: Final = ("llm.complete", "llm.stream")
 
 
 class MigrationError(ValueError):
-    """An envelope cannot be migrated: one sentence that says why, and shows nothing of its content."""
+    """An envelope that cannot be migrated. One sentence gives the reason and shows no content."""
 
 
 class SchemaMigrator:
-    """Migrations of single messages. Each leaves its argument unchanged and returns a new object."""
+    """Migrations of single messages. They return a new object and do not change the argument."""
 
     @staticmethod
     def migrate_llm_envelope_v1_to_v2(v1_envelope: dict[str, Any]) -> dict[str, Any]:
-        """An LLM request envelope of version 1 in the form of 2.0.0 (SCHEMA 10.2).
+        """Convert an LLM request envelope from version 1 to 2.0.0 (SCHEMA 10.2).
 
-        ``args.prompt`` becomes the one user message of ``args.messages``, and ``schema_version`` becomes ``2.0.0``.
-        A request that has messages already, or is of an operation that has neither, gets the version alone.
+        ``args.prompt`` becomes the only user message in ``args.messages``, and ``schema_version`` becomes ``2.0.0``.
+        If a request already has messages, or its operation has neither key, only the version changes.
 
         Raises:
-            MigrationError: it is not a JSON object or no LLM request; its version is not 1; ``args`` is not an object;
-                ``args.prompt`` is not a string, or comes with ``args.messages``, so that one would be lost; or a
-                completion has neither.
+            MigrationError: the envelope is not a JSON object or not an LLM request; its version is not 1;
+                ``args`` is not an
+                object; ``args.prompt`` is not a string or comes with ``args.messages``; or a completion has
+                neither of both keys.
         """
         if not isinstance(v1_envelope, dict):
             raise MigrationError(f"an envelope must be a JSON object, not a {type(v1_envelope).__name__}")

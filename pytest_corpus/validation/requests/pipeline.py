@@ -38,21 +38,21 @@ def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in 
     case_id: str = UNKNOWN_CASE,
     schema_versions: Iterable[str] | None = None,
 ) -> None:
-    """Let a sound request envelope pass: its shape, the round trip through JSON, its schema, its arguments.
+    """Validate a request envelope: its shape, the round trip through JSON, its schema, its arguments.
 
     Args:
-        envelope: what a request builder gave.
+        envelope: the result of a request builder.
         expected_op: the operation that it must name, e.g. ``llm.complete``.
-        schema_id: the schema of the envelope, by any name that the registry knows.
+        schema_id: the schema of the envelope; any name that the registry knows.
         component: the component that `expected_op` belongs to.
-        args_validator: what checks the arguments, as they arrive on the other side.
-        case_id: what the text of an error begins with.
-        schema_versions: the schema versions of which one must accept the envelope; by default all that there are.
+        args_validator: checks the arguments after the round trip.
+        case_id: the beginning of an error's text.
+        schema_versions: one of these schema versions must accept the envelope; by default all versions.
 
     Raises:
-        WireValidationError: one of its subclasses, by the first stage that it does not pass.
+        WireValidationError: a subclass, according to the first failed stage.
         ValueError: `expected_op` belongs to another component.
-        UnknownSchemaError: there is no such schema.
+        UnknownSchemaError: the schema does not exist.
     """
     known = BY_OP.get(expected_op)
     if known is not None and component in COMPONENTS and known.component != component:
@@ -65,14 +65,14 @@ def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in 
 
 
 def validate_envelope_common(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Let a dict pass with the required keys, this operation and a sound context. Raises WireValidationError."""
+    """Accept a dict with the required keys, this operation and a valid context. Raises WireValidationError."""
     validate_envelope_shape(envelope, case_id)
     validate_op_field(envelope, expected_op, case_id)
     validate_ctx_field(envelope, case_id)
 
 
 def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
-    """Let a dict pass that has `op`, `ctx` and `args` (SCHEMA 6.3). Raises EnvelopeTypeError, EnvelopeShapeError."""
+    """Accept a dict with `op`, `ctx` and `args` (SCHEMA 6.3). Raises EnvelopeTypeError, EnvelopeShapeError."""
     fields = top_level(envelope, case_id)
     missing = [key for key in REQUIRED_KEYS if key not in fields]
     if missing:
@@ -80,7 +80,7 @@ def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
 
 
 def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Let an envelope pass whose `op` is exactly this operation (SCHEMA 6.3). Raises EnvelopeShapeError."""
+    """Accept an envelope whose `op` is exactly this operation (SCHEMA 6.3). Raises EnvelopeShapeError."""
     op = top_level(envelope, case_id).get("op")
     if issubclass(type(op), str):
         op = str.__str__(op)
@@ -90,11 +90,11 @@ def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CA
 
 
 def validate_ctx_field(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
-    """Let an envelope pass whose `ctx` is an object with sound members (SCHEMA 3.2).
+    """Accept an envelope whose `ctx` is an object with valid members (SCHEMA 3.2).
 
-    As in edition 1.1.0, a member may be null, and keys that are not documented are left alone (SPECIFICATION 4;
-    R8); where edition 1.0.0 alone counts, its schema refuses both. `deadline_ms` is absolute epoch milliseconds,
-    at least 1. What is not JSON deeper in `ctx` is left to the round trip.
+    As in edition 1.1.0, members may be null and undocumented keys are ignored (SPECIFICATION 4; R8). If only
+    edition 1.0.0 is accepted, its schema refuses both. `deadline_ms` is absolute epoch milliseconds, at least 1.
+    Nested values that are not JSON are left to the round trip.
 
     Raises:
         EnvelopeTypeError, CtxValidationError
@@ -129,14 +129,14 @@ def validate_schema(
     case_id: str = UNKNOWN_CASE,
     schema_versions: Iterable[str] | None = None,
 ) -> str:
-    """The first of the accepted schema versions under which an envelope meets its schema (SCHEMA 10.1).
+    """Return the first accepted schema version under which an envelope is valid (SCHEMA 10.1).
 
-    Versions that there are not accept nothing.
+    Unknown versions accept nothing.
 
     Raises:
-        WireSchemaError: it meets it under none.
-        VersionMismatchError: none of the versions is one that has the schema.
-        UnknownSchemaError: there is no such schema.
+        WireSchemaError: the envelope is valid under no version.
+        VersionMismatchError: no version has the schema.
+        UnknownSchemaError: the schema does not exist.
     """
     wanted = EDITIONS if schema_versions is None else tuple(schema_versions)
     _, pinned = schema_registry.registry().table.find_schema(schema_id)
@@ -152,12 +152,12 @@ def validate_schema(
 
 
 def validate_args_for_operation(args: Any, validator: Validator, case_id: str = UNKNOWN_CASE) -> None:
-    """Let arguments pass that a validator lets pass (SCHEMA 6.3).
+    """Validate arguments with a validator (SCHEMA 6.3).
 
     Raises:
-        ArgsValidationError: they are not an object, or the validator raises: its own error where it is of this class;
-            of any other only the type is named, for its text may hold what must not be shown (it is the
-            ``__cause__``).
+        ArgsValidationError: the arguments are not an object, or the validator raises. An error of this class is raised
+            unchanged. Of another error only the type is shown, because its text may contain secrets; the error
+            is the ``__cause__``.
     """
     if not issubclass(type(args), dict):
         said = f"{case_id}: args validation failed: args must be a JSON object, is {type(args).__name__}"

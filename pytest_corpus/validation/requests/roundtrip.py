@@ -1,9 +1,9 @@
-"""The round trip through JSON (SCHEMA 6.3): what can be written, and what comes back as it was.
+"""The round trip through JSON (SCHEMA 6.3): the value can be written, and reading gives the same value.
 
-A value passes where JSON has a counterpart that says the same: a dict is an object, a list or a tuple an array,
-a str, an int, a float or an enum of those its value. It does not pass where a writer would refuse it, where
-another reader would (SPECIFICATION 4.1: no NaN, no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or where
-it would come back as something else: a key that is not a string.
+A value passes if JSON can represent it: a dict as an object, a list or a tuple as an array, and a str, an int, a
+float or an enum of these as its value. It fails if a JSON writer refuses it, if other JSON readers refuse it
+(SPECIFICATION 4.1: no NaN, no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or if it changes on the way,
+as a key that is not a string does.
 """
 
 import json
@@ -25,7 +25,7 @@ _Path = tuple[object, ...]
 
 
 def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
-    """The dict that arrives on the other side. Raises SerializationError; RoundTripError if it changed."""
+    """Return the dict after the round trip. Raises SerializationError, or RoundTripError if the dict changed."""
     arrived = _written(obj, case_id)
     if not isinstance(arrived, dict):
         raise SerializationError(f"{case_id}: round-trip did not produce dict", case_id)
@@ -33,7 +33,7 @@ def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
 
 
 def top_level(envelope: Any, case_id: str) -> dict[str, Any]:
-    """The values under those keys of an envelope that are strings. Raises EnvelopeTypeError if it is not a dict."""
+    """The values under the string keys of an envelope. Raises EnvelopeTypeError if it is not a dict."""
     if not issubclass(type(envelope), dict):
         raise EnvelopeTypeError(f"{case_id}: envelope must be dict, not {type(envelope).__name__}", case_id)
     return {str.__str__(key): value for key, value in dict.items(envelope) if issubclass(type(key), str)}
@@ -70,13 +70,13 @@ def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationEr
 
 
 def _keys_would_change(holder: dict[Any, Any]) -> bool:
-    """True if the keys that are not strings are all such as a JSON writer turns into strings."""
+    """True if all keys that are not strings are of types that a JSON writer converts to strings."""
     others = [key for key in dict.keys(holder) if not isinstance(key, str)]
     return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
 
 
 def _found(obj: Any, path: str) -> Any:
-    """The value at the path of a problem; None if a key with a dot in it makes that unclear."""
+    """The value at the path of a problem; None if a key that contains a dot makes the path ambiguous."""
     for part in path.split(".") if path else ():
         try:
             obj = obj[int(part)] if isinstance(obj, list | tuple) else dict.__getitem__(obj, part)

@@ -1,1 +1,1 @@
-"""Schemas of both editions; `pytest_corpus.schema_registry` is what users import."""
+"""Schemas of both editions. Users import them from `pytest_corpus.schema_registry`."""

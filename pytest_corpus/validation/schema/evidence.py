@@ -1,4 +1,4 @@
-"""The schemas of files that the product writes itself, and what is wrong with a value that was read from one."""
+"""The schemas of the product's own files, and the flaws of values read from such files."""
 
 import json
 from functools import cache
@@ -11,11 +11,11 @@ MOST_FLAWS = 10
 
 
 def flaws(schema: str, value: object, part: str = "") -> list[str]:
-    """The violations of a schema in a value, at most ten lines.
+    """The violations of a schema in a value, as at most ten lines.
 
     Args:
         schema: the file below ``schemas/``, without ``.schema.json``.
-        part: one of its ``$defs``, or of its properties, that the value is to meet instead of the whole.
+        part: the name in ``$defs`` or ``properties`` of the part to check the value against; by default the whole.
     """
     found = []
     for error in _validator(schema, part).iter_errors(_whole(value)):
@@ -28,7 +28,7 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
 
 
 def flaw(schema: str, value: object, part: str = "") -> str:
-    """The first violation, as `flaws` has it; empty if the value meets the schema."""
+    """The first violation in the form of `flaws`; empty if the value is valid."""
     try:
         if _validator(schema, part).is_valid(value):
             return ""
@@ -38,7 +38,7 @@ def flaw(schema: str, value: object, part: str = "") -> str:
 
 
 def _whole(value: object) -> object:
-    """A value with question marks for half characters, which the validator does not read."""
+    """Replace lone surrogates by question marks, because the validator cannot read them."""
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 

@@ -1,4 +1,4 @@
-"""Exceptions of the schema registry; `pytest_corpus.schema_registry` is what users import."""
+"""Exceptions of the schema registry. Users import them from `pytest_corpus.schema_registry`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from pytest_corpus.text.problems import PlainError, Problem
 
 
 class UnknownEditionError(PlainError, LookupError):
-    """An edition that does not exist was asked for."""
+    """The requested edition does not exist."""
 
     def __init__(self, edition: str) -> None:
         super().__init__(edition)
@@ -19,7 +19,7 @@ class UnknownEditionError(PlainError, LookupError):
 
 
 class UnknownSchemaError(LookupError):
-    """A name that no schema has, or none in the edition asked for. `suggestions` are the nearest names."""
+    """No schema has this name, or none in the requested edition. `suggestions` are similar names."""
 
     def __init__(
         self, name: str, edition: str | None = None, known: SchemaFile | None = None, suggestions: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class UnknownSchemaError(LookupError):
 
 
 class SchemaFileError(PlainError):
-    """A schema file is missing, is not JSON, carries another ``$id`` or does not compile."""
+    """A schema file is missing, is not JSON, contains another ``$id`` or does not compile."""
 
     def __init__(self, path: Path, fault: str) -> None:
         super().__init__(path, fault)
@@ -53,11 +53,11 @@ class SchemaFileError(PlainError):
 
 
 class SchemaValidationError(Exception):
-    """An instance does not meet a schema.
+    """An instance violates a schema.
 
-    The text has a line a problem: where it lies, what the rule asks for, what is there instead, the rule and the
-    place of the rule; then a golden file that shows how it is done. Of the instance it shows keys, numbers and
-    short identifiers; never anything that may be content or a secret (SPECIFICATION 14; R21).
+    The text has one line per problem: its path, the expected and the received value, the rule and the place of the
+    rule. A golden file follows as an example. The text shows keys, numbers and short identifiers of the instance,
+    never possible content or secrets (SPECIFICATION 14; R21).
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SchemaValidationError(Exception):
 
     @property
     def path(self) -> str:
-        """The place of the first problem, as in `Problem.path` (SCHEMA 9.2)."""
+        """The path of the first problem, as in `Problem.path` (SCHEMA 9.2)."""
         return self.problems[0].path if self.problems else ""
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class SchemaValidationError(Exception):
 
 
 def place_of(golden: str) -> str:
-    """The path of a golden file: relative to the current folder if it is below it, else the whole path."""
+    """The path of a golden file, relative to the current folder if the file is below it, otherwise complete."""
     path = folder("golden") / golden
     try:
         return path.relative_to(Path.cwd()).as_posix()
@@ -94,9 +94,9 @@ def place_of(golden: str) -> str:
 
 
 def golden_for(schema: str, edition: str, instance: object) -> str | None:
-    """The golden file, relative to ``golden/``, to compare an instance of a schema with, or None.
+    """The golden file (relative to ``golden/``) that is an example for an instance of a schema, or None.
 
-    Of the requests it is that of the same operation.
+    For a request it is the request of the same operation.
     """
     from pytest_corpus.spec.goldens import GOLDENS
 
@@ -115,8 +115,8 @@ def golden_for(schema: str, edition: str, instance: object) -> str | None:
 
 
 class DeprecatedFieldWarning(DeprecationWarning):
-    """A valid instance holds what its schema calls ``deprecated`` (SCHEMA 10.2)."""
+    """A valid instance contains something that its schema marks as ``deprecated`` (SCHEMA 10.2)."""
 
 
 class SchemaAssertionError(SchemaValidationError, AssertionError):
-    """The same as an assertion, so that a test fails with it instead of erring."""
+    """The same error as an assertion, so that a test fails instead of erring."""

@@ -1,9 +1,9 @@
-"""Explanations why an instance does not meet a schema, in words that never repeat the instance.
+"""Explains why an instance violates a schema, without repeating its values.
 
-The compiled validator says whether; this module says where and why. It is only reached for instances
-that were refused, so it may be slow. A prompt, a vector or a credential may stand in the instance: messages
-name keys, types, rules and lengths, never values (SPECIFICATION 14; R21). What of a value can do no harm is
-apart from the message, in `Problem.found`.
+The compiled validator only decides; this module finds place and reason. It runs for refused instances only, so
+it may be slow. An instance may contain a prompt, a vector or a credential, so messages name keys, types, rules
+and lengths, never values (SPECIFICATION 14; R21). The harmless part of a value is in `Problem.found`, not in the
+message.
 """
 
 import json
@@ -29,9 +29,9 @@ Conforms = Callable[[object, str], bool]
 
 
 class Explainer:
-    """Explanations under the schemas that `retrieve` gives: the document of an `$id`, or an exception.
+    """Explains violations. `retrieve` returns the schema of an `$id`, or raises an exception.
 
-    Formats are asserted where `conforms` decides on them.
+    `conforms` checks formats.
     """
 
     def __init__(self, retrieve: Callable[[str], Mapping[str, Any]], conforms: Conforms | None = None) -> None:
@@ -45,7 +45,7 @@ class Explainer:
         self._registry: Registry[Any] = Registry(retrieve=resource)  # type: ignore[call-arg]
 
     def problems(self, instance: object, uri: str, schema: str) -> list[Problem]:
-        """The problems of an instance under the schema with an `$id`, outermost first, one at each path."""
+        """The problems of an instance under the schema with an `$id`, outermost first, one per path."""
         value, faults = plain(instance, schema)
         found = {fault.path: fault for fault in faults}
         root = {"$ref": uri}
@@ -56,7 +56,7 @@ class Explainer:
         return sorted(found.values(), key=lambda problem: len(problem.path.split(".")) if problem.path else 0)
 
     def _location(self, root: Mapping[str, Any], error: ValidationError) -> str:
-        """The place of the rule that an error breaks; empty if it stands in no file."""
+        """The place of the rule that an error violates; empty if the rule is not in a file."""
         node: Any = root
         base, pointer = "", list[str]()
         for part in error.absolute_schema_path:  # which leaves out every "$ref" on the way
@@ -74,7 +74,7 @@ class Explainer:
 
 
 class _Formats(FormatChecker):
-    """Asks another about every format."""
+    """Passes every format check on to a function."""
 
     def __init__(self, conforms: Conforms) -> None:
         super().__init__(())
@@ -86,9 +86,9 @@ class _Formats(FormatChecker):
 
 
 def _for_python(schema: dict[str, Any]) -> None:
-    """Write the patterns of a schema as Python's `re` must read them to agree with ECMA 262.
+    """Rewrite the patterns of a schema so that Python's `re` agrees with ECMA 262.
 
-    There `$` is the end of the text; in Python it also stands before a final newline.
+    In ECMA 262 `$` matches only at the end; in Python it also matches before a final newline.
     """
     rewrite_patterns(schema, _python_pattern)
 
@@ -146,7 +146,7 @@ def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
 
 
 def _union_problems(error: ValidationError, rule: str, path: tuple[object, ...], schema: str) -> Iterator[_Found]:
-    """The problems of the one branch that was meant, or else one problem for the whole union."""
+    """The problems of the branch that was meant, or one problem for the whole union."""
     branches: dict[object, list[ValidationError]] = {}
     for inner in error.context or ():
         branches.setdefault(inner.relative_schema_path[0], []).append(inner)
@@ -169,7 +169,7 @@ def _is_other_type(error: ValidationError) -> bool:
 
 
 def _tells_apart(error: ValidationError) -> bool:
-    """True if an error shows that a branch was not meant: another type, or another discriminating key."""
+    """True if an error shows that a branch was not meant: another type, or another value of a discriminating key."""
     return _is_other_type(error) or (error.validator in ("const", "enum") and len(error.relative_path) <= 1)
 
 

@@ -1,4 +1,4 @@
-"""Schema files: their names (SCHEMA 2.3, 6.1, 10.1), and their text as the compiled validator is fast with it."""
+"""Schema files: their names (SCHEMA 2.3, 6.1, 10.1), and a form of them that the compiled validator checks fast."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _VERSIONED: Final = re.compile(r"(.+)\.v([0-9]+\.[0-9]+)")
 
 
 def edition_of(edition: str | None) -> str:
-    """The edition that is meant; None is the newest. Raises UnknownEditionError."""
+    """The edition of a name; None means the newest. Raises UnknownEditionError."""
     if edition is None:
         return LATEST
     if edition not in EDITIONS:
@@ -30,13 +30,13 @@ def edition_of(edition: str | None) -> str:
 
 
 class SchemaTable:
-    """The schemas of one folder, and what they may be called."""
+    """The schemas of one folder and their accepted names."""
 
     def __init__(self, schemas: tuple[SchemaFile, ...]) -> None:
         self.schemas = schemas
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
-        """The schema that a name means, and the edition it pins. Raises UnknownSchemaError, UnknownEditionError."""
+        """The schema of a name, and the edition that the name pins. Raises UnknownSchemaError, UnknownEditionError."""
         stem, mark, version = name.partition(VERSION_MARK)
         if stem not in self._aliases:
             raise UnknownSchemaError(name, suggestions=self._nearest(stem))
@@ -49,7 +49,7 @@ class SchemaTable:
         return schema, wanted
 
     def resolve(self, name: str, edition: str | None) -> tuple[SchemaFile, str]:
-        """The schema that a name means, and an edition of its file. Raises UnknownSchemaError, UnknownEditionError."""
+        """The schema of a name, and an edition of its file. Raises UnknownSchemaError, UnknownEditionError."""
         wanted = edition_of(edition)
         schema, pinned = self.find_schema(name)
         if edition is None and pinned:
@@ -59,7 +59,7 @@ class SchemaTable:
         return schema, wanted
 
     def editions_of(self, name: str) -> tuple[SchemaFile, tuple[str, ...]]:
-        """The schema that a name means, and the editions of its file, oldest first. Raises UnknownSchemaError."""
+        """The schema of a name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
         schema, pinned = self.find_schema(name)
         return schema, tuple(edition for edition in schema.editions if _has(schema, pinned, edition))
 
@@ -87,11 +87,11 @@ find_schema = SHIPPED.find_schema
 
 
 def table_of(root: Path) -> SchemaTable:
-    """The schemas of a folder: those of the protocol, and any other files of a user's folder (SCHEMA 6.1).
+    """The schemas of a folder: the protocol's schemas, and any other files in a user's folder (SCHEMA 6.1).
 
-    A file next to one of the protocol's that names an edition (``llm.response_format.v1.1.json``) is the file of
-    that edition; any other is a schema of its own name, in every edition. The shipped folder has only the
-    protocol's.
+    If a file is next to a protocol file and names an edition (``llm.response_format.v1.1.json``), it is the file
+    of that edition. Any other file is a schema with its file name, in every edition. The shipped folder contains
+    only the protocol's schemas.
     """
     if root.resolve() == _shipped_root():
         return SHIPPED
@@ -115,7 +115,7 @@ def _shipped_root() -> Path:
 
 
 def _new_files(root: Path) -> Iterator[str]:
-    """Every ``*.json`` below a folder that is not a file of the protocol, shorter names first."""
+    """Every ``*.json`` file below a folder that is not a protocol file, shorter names first."""
     known = {file for schema in SCHEMAS for file in schema.files}
     found = (path.relative_to(root).parts for path in root.rglob("*.json") if path.is_file())
     for parts in sorted(found, key=lambda each: (len(each[-1]), each)):
@@ -152,7 +152,7 @@ NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
 
 
 def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """A schema file as it is and `for_compiler`, and if it may deprecate anything. Raises SchemaFileError."""
+    """Read a schema file: the document, its form for the compiler, a flag for deprecations. Raises SchemaFileError."""
     uri = BASE_URI + file
     try:
         text = bounded.contents(root / file).decode()
@@ -172,7 +172,7 @@ _SIGNS: Final = (".0,", ".0\n", ".0 ", ".0}", *FORMATS)
 
 
 def transformed(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
-    """A copy of a schema in which each schema was changed, the innermost first; data in it stays as it is."""
+    """Copy a schema and change each subschema, innermost first; data inside stays unchanged."""
     if isinstance(node, list):
         return [transformed(item, change) for item in node]
     if not isinstance(node, dict):
@@ -188,11 +188,11 @@ def transformed(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
 
 
 def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
-    """The same schema for the compiled validator.
+    """Convert a schema for the compiled validator.
 
-    It checks formats of strings alone, and is slow with formats that it does not know: these are replaced by equivalent
-    keywords, and a user's own formats stand under a keyword, too. It is also several times faster with a bound of 2
-    than with one of 2.0.
+    The validator checks formats of strings only and is slow with unknown formats, so these are replaced by equivalent
+    keywords; a user's formats also get a keyword. It is also several times faster with a bound of 2 than with a bound
+    of 2.0.
     """
 
     def change(schema: dict[str, Any]) -> None:
@@ -215,12 +215,12 @@ _DOT = re.compile(r"\\.|\[[^\]]*\]|\.", re.DOTALL)
 
 
 def spelled_out(pattern: str) -> str:
-    """A pattern in which no dot is left to the reader."""
+    """A pattern in which each dot is written as a character set."""
     return _DOT.sub(lambda found: ANY_CHARACTER if found[0] == "." else found[0], pattern)
 
 
 def rewrite_patterns(schema: dict[str, Any], rewrite: Callable[[str], str]) -> None:
-    """Write the patterns of one schema in another way."""
+    """Rewrite the patterns of one schema with a function."""
     if isinstance(schema.get("pattern"), str):
         schema["pattern"] = rewrite(schema["pattern"])
     if isinstance(schema.get("patternProperties"), dict):
@@ -228,7 +228,7 @@ def rewrite_patterns(schema: dict[str, Any], rewrite: Callable[[str], str]) -> N
 
 
 def careful(check: Format) -> Format:
-    """The format check with its errors as yes or no, as `Format` says."""
+    """Convert a format check that may raise into a check that returns a boolean, as `Format` describes."""
 
     def conforms(value: Any) -> bool:
         try:
@@ -248,14 +248,14 @@ def careful(check: Format) -> Format:
 
 
 def _is_refusal(fault: Exception) -> bool:
-    """True if an error is one that the library of SCHEMA 12.C has for values."""
+    """True if an error is one that the library of SCHEMA 12.C raises for invalid values."""
     from jsonschema.exceptions import FormatError, ValidationError
 
     return isinstance(fault, FormatError | ValidationError)
 
 
 def format_keyword(checks: Mapping[str, Format]) -> type:
-    """`FORMAT_KEYWORD` as the compiler wants a keyword: the checks, for all but strings."""
+    """`FORMAT_KEYWORD` as a keyword class for the compiler: the checks for all values except strings."""
 
     class Keyword:
         def __init__(self, _parent: object, name: str, _path: object) -> None:

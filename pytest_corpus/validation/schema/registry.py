@@ -40,10 +40,10 @@ ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 
 
 class Validator:
-    """Holds instances, in the shapes of `json.loads`, to one schema.
+    """Validates instances (values as `json.loads` returns them) against one schema.
 
     Attributes:
-        is_valid: whether an instance meets the schema. What JSON does not have raises a ValueError.
+        is_valid: returns True for a valid instance. Raises ValueError if the instance is not JSON.
     """
 
     __slots__ = ("_compiled", "_edition", "_explain", "_schema", "is_valid")
@@ -66,13 +66,13 @@ class Validator:
         yield from self._explain(instance)
 
     def validate(self, instance: object) -> None:
-        """Pass an instance that meets the schema (SCHEMA 12.D). Raises SchemaValidationError if it does not."""
+        """Accept a valid instance (SCHEMA 12.D). Raises SchemaValidationError otherwise."""
         if problems := list(self.iter_errors(instance)):
             name, golden = self._schema.name, golden_for(self._schema.name, self._edition, instance)
             raise SchemaValidationError(name, self._edition, problems, golden=golden)
 
     def deprecated(self, instance: object) -> list[str]:
-        """The paths of all in a valid instance that the schema calls ``deprecated`` (SCHEMA 10.2)."""
+        """The paths in a valid instance that the schema marks as ``deprecated`` (SCHEMA 10.2)."""
         said = self._compiled.evaluate(instance).annotations()
         pointers = [
             str(each["instanceLocation"])
@@ -87,16 +87,15 @@ def _path(pointer: str) -> str:
 
 
 class SchemaRegistry:
-    """All schemas below one folder: those of the protocol, and any other ``*.json`` of a user's folder.
+    """All schemas below one folder: the protocol's schemas, and any other ``*.json`` of a user's folder.
 
-    Files are read, and validators compiled, when they are first needed and then kept; any number of threads
-    may share a registry.
+    Files are read and validators are compiled at first use, then cached. Threads may share a registry.
 
     Args:
-        root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
-            shipped one.
-        formats: checks for the user's own formats, by name, in addition to `FORMATS` and those of JSON
-            Schema; all of them are asserted.
+        root: the ``schemas/`` folder; by default the folder in ``CORPUS_SCHEMAS_ROOT``, or else the shipped
+            folder.
+        formats: checks for the user's own formats, by name, in addition to `FORMATS` and JSON Schema's
+            formats; all of them are asserted.
     """
 
     def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:
@@ -113,7 +112,7 @@ class SchemaRegistry:
 
     @cached_property
     def root(self) -> Path:
-        """The folder that the schemas are read from."""
+        """The folder from which the schemas are read."""
         return self._given or resources.folder("schemas")
 
     @cached_property
@@ -122,7 +121,7 @@ class SchemaRegistry:
         return table_of(self.root)
 
     def list_schemas(self, edition: str | None = None) -> dict[str, str]:
-        """Short name -> ``$id`` of every schema that an edition knows, folder by folder."""
+        """The ``$id`` of every schema in an edition, by short name, folder by folder."""
         wanted = edition_of(edition)
         return {
             schema.name: BASE_URI + schema.file(wanted) for schema in self.table.schemas if wanted in schema.editions
@@ -142,9 +141,9 @@ class SchemaRegistry:
         return validator
 
     def is_valid(self, name: str, instance: object, edition: str | None = None) -> bool:
-        """True if an instance, in the shapes of `json.loads`, meets a schema.
+        """True if an instance (a value as `json.loads` returns it) is valid under a schema.
 
-        What JSON does not have is not valid where the schema looks at it; `json_problems` looks everywhere.
+        Values that are not JSON are found only where the schema has rules; `json_problems` finds all of them.
         """
         validator = self.get_validator(name, edition)
         try:
@@ -153,7 +152,7 @@ class SchemaRegistry:
             return False
 
     def problems(self, name: str, instance: object, edition: str | None = None) -> list[Problem]:
-        """The problems of an instance under a schema, outermost first; empty exactly when `is_valid`."""
+        """The problems of an instance under a schema, outermost first; empty if and only if `is_valid`."""
         if self.is_valid(name, instance, edition):
             return []
         schema, wanted = self.table.resolve(name, edition)
@@ -165,23 +164,23 @@ class SchemaRegistry:
         return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
     def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """Pass an instance that meets the schema. Raises SchemaValidationError, whose text begins with `context`."""
+        """Accept a valid instance. Raises SchemaValidationError, whose text begins with `context`."""
         self._require(name, instance, edition, context, SchemaValidationError)
 
     def assert_valid(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """As `validate_json`, for tests. Raises SchemaAssertionError, which is an AssertionError too."""
+        """Like `validate_json`, for tests. Raises SchemaAssertionError, which is also an AssertionError."""
         self._require(name, instance, edition, context, SchemaAssertionError)
 
     def validate_with_version_tolerance(
         self, schema_id: str, obj: object, accepted_versions: Iterable[str], case_id: str = "unknown"
     ) -> str:
-        """The first of the accepted editions under which an instance meets a schema (SCHEMA 10.1).
+        """Return the first accepted edition under which an instance is valid (SCHEMA 10.1).
 
-        An edition that does not exist, or does not have the schema, accepts nothing.
+        Editions that do not exist or lack the schema accept nothing.
 
         Raises:
-            SchemaAssertionError: there is none; `problems` are those under the last that has the schema.
-            UnknownSchemaError: there is no such schema.
+            SchemaAssertionError: no edition accepts it; `problems` are those of the last edition with the schema.
+            UnknownSchemaError: the schema does not exist.
             SchemaFileError
         """
         accepted = tuple(accepted_versions)
@@ -197,18 +196,18 @@ class SchemaRegistry:
         raise SchemaAssertionError(schema.name, last, problems, case_id, golden)
 
     def deprecations(self, name: str, instance: object, edition: str | None = None) -> list[str]:
-        """The paths in a valid instance that its schema calls ``deprecated`` (SCHEMA 10.2). Raises as `get_schema`."""
+        """The paths in a valid instance that are ``deprecated`` (SCHEMA 10.2). Raises like `get_schema`."""
         validator = self.get_validator(name, edition)
         return validator.deprecated(instance) if self._deprecates else []
 
     def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
-        """A user's own schema, which may refer to those here by ``$id``. Raises ValueError if it does not compile."""
+        """Compile a user's schema, which may refer to these by ``$id``. Raises ValueError if it is not valid."""
         import jsonschema_rs
 
         return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document, self._formats), **self._options())
 
     def preload_all_schemas(self) -> int:
-        """Read and compile every schema; the number of files. Raises SchemaFileError if a file is missing or broken."""
+        """Read and compile every schema; return the number of files. Raises SchemaFileError."""
         import jsonschema_rs
 
         files = [file for schema in self.table.schemas for file in schema.files]
@@ -233,7 +232,7 @@ class SchemaRegistry:
         self._warn(name, instance, edition, context)
 
     def _warn(self, name: str, instance: object, edition: str | None, context: str) -> None:
-        """Warn of what is deprecated in a valid instance, in the name of who called this module."""
+        """Warn about deprecated parts of a valid instance; the warning names the caller of this module."""
         for path in self.deprecations(name, instance, edition) if self._deprecates else ():
             schema, wanted = self.table.resolve(name, edition)
             where = f"{context}: " if context else ""
@@ -259,7 +258,7 @@ class SchemaRegistry:
         return Explainer(self._retrieve, self._conforms)
 
     def _conforms(self, instance: object, name: str) -> bool:
-        """True if an instance is of a format, as the compiled validator sees it."""
+        """True if an instance has a format, as the compiled validator decides."""
         with self._lock:
             if name not in self._by_format:
                 self._by_format[name] = self.compile({"format": name})
@@ -274,11 +273,11 @@ class SchemaRegistry:
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
-        """The document of an ``$id``: always a file below the root, never anything fetched."""
+        """The document of an ``$id``. It is always a file below the root; nothing is fetched."""
         return self._read(uri.removeprefix(BASE_URI))[0]
 
     def _retrieve_compiled(self, uri: str) -> dict[str, Any]:
-        """The same, in the form for the compiler."""
+        """The document of an ``$id`` in the form for the compiler."""
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
@@ -320,7 +319,7 @@ _SHARED_LOCK = RLock()
 
 
 def registry() -> SchemaRegistry:
-    """The registry that everything in this process shares, one for each value of ``CORPUS_SCHEMAS_ROOT``."""
+    """The registry that this process shares, one for each value of ``CORPUS_SCHEMAS_ROOT``."""
     root = os.environ.get(ROOT_VARIABLE)
     with _SHARED_LOCK:
         if root not in _SHARED:
@@ -329,7 +328,7 @@ def registry() -> SchemaRegistry:
 
 
 def _of_shared(method: Callable[Concatenate[SchemaRegistry, P], T]) -> Callable[P, T]:
-    """A method of a registry as a function of the shared one."""
+    """Make a function of the shared registry from a method."""
 
     @wraps(method)
     def function(*args: P.args, **named: P.kwargs) -> T:

@@ -1,1 +1,1 @@
-"""The validation of streams; `pytest_corpus.stream_validator` is what users import."""
+"""Validation of streams. Users import it from `pytest_corpus.stream_validator`."""

@@ -1,4 +1,4 @@
-"""The configuration of stream validation (SCHEMA 6.2), the validators of a stream, and the report on it."""
+"""The configuration of stream validation (SCHEMA 6.2), the validators of a stream, and the report on a stream."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MAX_ERRORS: Final = 1000
 
 
 class ValidationMode(Enum):
-    """The extent to which a stream is checked against its schemas.
+    """How much of a stream is checked against its schemas.
 
-    The frames themselves, their order, their end and error envelopes are checked in every mode; the mode decides
-    about what is in the frames. A mode is given as the member or as its name in any case.
+    Every mode checks the frames, their order, their end and error envelopes. The mode decides about the content of
+    the frames. A mode is given as the member or as its name in any case.
     """
 
     STRICT = "strict"
@@ -53,24 +53,24 @@ class ValidationConfig:
     """The configuration of the validation of a stream.
 
     Args:
-        envelope_schema_id: a schema that names the stream: the component's success or stream envelope, or the
-            frame of its streaming operation. It may stand in for `component`, and a version in it for `edition`;
-            the union of overlay frames (``llm.stream.frames.ndjson.schema``) means ``framing="event"``. The
-            unary success envelope, which SCHEMA 6.2 names, is read as the stream envelope, for no frame could
-            ever meet it (R3).
-        component: the component whose stream it is; it must have a streaming operation.
+        envelope_schema_id: the schema of the stream: the component's success or stream envelope, or the frame of
+            its streaming operation. It can replace `component`, and its version can replace `edition`. The
+            union of overlay frames (``llm.stream.frames.ndjson.schema``) means ``framing="event"``. SCHEMA 6.2
+            names the unary success envelope; it is read as the stream envelope, because no frame can satisfy
+            it (R3).
+        component: the component of the stream; it must have a streaming operation.
         mode: a `ValidationMode` or its name in any case.
-        max_frame_bytes: the most that a frame may measure as UTF-8 JSON.
-        sample_rate: the share of chunks that SAMPLED holds to their schema, above 0 and at most 1.
-        edition: the schema edition that alone decides (R18); None accepts a chunk that any edition accepts. If
-            the pinned edition has no schema for the chunks, the first edition that has one decides on them.
-        framing: ``canonical`` for what adapters emit, ``event`` for the gateway overlay (R1).
-        max_errors: how many defects the report holds; any more are only counted.
+        max_frame_bytes: the largest size of a frame as UTF-8 JSON.
+        sample_rate: the share of chunks that SAMPLED validates, above 0 and at most 1.
+        edition: the only schema edition that decides (R18); None accepts a chunk if any edition accepts it. If
+            the pinned edition has no schema for the chunks, the first edition with such a schema decides.
+        framing: ``canonical`` for the frames of adapters, ``event`` for the gateway overlay (R1).
+        max_errors: the number of defects in the report; further defects are only counted.
 
     Raises:
         ValueError: an unknown mode or framing, a number out of range, a component that does not stream, or a
-            schema that says nothing about the frames of its stream.
-        UnknownEditionError, UnknownSchemaError: there is no such edition, or no such schema.
+            schema without rules for the frames of a stream.
+        UnknownEditionError, UnknownSchemaError: the edition or the schema does not exist.
     """
 
     envelope_schema_id: str | None = None
@@ -110,7 +110,7 @@ class ValidationConfig:
 
 @lru_cache
 def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | None]:
-    """The component, the edition and the framing that a schema of the frames of a stream means."""
+    """The component, the edition and the framing that a frame schema implies."""
     schema, pinned = find_schema(name)
     component = component or schema.component
     frames = [f"{operation.op}.frame" for operation in operations_of(component, streaming=True)]
@@ -122,7 +122,7 @@ def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | No
 
 
 def mode_of(mode: ValidationMode | str) -> ValidationMode:
-    """The mode that is meant. Raises ValueError if there is none of that name."""
+    """The mode of a member or a name. Raises ValueError if the name is unknown."""
     try:
         return ValidationMode(mode)
     except ValueError:
@@ -152,10 +152,10 @@ class Plan:
 
     Attributes:
         chunk: the schema of the chunks.
-        null_ms: whether `ms` may be null.
-        accepts_chunks: whether every chunk of a list meets its schema.
-        accepts_frames: whether every frame of a list is a success frame with a chunk that meets its schema.
-        accepts_shells: whether every frame of a list is a success frame around some object.
+        null_ms: True if `ms` may be null.
+        accepts_chunks: checks that every chunk of a list is valid.
+        accepts_frames: checks that every frame of a list is a success frame with a valid chunk.
+        accepts_shells: checks that every frame of a list is a success frame around any object.
     """
 
     chunk: str
@@ -170,10 +170,10 @@ _LOCK = Lock()
 
 
 def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> Plan:
-    """The plan for streams of a component; the same object for every call that means the same.
+    """The plan for streams of a component. Equal arguments return the same object.
 
     Raises:
-        UnknownSchemaError, SchemaFileError: no schema says what its chunks, or its overlay frames, are.
+        UnknownSchemaError, SchemaFileError: the schema of the chunks or of the overlay frames is missing.
     """
     with _LOCK:
         plans = _PLANS.setdefault(schemas, {})
@@ -184,7 +184,7 @@ def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framin
 
 
 def edition_for(schema: str, edition: str | None) -> str | None:
-    """The edition that decides on a schema: the pinned one, or the first that has the schema."""
+    """The edition that decides on a schema: the pinned edition, or the first edition with the schema."""
     known = BY_NAME.get(schema)
     if known is None or edition is None or edition in known.editions:
         return edition
@@ -208,10 +208,10 @@ def _make(schemas: SchemaRegistry, component: str, edition: str | None, framing:
 
 
 def _frame(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
-    """A success frame around a chunk (SPECIFICATION 4.2.3.1), said as the compiled validator is fastest.
+    """The schema of a success frame around a chunk (SPECIFICATION 4.2.3.1), in the fastest form for the validator.
 
-    That is in one level, where the files have three, and with a count of keys: a closed object of four possible
-    keys has all of them when it has four.
+    It has one level instead of the three in the files, and counts keys: a closed object with four possible keys is
+    complete if it has four keys.
     """
     return {
         "type": "object",
@@ -257,7 +257,7 @@ class ErrorType:
 
 @dataclass(frozen=True, slots=True)
 class FrameError:
-    """One defect: in frame `frame_number` (from 1; 0 is the stream), at `path` as in `Problem.path`."""
+    """A defect in frame `frame_number` (from 1; 0 is the stream), at `path` as in `Problem.path`."""
 
     frame_number: int
     error_type: str
@@ -279,12 +279,12 @@ class StreamReport:
     """The result of the validation of a stream.
 
     Attributes:
-        total_frames: all frames, those after the terminal included.
-        frames_validated: the frames whose content was held to its schema. In the modes STRICT and
-            COLLECT_ERRORS that is every frame up to the terminal, itself included.
+        total_frames: all frames, including frames after the terminal.
+        frames_validated: the frames whose content was validated. In the modes STRICT and COLLECT_ERRORS these
+            are all frames up to the terminal, including it.
         validation_errors: the defects, in the order of the frames.
-        terminal: how the stream ended; None where no frame ended it.
-        errors_omitted: how many defects there were beyond those that a report holds.
+        terminal: the way in which the stream ended; None if no frame ended it.
+        errors_omitted: the number of defects that the report does not contain.
     """
 
     total_frames: int
@@ -300,7 +300,7 @@ class StreamReport:
 
     @property
     def error_summary(self) -> str:
-        """All defects, a line each; empty for a valid stream."""
+        """All defects, one per line; empty for a valid stream."""
         lines = [str(error) for error in self.validation_errors]
         if self.errors_omitted:
             lines.append(f"and {self.errors_omitted} more")

@@ -1,4 +1,4 @@
-"""The engine that a user holds: frames or bytes go in as they come, a report comes out."""
+"""The public engine: it takes frames or bytes as they arrive, and returns a report."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ BLOCK_BYTES = 262_144
 
 
 class Readable(Protocol):
-    """A file, opened for bytes or for text."""
+    """A file opened for bytes or for text."""
 
     def read(self, size: int, /) -> bytes | str: ...
 
@@ -41,19 +41,18 @@ Source = Bytes | Readable | Iterable[Bytes]
 
 
 class StreamValidationEngine:
-    """Checks one stream as it comes: `feed` it frames, or bytes of one transport, then `finish`.
+    """Checks one stream as it arrives: `feed` frames or the bytes of one transport, then `finish`.
 
-    Memory is bounded for any input: at most one unfinished frame is held, and as many defects as the
-    configuration says.
+    Memory is bounded for any input: at most one unfinished frame is kept, and the configured number of defects.
 
     Args:
-        component: the component whose stream it is, or a `ValidationConfig`, which says everything.
+        component: the component of the stream, or a complete `ValidationConfig`.
         edition, max_frame_bytes, framing, mode: as in `ValidationConfig`.
-        schemas: another registry than the shared one.
+        schemas: a registry; by default the shared one.
 
     Raises:
         ValueError, UnknownEditionError, UnknownSchemaError: as `ValidationConfig`.
-        UnknownSchemaError: no schema says what the component's overlay frames are.
+        UnknownSchemaError: the component's overlay frames have no schema.
         SchemaFileError: a schema file is broken.
     """
 
@@ -92,15 +91,15 @@ class StreamValidationEngine:
             machine.note(error_type, problem.message, problem.path)
 
     def feed_ndjson(self, data: Bytes) -> None:
-        """Take the next bytes of newline-delimited JSON, cut anywhere."""
+        """Take the next bytes of newline-delimited JSON, split at any point."""
         self._feed(data, NdjsonReader)
 
     def feed_sse(self, data: Bytes) -> None:
-        """Take the next bytes of server-sent events, cut anywhere."""
+        """Take the next bytes of server-sent events, split at any point."""
         self._feed(data, SseReader)
 
     def finish(self) -> StreamReport:
-        """The report on what came so far, as if nothing followed; more may follow."""
+        """Report on the stream so far, as if it ended here; more frames may follow."""
         reader = self._reader
         if reader is None or not (rest := reader.frames_of(reader.rest())):
             return self._machine.report()
@@ -113,19 +112,19 @@ class StreamValidationEngine:
         return ended._machine.report()
 
     def validate_ndjson(self, source: Source) -> StreamReport:
-        """Check a whole stream of newline-delimited JSON, apart from what this engine was fed."""
+        """Check a whole stream of newline-delimited JSON. The state of this engine does not change."""
         return StreamValidationEngine(self.config, schemas=self._schemas).read_ndjson(source)
 
     def validate_sse(self, source: Source) -> StreamReport:
-        """The same of server-sent events."""
+        """Check a whole stream of server-sent events. The state of this engine does not change."""
         return StreamValidationEngine(self.config, schemas=self._schemas).read_sse(source)
 
     def validate_frames(self, frames: Iterable[object]) -> StreamReport:
-        """The same of frames."""
+        """Check a whole stream of frames. The state of this engine does not change."""
         return StreamValidationEngine(self.config, schemas=self._schemas).read_frames(frames)
 
     def read_ndjson(self, source: Source) -> StreamReport:
-        """Take all that is left of a stream of newline-delimited JSON, and report."""
+        """Read the rest of a stream of newline-delimited JSON, and report."""
         if isinstance(source, str):
             source = source if source.endswith("\n") or len(source) > BLOCK_BYTES else source + "\n"
         elif isinstance(source, bytes):
@@ -135,13 +134,13 @@ class StreamValidationEngine:
         return self.finish()
 
     def read_sse(self, source: Source) -> StreamReport:
-        """The same of server-sent events."""
+        """Read the rest of a stream of server-sent events, and report."""
         for data in _pieces(source):
             self.feed_sse(data)
         return self.finish()
 
     def read_frames(self, frames: Iterable[object]) -> StreamReport:
-        """The same of frames."""
+        """Read the rest of a stream of frames, and report."""
         for frame in frames:
             self.feed(frame)
         return self.finish()
@@ -171,7 +170,7 @@ class StreamValidationEngine:
             self._single(frames[index], reader.events[index] if reader.events else "")
 
     def _accept(self, payloads: Payloads) -> bool:
-        """Take payloads that are sound without a closer look; otherwise take none and say so."""
+        """Take payloads that are valid without a closer look; otherwise take none and return False."""
         if self._machine.terminal:
             return False
         try:
@@ -215,7 +214,7 @@ def _pieces(source: Source) -> Iterator[Bytes]:
 
 
 def _cut(data: Bytes) -> Iterator[bytes]:
-    """Data as bytes, in blocks of bounded size."""
+    """Yield data as bytes, in blocks of limited size."""
     if not isinstance(data, str | bytes | bytearray | memoryview):
         raise TypeError(f"a piece of a stream is bytes or text, not {type(data).__name__}")
     for start in range(0, len(data), BLOCK_BYTES):
@@ -230,7 +229,7 @@ _STRICT = json.JSONEncoder(allow_nan=False)
 def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
     """The size of a frame as compact UTF-8 JSON, exact only if it may be near the limit.
 
-    `text` is what was written of it.
+    `text` is the frame as it was received.
     """
     # Numbers are written in more ways than one, but never at twice the length.
     if text is not None and 2 * len(text) <= limit:
@@ -242,7 +241,7 @@ def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
 
 
 def _no_json(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
-    """The first problem of a frame as JSON, wherever in it; `text` is the frame as it was written."""
+    """The first value in a frame that JSON does not allow; `text` is the frame as it was received."""
     if text is not None:
         if b"null" not in text:
             return None
@@ -273,7 +272,7 @@ def validate_frames(
 
 
 class Options(TypedDict, total=False):
-    """The arguments of `ValidationConfig` that a stream of bytes takes by keyword."""
+    """The keyword arguments of `ValidationConfig` that byte streams accept."""
 
     max_frame_bytes: int
     sample_rate: float
@@ -291,7 +290,7 @@ def validate_ndjson_stream(
 ) -> StreamReport:
     """Check a whole stream of newline-delimited JSON: bytes, text, an open file, or pieces of bytes or text.
 
-    Lines end with LF or CR LF; those of white space alone are skipped.
+    Lines end with LF or CR LF; blank lines are skipped.
     """
     return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, mode, **options)).read_ndjson(source)
 
@@ -303,7 +302,7 @@ def validate_sse_stream(
     mode: ValidationMode | str = ValidationMode.STRICT,
     **options: Unpack[Options],
 ) -> StreamReport:
-    """Check a whole stream of server-sent events, each of whose ``data`` is one frame (SPECIFICATION 4.2.4.2).
+    """Check a whole stream of server-sent events; the ``data`` of each is one frame (SPECIFICATION 4.2.4.2).
 
     With ``framing="event"`` a frame is an ``{event, data}`` object, or the ``event`` field with the data.
     """

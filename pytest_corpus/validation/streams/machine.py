@@ -1,8 +1,8 @@
 """The state machine of a stream: canonical frames, one terminal, nothing after it (SPECIFICATION 4.2.3).
 
 A stream is a sequence of ``{ok, code, ms, chunk}`` frames with code ``STREAMING``. It ends with a frame whose
-``chunk.is_final`` is true, or with an error envelope (R1, R2, R4). One defect is one error, and no message
-repeats a value.
+``chunk.is_final`` is true, or with an error envelope (R1, R2, R4). Each defect is one error, and messages
+never repeat a value.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ALL_CHUNKS = (ValidationMode.STRICT, ValidationMode.COLLECT_ERRORS)
 
 
 class StreamMachine:
-    """The state of one stream: its frames so far, its end and its defects."""
+    """The state of one stream: the frames so far, the end and the defects."""
 
     def __init__(self, config: ValidationConfig, plan: Plan, schemas: SchemaRegistry) -> None:
         self.config = config
@@ -68,11 +68,11 @@ class StreamMachine:
 
     @property
     def looks_closely(self) -> bool:
-        """True if the content of the next frame must meet its schema, as far as is known."""
+        """True if the content of the next frame must be validated, as far as this is known."""
         return bool(self._sampled(1)) if self._samples else self._is_due
 
     def report(self) -> StreamReport:
-        """The report on all frames so far; a stream without an end has one error more."""
+        """The report on all frames so far; a stream without an end has one additional error."""
         errors = tuple(self._errors)
         # A last frame too broken to show whether it is final is one defect, reported where it lies.
         if self.terminal is None and not self._unclear_end:
@@ -82,7 +82,7 @@ class StreamMachine:
     # Batches: the common case of many frames that are all sound.
 
     def accept(self, payloads: Sequence[bytes], frames: list[Any]) -> bool:
-        """Take frames that were read from payloads, if all are sound; otherwise take none and say so."""
+        """Take frames that were read from payloads if all are valid; otherwise take none and return False."""
         if self.terminal or self.config.framing != "canonical":
             return False
         if self.config.mode in _ALL_CHUNKS:
@@ -108,7 +108,7 @@ class StreamMachine:
         return True
 
     def _accept_samples(self, payloads: Sequence[bytes], frames: list[Any], *, ends: bool) -> int:
-        """The number of sampled frames among the next ones; -1 if one of those is not sound."""
+        """The number of sampled frames among the next frames; -1 if a sampled frame is not valid."""
         due = self._sampled(len(frames)) if self._samples else []
         if ends and self._samples and due[-1:] != [len(frames) - 1]:
             due.append(len(frames) - 1)
@@ -119,7 +119,7 @@ class StreamMachine:
         return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
 
     def _sampled(self, count: int) -> list[int]:
-        """The indexes of the sampled ones among the next frames: at even distances, the first frame among them."""
+        """The indexes of sampled frames among the next frames: evenly spaced, beginning with the first frame."""
         distance = min(1 / self.config.sample_rate, 1e18)
         step, due = int(self.total / distance), list[int]()
         while (index := int(step * distance) - self.total) < count:
@@ -130,7 +130,7 @@ class StreamMachine:
     # Single frames.
 
     def frame(self, frame: object, size: int | None = None) -> None:
-        """Check the next frame; `size` is its length in bytes if that is known."""
+        """Check the next frame; `size` is its length in bytes, if known."""
         if not self._next():
             return
         if not isinstance(frame, dict):
@@ -146,7 +146,7 @@ class StreamMachine:
             self._canonical_frame(frame)
 
     def unreadable(self, error_type: str, message: str, path: str = "", value: object = None) -> None:
-        """Count a frame that is not JSON; `value` is what a lenient reader makes of it, to find its end."""
+        """Count a frame that is not JSON. `value` is the result of a lenient parser and may be a terminal."""
         if not self._next():
             return
         self._validated += self._is_due
@@ -166,7 +166,7 @@ class StreamMachine:
             self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
 
     def note(self, error_type: str, message: str, path: str = "", *, number: int | None = None) -> None:
-        """Keep a defect of the current frame, or only count it if there are too many."""
+        """Record a defect of the current frame; if there are too many, only count it."""
         if len(self._errors) < self.config.max_errors:
             self._errors.append(FrameError(self.total if number is None else number, error_type, message, path))
         else:
@@ -178,7 +178,7 @@ class StreamMachine:
         return len(self._errors) + self._omitted
 
     def _next(self) -> bool:
-        """Count the next frame; return if it must be checked."""
+        """Count the next frame; return True if it must be checked."""
         if self.terminal:
             self.skip(1)
             return False
@@ -196,7 +196,7 @@ class StreamMachine:
         return self._is_due or (last and self._samples)
 
     def _is_sound(self, frame: dict[Any, Any]) -> bool:
-        """Take a frame if the compiled schema accepts it; otherwise the rules and the schemas explain the refusal."""
+        """Take a frame if the compiled schema accepts it; otherwise find the violated rules and schemas."""
         chunk = frame.get("chunk")
         final = chunk.get("is_final") if isinstance(chunk, dict) else None
         if not isinstance(final, bool):
@@ -254,7 +254,7 @@ class StreamMachine:
         self._note_problems(content, inside)
 
     def _read_any_end(self, frame: dict[Any, Any]) -> None:
-        """End the stream if a frame that is not JSON does so all the same."""
+        """End the stream if a frame that is not valid JSON is nevertheless a terminal."""
         if self.config.framing == "event":
             self._read_event(frame.get("event"))
         elif is_error_envelope(frame):
@@ -277,7 +277,7 @@ class StreamMachine:
         return self._schemas.problems(schema, instance, edition_for(schema, self.config.edition))
 
     def _note_problems(self, error_type: str, problems: list[Problem], below: str = "") -> None:
-        """Note one error for all problems of a part of a frame, at the first of them; or one each, by the mode."""
+        """Note one error for all problems in a part of a frame, at the first of them; in some modes one error each."""
         if self.config.mode is ValidationMode.COLLECT_ERRORS:
             for problem in problems:
                 self.note(error_type, problem.message, ".".join(filter(None, (below, problem.path))))
@@ -291,7 +291,7 @@ class StreamMachine:
 
 
 def is_error_envelope(frame: Mapping[Any, object]) -> bool:
-    """True if a frame means to be an error envelope; one with a chunk must say so in `error` and `ok`."""
+    """True if a frame is meant as an error envelope; with a chunk, `error` and `ok` must confirm it."""
     if "chunk" in frame:
         return "error" in frame and frame.get("ok") is not True
     return frame.get("ok") is False or "error" in frame
@@ -333,7 +333,7 @@ def canonical_defects(frame: dict[Any, Any], *, null_ms: bool) -> Iterator[Defec
 
 
 def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
-    """The defects of the keys of an overlay frame whose schema is not asked."""
+    """The defects in the keys of an overlay frame whose schema is not used."""
     if "data" not in frame:
         yield ErrorType.FRAME_SHAPE, "is missing", "data"
     extra = [str(key) for key in frame if key not in EVENT_KEYS]
@@ -342,7 +342,7 @@ def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
 
 
 def end_problems(chunk: object) -> list[Problem]:
-    """The problems that keep a chunk from stating whether it is final."""
+    """The problems because of which a chunk does not state if it is final."""
     if not isinstance(chunk, dict):
         return [Problem("", "type", "must be object", "")]
     if "is_final" not in chunk:

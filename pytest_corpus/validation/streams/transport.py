@@ -1,7 +1,7 @@
-"""Readers that split the bytes of a transport, arriving in pieces of any size, into the payloads of its frames.
+"""Readers that split the bytes of a transport, in pieces of any size, into the payloads of frames.
 
 A payload is the bytes that should be one JSON frame, or None if it exceeds the size limit of a frame.
-A reader holds at most one incomplete payload, and nothing of one that is too large.
+A reader stores at most one incomplete payload, and nothing of a payload that is too large.
 """
 
 from abc import ABC, abstractmethod
@@ -26,27 +26,26 @@ class Reader(ABC):
 
     @abstractmethod
     def feed(self, data: bytes) -> Payloads:
-        """The payloads that are complete now."""
+        """Take bytes, and return the payloads that are now complete."""
 
     def frames_of(self, payloads: Payloads) -> Payloads:
-        """Those of the payloads that are frames."""
+        """Parse the payloads that are frames."""
         return payloads
 
     @abstractmethod
     def rest(self) -> Payloads:
-        """The payloads that are left if nothing more comes; the reader stays as it is."""
+        """The payloads that remain if the stream ends here; the reader does not change."""
 
     @property
     @abstractmethod
     def is_over_limit(self) -> bool:
-        """True if the payload that is not complete is too large already."""
+        """True if the incomplete payload is already too large."""
 
 
 class NdjsonReader(Reader):
-    """Newline-delimited JSON: a frame a line (SPECIFICATION 4.2.4.1).
+    """Newline-delimited JSON: one frame per line (SPECIFICATION 4.2.4.1).
 
-    A line ends with LF or CR LF, the last one also with the stream. Lines of nothing but white space are no
-    frames.
+    A line ends with LF or CR LF, the last one also with the stream. Blank lines are not frames.
     """
 
     rest_is_lost = False
@@ -98,12 +97,11 @@ class NdjsonReader(Reader):
 
 
 class SseReader(Reader):
-    """Server-sent events: a frame in the ``data`` of an event (SPECIFICATION 4.2.4.2).
+    """Server-sent events: one frame in the ``data`` of each event (SPECIFICATION 4.2.4.2).
 
-    As the HTML standard reads them: lines end with LF, CR LF or CR; one byte order mark may come first; lines
-    that begin with a colon are comments; the ``data`` lines of an event are joined with LF; an event without
-    ``data`` is none; ``id``, ``retry`` and unknown fields are ignored; of an event that the stream breaks off
-    before its blank line a client never hears.
+    The rules of the HTML standard: Lines end with LF, CR LF or CR. One byte order mark may come first. Lines that
+    begin with a colon are comments. The ``data`` lines of an event are joined with LF. Events without ``data`` are
+    ignored, also ``id``, ``retry`` and unknown fields. An event without its final blank line is dropped.
     """
 
     rest_is_lost = True
@@ -167,7 +165,7 @@ class SseReader(Reader):
         return lines
 
     def _hold(self, data: bytes) -> None:
-        """Keep the beginning of a line; of one that is too long only enough to know its field."""
+        """Keep the beginning of a line; if the line is too long, only enough of it to know its field."""
         if not self._line_is_too_long:
             self._line += data
             if len(self._line) > self._limit + _FIELD_BYTES:
@@ -175,7 +173,7 @@ class SseReader(Reader):
                 del self._line[_FIELD_BYTES:]
 
     def _joined(self, end: bytes) -> bytes:
-        """The line that `end` completes; the data of one that is too long is too large."""
+        """The line that `end` completes; if it is too long, its data counts as too large."""
         self._hold(end)
         line = bytes(self._line)
         if self._line_is_too_long and line.partition(b":")[0] == b"data":

@@ -1,4 +1,4 @@
-"""The capabilities of every component, and their truth."""
+"""Capabilities of every component, and their truth."""
 
 REQUIREMENTS = """
 COM-CAP-1 MUST: `capabilities` answers with an object.

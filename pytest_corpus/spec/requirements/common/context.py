@@ -1,4 +1,4 @@
-"""The context of a request, as every component takes it."""
+"""The context of a request; every component treats it alike."""
 
 REQUIREMENTS = """
 COM-CTX-1 MUST: Unknown keys in `ctx` are ignored.

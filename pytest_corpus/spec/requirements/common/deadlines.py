@@ -1,4 +1,4 @@
-"""Deadlines, as every component keeps them."""
+"""Deadlines, which every component must keep."""
 
 REQUIREMENTS = """
 COM-DEADLINE-1 MUST: A call whose deadline has passed is refused with DEADLINE_EXCEEDED.

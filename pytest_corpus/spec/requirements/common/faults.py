@@ -1,4 +1,4 @@
-"""Faults of the provider, as every component reports them."""
+"""Faults of the provider, and the errors that every component reports for them."""
 
 REQUIREMENTS = """
 COM-FAULT-1 MUST: A provider's rate limit or exhausted quota (429) is ResourceExhausted.

@@ -1,4 +1,4 @@
-"""The state that every component keeps from call to call: replays, caches, tenants."""
+"""State that every component keeps between calls: replays, caches, tenants."""
 
 REQUIREMENTS = """
 COM-IDEM-1 MUST: The same idempotency key with other arguments is another request.

@@ -1,4 +1,4 @@
-"""Frames and terminals of every component that streams."""
+"""Frames and terminals of every streaming component."""
 
 REQUIREMENTS = """
 COM-STREAM-1 MUST: A success frame has exactly the keys `ok`, `code`, `ms` and `chunk`.

@@ -1,4 +1,4 @@
-"""Nodes and edges: written, read back, updated, deleted (SPECIFICATION 4.2.6, 7.3.1; R26)."""
+"""Writing, reading, updating and deleting nodes and edges (SPECIFICATION 4.2.6, 7.3.1; R26)."""
 
 REQUIREMENTS = """
 GRA-NODE-1 MUST: A node that was upserted is read back with its labels and properties.

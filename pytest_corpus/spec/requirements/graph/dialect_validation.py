@@ -1,4 +1,4 @@
-"""Dialects: which are answered, and which are not (SPECIFICATION 7.3.2, 7.4; ERRORS 6.4; R12, R33)."""
+"""Dialects: supported and unsupported ones (SPECIFICATION 7.3.2, 7.4; ERRORS 6.4; R12, R33)."""
 
 REQUIREMENTS = """
 GRA-DIALECT-1 MUST: The dialects that queries are answered in are listed in capabilities.

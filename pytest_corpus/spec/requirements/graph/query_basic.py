@@ -1,4 +1,4 @@
-"""Queries: what they find, how parameters go in, what is refused (SPECIFICATION 7.3.2; ERRORS 6.4)."""
+"""Queries: results, parameters, refusals (SPECIFICATION 7.3.2; ERRORS 6.4)."""
 
 REQUIREMENTS = """
 GRA-QUERY-1 MUST: A plain query of an advertised dialect is answered with `records` of the schema.

@@ -1,1 +1,1 @@
-"""Requirements of transports, which do not apply to an adapter in the suite's own process."""
+"""Requirements on transports. They do not apply to an adapter in the suite's process."""

@@ -1,4 +1,4 @@
-"""Calls over any transport: side by side, abandoned, unreadable (SPECIFICATION 1.3, 4.2.1; R75, R87, R88)."""
+"""Calls over any transport: concurrent, abandoned, unreadable (SPECIFICATION 1.3, 4.2.1; R75, R87, R88)."""
 
 REQUIREMENTS = """
 TRA-CALL-1 MUST: A request that is not JSON is refused with BAD_REQUEST or, on a channel of messages, ignored.

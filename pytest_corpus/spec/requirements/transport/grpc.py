@@ -1,4 +1,4 @@
-"""gRPC: a message a frame (SPECIFICATION 4.2.4.4; ERRORS 3.2; R89)."""
+"""gRPC: one message per frame (SPECIFICATION 4.2.4.4; ERRORS 3.2; R89)."""
 
 REQUIREMENTS = """
 TRA-GRPC-1 MUST: Each message of gRPC is a `Frame` that holds exactly one JSON frame.

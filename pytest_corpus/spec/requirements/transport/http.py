@@ -1,4 +1,4 @@
-"""Unary calls over HTTP, and what its status and headers say (SPECIFICATION 4.2.1; ERRORS 3.1; R75, R87)."""
+"""Unary calls over HTTP, with their status and headers (SPECIFICATION 4.2.1; ERRORS 3.1; R75, R87)."""
 
 REQUIREMENTS = """
 TRA-HTTP-1 MUST: A unary answer over HTTP has the content type application/json, whatever its status.

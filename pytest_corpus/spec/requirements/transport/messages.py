@@ -1,4 +1,4 @@
-"""WebSocket and standard output: a message or a line a frame (SPECIFICATION 4.2.4.3; R88)."""
+"""WebSocket and standard output: one message or line per frame (SPECIFICATION 4.2.4.3; R88)."""
 
 REQUIREMENTS = """
 TRA-MSG-1 MUST: Each answer on a channel of messages is an object with the `id` of its request, `frame`, and nothing

@@ -1,4 +1,4 @@
-"""Batches, and limits at the maximum and one beyond (BEHAVIORAL_CONFORMANCE 6.7; SPECIFICATION 9.3, 17.2; R15)."""
+"""Batches, and sizes at and above the limit (BEHAVIORAL_CONFORMANCE 6.7; SPECIFICATION 9.3, 17.2; R15)."""
 
 REQUIREMENTS = """
 VEC-MULTI-1 MUST: `batch_query` is answered with one query result for each query.

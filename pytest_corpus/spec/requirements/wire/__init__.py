@@ -1,1 +1,1 @@
-"""Requirements of a client library that builds requests."""
+"""Requirements on a client library that builds requests."""

@@ -1,4 +1,4 @@
-"""Request builders: how far each envelope gets in the pipeline (SCHEMA 6.3, 8.2)."""
+"""Request builders: the stages of the pipeline that each envelope passes (SCHEMA 6.3, 8.2)."""
 
 REQUIREMENTS = """
 WIR-OFFER-1 MUST: A client library offers a request builder for at least one operation.
