@@ -304,6 +304,8 @@ class Retries:
 
     def _works(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """Return if a plain call works while this one does not, here or on the instance of most tests."""
+        if self._is_starting(op, left):
+            return _answers(self._calls, _bare(op))
         if (there := self._read_there(left)) is not None and (is_retryable(there) or not there.is_error):
             return not there.is_error
         return self._works_elsewhere(op)
@@ -311,6 +313,12 @@ class Retries:
     def _works_elsewhere(self, op: str) -> bool:
         places = {place.client: place for place in (self._calls, self._calls.main)}
         return any(_answers(place, probe) for place in places.values() for probe in self._probes(op))
+
+    def _is_starting(self, op: str, left: list[Reply | StreamReply]) -> bool:
+        """True if an operation, or one of a new instance, never worked and says when it will (R141)."""
+        is_new = op not in self._outages.worked or self._calls.client is not self._calls.main.client
+        stores = self._calls.requests.reading_at(left[0].exchange.request) is not None
+        return is_new and op in BY_OP and not stores and left[0].error.get("retry_after_ms") is not None
 
     def _read_there(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
         """The answer to a plain read of the place of a request that is to come again, or None."""
@@ -343,7 +351,8 @@ class Retries:
         if unready and self._calls.principal in worked and self._works_elsewhere(op):
             self._outages.in_vain.add(self._calls.component)
             return False
-        if not worked or (unready and self._calls.principal not in worked) or self._new_instance_works(op):
+        is_own = not worked or self._is_starting(op, left) or (unready and self._calls.principal not in worked)
+        if is_own or self._new_instance_works(op):
             self._outages.hopeless.add(self._calls.component)
             return False
         self._outages.interruptions += 1

@@ -124,7 +124,7 @@ def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusa
             expect.either(reply, *refusals)
             if reply.is_error:
                 return None
-        if not reply.is_a("IndexNotReady"):
+        if not sandbox.vector.says_empty(reply):
             found.update(map(id_of, sandbox.own(matches_of(expect.success(reply, "an answer to the query")))))
     expect.check(found <= set(sandbox.known), "vectors of the namespace", "vectors of another namespace")
     return [item for item in items if item["id"] in found]

@@ -19,6 +19,7 @@ from pytest_corpus.kit.fixtures import core, in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import Request, in_ms
+from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import PERMANENT, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
@@ -208,6 +209,8 @@ class TestWireHandler:
             expect.assessable(fresh.client is not subject.client, Obstacle.SAME_OBJECT)
             reply = Reply(fresh.client.send(request, subject.component))
             expect.assessable(not reply.is_a("ResourceExhausted"), Obstacle.FIRST_CALL_WAITS)
+            if is_retryable(reply) and reply.error.get("retry_after_ms") is not None:
+                reply = fresh.send(request)
             expect.either(reply, "BadRequest", "IndexNotReady")
 
     @pytest.mark.requirement("COM-WIRE-12")

@@ -16,7 +16,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.vocabulary import FEW
@@ -213,6 +213,21 @@ class VectorCapabilities(StatedLimits):
         """The arguments of a query of the home namespace, without its name."""
         self.occupied = False
         return {"vector": direction(degrees, self.dimensions), "top_k": self.at_most(3)}
+
+    def says_empty(self, reply: Reply | StreamReply) -> bool:
+        """True if an answer to a query is that of an empty place: INDEX_NOT_READY, or its class alone (R12)."""
+        return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self.knows_subtypes)
+
+    @property
+    def knows_subtypes(self) -> bool:
+        """True if an unknown namespace is answered with a class of its own, not with the class above it alone."""
+
+        def is_named() -> bool:
+            unknown = {**self.looking(), "namespace": self.name("none")}
+            with self.prepares():
+                return self.call("query", unknown).is_a("NamespaceNotFound")
+
+        return self.namespaces and self.shared.once("knows_subtypes", is_named)
 
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""

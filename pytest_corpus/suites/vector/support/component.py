@@ -31,7 +31,7 @@ from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
-from pytest_corpus.suites.vector.support.shared import DROPPING, RANKING, WRITING, Item, context_of
+from pytest_corpus.suites.vector.support.shared import DROPPING, RANKING, WRITING, Item, context_of, named_in, tenant_of
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
 """The end of a run that comes in the middle of a call."""
@@ -164,7 +164,7 @@ class Vector(VectorConditions):
         expect.readable(reply)
         if reply.is_success:
             return
-        decided = sandbox.dimensions == self.usual and not reply.is_a("ResourceExhausted")
+        decided = sandbox.dimensions == self.usual and not self.is_full(reply)
         expect.assessable(decided, Obstacle.CREATION_ANSWERED, reply=reply)
         plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
         said = Obstacle.CREATION_ANSWERED.reason(reply=reply)
@@ -244,11 +244,34 @@ class Vector(VectorConditions):
         return self.is_full(reply) and self._cleanup.relieve(reply.exchange.request)
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
-        return reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
+        if reply.is_a("ResourceExhausted"):
+            return reply.exchange.op in ("vector.create_namespace", "vector.upsert")
+        return self._exceeds(reply)
+
+    def _exceeds(self, reply: Reply | StreamReply) -> bool:
+        """True if a namespace that was refused is one more than capabilities allow (BEHAVIORAL_CONFORMANCE 6.7)."""
+        most = self.capabilities.published("max_namespaces")
+        if most is None or reply.exchange.op != "vector.create_namespace" or not reply.is_a(*PERMANENT):
+            return False
+        request = reply.exchange.request
+        new = {(tenant_of(request), name) for name in named_in(request)}
+        return len(self.shared.made_namespaces.keys() - new) >= most and not reply.exchange.observed.faults
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         reads = reply.exchange.op in ("vector.query", "vector.batch_query")
-        return [] if reads and reply.is_a("IndexNotReady") else super().failing(reply)
+        if self._exceeds(reply):
+            return [reply]
+        failed = super().failing(reply)
+        return [] if failed and reads and self.says_empty(reply) and not self._holds_something(reply) else failed
+
+    def _holds_something(self, reply: Reply | StreamReply) -> bool:
+        """True if UNAVAILABLE is the answer to a query of a place with vectors; INDEX_NOT_READY is judged as it is."""
+        if reply.is_a("IndexNotReady"):
+            return False
+        request = reply.exchange.request
+        names, tenant = set(named_in(request)) or {"default"}, tenant_of(request)
+        filled = {each.place for each in self.shared.sandboxes if each.held}
+        return self.shared.main_namespace in names or any((tenant, name) in filled for name in names)
 
     def begin(self, *, unlearn: bool = False) -> None:
         self._cleanup.release()

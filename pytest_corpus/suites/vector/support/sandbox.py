@@ -151,7 +151,7 @@ class Sandbox:
         if by == "batch_query":
             return self.own(self.batch(self._query(vector, top_k, args))[0])
         reply = self.ask(vector, top_k, **args)
-        if reply.is_a("IndexNotReady"):
+        if self.vector.says_empty(reply):
             return []
         return self.own(matches_of(expect.success(reply, "an answer to the query")))
 

@@ -75,6 +75,7 @@ class HasPlace(Protocol):
     """A sandbox."""
 
     dimensions: int
+    held: set[str]
 
     @property
     def place(self) -> Place: ...
@@ -90,6 +91,7 @@ class VectorShared(Shared):
         deletes_by_filter: whether deletes take filters; None while that is not known.
         index_lags: whether a namespace that was filled cannot be queried at once; None while that is not known.
         only_uuids: whether UUIDs are taken as ids and other texts are not; None while that is not known.
+        knows_subtypes: whether an unknown namespace has an error class of its own; None while that is not known.
         dimensions: the dimensions of plain vectors; None while they are not known.
         main_namespace: the namespace of plain queries.
         scratch: the namespace of plain writes.
@@ -115,13 +117,14 @@ class VectorShared(Shared):
         ready: by instance, what was made in it for plain requests.
     """
 
-    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "page_key")
+    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "knows_subtypes", "page_key")
 
     namespaces: bool | None = None
     filters: bool | None = None
     deletes_by_filter: bool | None = None
     index_lags: bool | None = None
     only_uuids: bool | None = None
+    knows_subtypes: bool | None = None
     dimensions: int | None = None
     main_namespace: str = ""
     scratch: str = ""

@@ -124,7 +124,7 @@ class Model:
         if batched:
             name, args = "batch_query", {"queries": [query], **self.at(where).args()}
         reply = self.call(name, args, bool(self.held[where]))
-        if reply.is_a("IndexNotReady") and not self.held[where]:
+        if not self.held[where] and self.vector.says_empty(reply):
             return
         if kind and where not in self.written and reply.is_a(*PERMANENT):
             return
