@@ -216,10 +216,10 @@ class VectorCapabilities(StatedLimits):
 
     def says_empty(self, reply: Reply | StreamReply) -> bool:
         """True if an answer to a query is that of an empty place: INDEX_NOT_READY, or its class alone (R12)."""
-        return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self.knows_subtypes)
+        return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self._knows_subtypes)
 
     @property
-    def knows_subtypes(self) -> bool:
+    def _knows_subtypes(self) -> bool:
         """True if an unknown namespace is answered with a class of its own, not with the class above it alone."""
 
         def is_named() -> bool:
