@@ -17,9 +17,6 @@ SUBJECT = pytest.StashKey[Target]()
 Own = TypeVar("Own", bound=Subject)
 Test = TypeVar("Test", bound=Callable[..., Any])
 
-Steps = Iterator[None]
-"""A test that yields when it has made the calls whose effect it looks at afterwards (`kit/early_calls.py`)."""
-
 ONE_IN = 3
 """An operation other than the principal one gets every third case."""
 

@@ -113,8 +113,6 @@ class Shared:
         settle: the time that writes take to become visible, and the places that were written to.
         cached: answers, with the exchanges that were made, the actions of the test, and the exchanges that it read
             (`kit/answer_cache.py`).
-        begun: by name, the tests that have made their calls and look later (`kit/early_calls.py`).
-        misled: by name, the mistakes of the author's stand-in that a test met when it was begun early.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
         keys: the idempotency keys under which writes were carried out by the instance that most tests speak to.
         tenants: the tenants that several tests name.
@@ -122,7 +120,7 @@ class Shared:
         struck_once: it gave an odd answer, so each fault has an instance of its own.
     """
 
-    learnt: ClassVar[tuple[str, ...]] = ("obstacles", "provider_ops", "cached", "begun")
+    learnt: ClassVar[tuple[str, ...]] = ("obstacles", "provider_ops", "cached")
     """The attributes that a failing provider can have made wrong."""
 
     settle: Settle = field(default_factory=Settle)
@@ -130,8 +128,6 @@ class Shared:
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
-    begun: dict[str, Any] = field(default_factory=dict)
-    misled: dict[str, list[Any]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     tenants: set[str] = field(default_factory=set)
     struck: AdapterClient | None = None

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
@@ -60,11 +59,6 @@ class Target:
         return Settle()
 
     @property
-    def has_room(self) -> bool:
-        """True if another test may write before its turn."""
-        return True
-
-    @property
     def holds_much(self) -> bool:
         """True if what tests wrote has to be deleted before others are begun."""
         return False
@@ -73,11 +67,6 @@ class Target:
     def keeps_apart(self) -> bool:
         """True if what one test writes lies apart from what another looks at."""
         return True
-
-    @property
-    def places(self) -> list[Any]:
-        """The places that tests hold, which are not deleted."""
-        return []
 
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""

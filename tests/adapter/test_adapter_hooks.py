@@ -1,6 +1,7 @@
 """The hooks that a factory may ask for: metrics, the provider and log records."""
 
 import asyncio
+import json
 import logging
 import time
 from typing import Any
@@ -189,3 +190,19 @@ def test_extra_fields_and_exceptions_are_read() -> None:
     [text] = [text for text in tap.texts if "failed" in text]
     assert "in the exception" in text
     assert "in the extra" in text
+
+
+def test_a_mistake_after_its_test_is_of_no_other_test() -> None:
+    """A request that came before the mistakes were taken notes what it raises as late."""
+    provider = ProviderProbe()
+    note = provider.mistakes.noting()
+    assert provider.mistakes.take() == ([], [])
+    try:
+        json.loads("{")
+    except json.JSONDecodeError as error:
+        note(error)
+    taken, (late,) = provider.mistakes.take()
+    assert taken == []
+    assert "provider.serve) raised JSONDecodeError at " in late
+    assert f"after its test ({json.decoder.__file__}:" in late
+    assert late.endswith(" in test_a_mistake_after_its_test_is_of_no_other_test)"), late

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -133,19 +133,7 @@ def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterC
     if inspect.isclass(found) and name.startswith("Test"):
         node: ChapterClass = ChapterClass.from_parent(collector, name=name, obj=found)
         return node
-    if name.startswith("test_") and inspect.isgeneratorfunction(found):  # it yields between its writes and its looks
-        return collector.ihook.pytest_pycollect_makeitem(collector=collector, name=name, obj=_plain(found))  # type: ignore[no-any-return]
     return None
-
-
-def _plain(steps: Callable[..., Any]) -> Callable[..., None]:
-    """A function with the parameters and marks of a generator function, which pytest does not collect."""
-
-    @functools.wraps(steps)
-    def plain(**_: Any) -> None:
-        raise NotImplementedError("the plugin runs the steps")
-
-    return plain
 
 
 def owner(item: pytest.Item) -> tuple[Adapter, str] | None:

@@ -5,8 +5,7 @@ body finished with the arguments of the suite, and the audit finished too.
 """
 
 import functools
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,15 +27,14 @@ from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import named, owner, requirement_of, tests_of
+from pytest_corpus.integration.collecting.nodes import named, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result, misled
 from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
-from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs, name_of, stepped
+from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs
 from pytest_corpus.integration.running.other_plugins import cause_of_end, is_replaced, outcome_behind
 from pytest_corpus.integration.running.surroundings import CHANGED, Surroundings
-from pytest_corpus.kit import early_calls, expect
-from pytest_corpus.kit.early_calls import SteppedTest
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
@@ -286,11 +284,7 @@ class TestExecution:
         for left in reversed(range(RUNS)):
             before = self.target.disturbances
             try:
-                if inspect.isgeneratorfunction(function):
-                    test = SteppedTest(name_of(self.item), self.requirement, functools.partial(function, **arguments))
-                    early_calls.run(self.target, test, self._following_tests)
-                else:
-                    function(**arguments)
+                function(**arguments)
             except Outage:
                 raise
             except (Violation, NotAssessed) as outcome:
@@ -306,12 +300,6 @@ class TestExecution:
                 self._begin(RUNS - left + 1)
             else:
                 return
-
-    def _following_tests(self) -> Iterator[SteppedTest]:
-        """The tests of the same component that follow and may be begun before."""
-        own = owner(self.item)
-        following = (item for item in self._following() if owner(item) == own) if self._in_flight is None else ()
-        return filter(None, (stepped(item, self.target) for item in following))
 
     def _out_of_budget(self, spent: BudgetSpent) -> Ending:
         """Leave the test open, and the run partial, because calls were not made."""

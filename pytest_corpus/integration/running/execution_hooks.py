@@ -110,14 +110,12 @@ class ExecutionHooks:
         if asked is not None and asked > 1 and self._obstacle:
             said.append(f"1 test at a time: {self._obstacle}")
         if width is not None and asked is None and width.peak > 1:
-            said.insert(0, f"up to {width.peak} tests at a time, because calls wait for the adapter")
+            said.insert(0, f"up to {width.peak} tests at a time, because tests wait for the adapter")
         for line in said:
             terminalreporter.write_line(f"--corpus-concurrency={asked or 'auto'}: {line}")
 
     def _following_of(self, item: pytest.Item) -> Iterable[pytest.Item]:
-        """The tests that this process runs after one; a worker knows of the next one only."""
-        if self.state.worker is not None:
-            return [self._following] if self._following is not None else []
+        """The tests that this process runs after one."""
         items = item.session.items
         return items[items.index(item) + 1 :] if item in items else []
 

@@ -30,7 +30,6 @@ from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.integration.running.width import Width, times_of_plain_calls
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.spec.requirements import catalogue
@@ -73,14 +72,6 @@ def body_of(item: pytest.Function) -> Callable[..., Any]:
 
 def name_of(item: pytest.Item) -> str:
     return " ".join(map(str, named(item)))
-
-
-def stepped(item: pytest.Item, target: Any) -> SteppedTest | None:
-    """A conformance test whose body has steps; None if it has none."""
-    if not isinstance(item, pytest.Function) or not inspect.isgeneratorfunction(body_of(item)):
-        return None
-    begin = functools.partial(body_of(item), **arguments_of(item, target))
-    return SteppedTest(name_of(item), catalogue()[requirement_of(item)], begin)
 
 
 def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
@@ -216,7 +207,7 @@ class InFlight:
     ) -> Sighting | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open and target.keeps_apart:
-            self.width.ran_alone(target.part.made)
+            self.width.ran_alone(target.part.made, late_s=target.late_s)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))
@@ -373,8 +364,7 @@ class InFlight:
         try:
             subject.gate(requirement)
             with judging() as judgement:
-                for _ in body_of(item)(**arguments_of(item, subject)) or ():  # a body in steps, or a plain one
-                    pass
+                body_of(item)(**arguments_of(item, subject))
             undisturbed = len(subject.client.provider.mistakes.noted) == mistakes and subject.disturbances == outages
             attempt.holds = bool(judgement.checks) and undisturbed and not confusion(subject)
             attempt.editions = subject.editions

@@ -124,7 +124,7 @@ class Width:
             self.narrow(max(1, most), f"the adapter states a `concurrency` of {most}")
         rate, usual_s = capabilities.limit("rate_limit_qps"), self._alone.longest_s
         if rate is not None and usual_s:
-            self.narrow(max(1, int(rate * usual_s)), f"the adapter states a `rate_limit_qps` of {rate}")
+            self.narrow(max(1, int(rate * max(usual_s, PROMPT_S))), f"the adapter states a `rate_limit_qps` of {rate}")
 
     def narrow(self, most: int, why: str) -> None:
         """Allow no more tests at a time from here on."""
@@ -134,10 +134,11 @@ class Width:
                 self.said[f"at most {most} test{'s' if most > 1 else ''} at a time: {why}"] = None
             self.now = min(self.now, most)
 
-    def ran_alone(self, exchanges: Iterable[Exchange]) -> None:
-        """Learn from a test that was run in its turn how long a call takes."""
+    def ran_alone(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
+        """Learn from a test that was run in its turn how long a call takes, and tests wait for what comes late."""
         self._alone.note(exchanges)
-        if self._asked is None and self.now == 1 and not self._objected and self._alone.longest_s > PROMPT_S:
+        waits = max(self._alone.longest_s, late_s) > PROMPT_S
+        if self._asked is None and self.now == 1 and not self._objected and waits:
             self.now = self.peak = min(FIRST, self._most)
 
     def ran_beside(self, exchanges: Iterable[Exchange]) -> None:
@@ -146,7 +147,7 @@ class Width:
         self._ended += 1
         self._since_halved += 1
         times = zip(self._alone.usual_s, self._beside.usual_s, strict=True)
-        slower = any(one and beside and beside > SLOWER * one + PROMPT_S for one, beside in times)
+        slower = any(one and beside and beside > SLOWER * max(one, PROMPT_S) + PROMPT_S for one, beside in times)
         if self._asked is None and slower:
             self._halve("its calls take longer beside others")
         elif self._asked is None or self._objected:

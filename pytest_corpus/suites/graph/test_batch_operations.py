@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, deciding, rules, subject
+from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.redaction import word
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
@@ -33,7 +33,7 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
-def test_operations_are_applied(graph: Graph, name: str) -> Steps:
+def test_operations_are_applied(graph: Graph, name: str) -> None:
     """A write, an update and a delete of several nodes in one request are all carried out."""
     sandbox = carrying(graph, name)
     batches.room(graph, 3)
@@ -41,12 +41,11 @@ def test_operations_are_applied(graph: Graph, name: str) -> Steps:
     new = [sandbox.node("c"), sandbox.node("a")]
     items = [put(sandbox, new[0]), drop(sandbox, "b"), put(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    yield
     sandbox.one_shows(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
-def test_operations_are_applied_in_order(graph: Graph, name: str) -> Steps:
+def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     """A later operation decides about the node of an earlier one."""
     sandbox = carrying(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or 20
@@ -69,14 +68,13 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> Steps:
     for request in filter(None, requests):
         for start in range(0, len(request), most):
             expect.success(sandbox.call_many(name, *request[start : start + most]), f"a {name} to work")
-    yield
     sandbox.one_shows(map(value_of, new.values()), "what the last operations left")
     if linked:
         sandbox.one_leads("source", {"target": value_of(new["target"])}, "the edge between new nodes")
 
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
-def test_edges_are_written_and_deleted(graph: Graph, name: str) -> Steps:
+def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
     """An edge that is written is there, and one that is deleted is gone, beside a write of a node."""
     sandbox = carrying(graph, name)
     batches.room(graph, 3)
@@ -86,7 +84,6 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> Steps:
     items = [put(sandbox, sandbox.node("f")), link(sandbox, "a", "b")]
     items.append(sandbox.item("delete_edges", ids=[sandbox.id("gone")]))
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    yield
     sandbox.one_leads("a", {"b": values["b"]}, "the edge that was written")
     sandbox.one_leads("c", {"e": values["e"]}, "the edge that is left")
 
@@ -108,13 +105,13 @@ def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) 
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-2", transaction="GRA-TXN-4")
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
-def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> Steps:
+def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None:
     """Several operations are answered with a result of the schema, whatever their outcome."""
     if not fails:
         reply = batches.sound(graph, name)[0]
         expect.success(reply, f"a {name} to work")
     else:
-        reply = (yield from batches.spoiled(graph, name, "first", "unknown_operation")).reply
+        reply = batches.spoiled(graph, name, "first", "unknown_operation").reply
     expect.applicable(not reply.is_error, f"a {name} with an unusable operation is refused, and has no result")
     holds("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
 
@@ -134,13 +131,13 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 @pytest.mark.core
 @rules("reported GRA-BATCH-4, keeps_its_place GRA-BATCH-3, others_applied GRA-BATCH-5")
 @MIXED
-def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> Steps:
+def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> None:
     """An operation that cannot be carried out is a failure with its index and an error, at its place.
 
     There are still as many results as operations, in `results` and `failures`, and the others are applied; if the batch
     is refused whole, none is.
     """
-    spoiled = yield from batches.spoiled(graph, "batch", place, kind)
+    spoiled = batches.spoiled(graph, "batch", place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if requirement == "GRA-BATCH-5":
         if reply.is_error:
@@ -180,11 +177,10 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
 
 
 @core("GRA-BATCH-6")
-def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> Steps:
+def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> None:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
     reply, sandbox = batches.too_large(graph)
     expect.refusal(reply, "BadRequest")
-    yield
     sandbox.one_shows((), "nothing of a batch that is refused")
 
 
@@ -201,7 +197,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
 
 
 @pytest.mark.requirement("GRA-BATCH-7")
-def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> Steps:
+def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
     """As many operations as `max_batch_ops` says are taken, and applied to the last one."""
     most, sandbox = batches.limit(graph), graph.sandbox()
     last = sandbox.node("last")
@@ -209,7 +205,6 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> Steps:
     result = expect.success(sandbox.call_many("batch", *items), f"a batch of {most} operations to work")
     failed = batches.failed_operations(result)
     expect.check(not failed, "no failures", f"{len(failed)}", "result.results")
-    yield
     sandbox.one_shows([value_of(last)], "what the last operation wrote")
 
 
@@ -222,21 +217,20 @@ def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArgum
 
 @pytest.mark.requirement("GRA-BATCH-10")
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
-def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> Steps:
+def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> None:
     """`success` is true, or false if an operation failed."""
-    spoiled = (yield from batches.spoiled(graph, "batch", "first", "unknown_operation")) if fails else None
+    spoiled = batches.spoiled(graph, "batch", "first", "unknown_operation") if fails else None
     reply = spoiled.reply if spoiled else batches.sound(graph, "batch")[0]
     if not reply.is_error and "success" in reply.result:
         expect.check(reply.result["success"] is not fails, str(not fails).lower(), str(fails).lower(), "success")
 
 
 @pytest.mark.requirement("GRA-BATCH-11")
-def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> Steps:
+def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     """A query after a write in the same batch finds the node, if batches take queries."""
     graph.require("query")
     sandbox = carrying(graph)
     node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
-    yield
     batches.room(graph, 2)
     ask = sandbox.item("query", **graph.question("group", group=sandbox.group))
     reply = sandbox.call_many("batch", put(sandbox, node), ask)
@@ -252,9 +246,9 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> Steps:
 @pytest.mark.core
 @rules("leaves_no_trace GRA-TXN-2, says_so GRA-TXN-3")
 @FAILING
-def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: str) -> Steps:
+def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: str) -> None:
     """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
-    spoiled = yield from batches.spoiled(graph, "transaction", place, kind)
+    spoiled = batches.spoiled(graph, "transaction", place, kind)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
         expect.check(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
     if requirement == "GRA-TXN-2":
@@ -262,7 +256,7 @@ def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: 
 
 
 @pytest.mark.requirement("GRA-TXN-2")
-def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> Steps:
+def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     """A new edge is not there, and a deleted one still is, after a transaction that failed."""
     sandbox = carrying(graph, "transaction")
     batches.room(graph, 3)
@@ -273,12 +267,11 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> Steps:
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
         expect.check(not committed(reply), "an error, or success false", str(reply), "result.success")
-    yield
     sandbox.one_leads("a", {"b": values["b"]}, "the edges as they were")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
-def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> Steps:
+def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> None:
     """Nodes that a failed transaction writes to two namespaces are in neither of them."""
     carrying(graph, "transaction")
     batches.room(graph, 3)
@@ -290,7 +283,6 @@ def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> 
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
         expect.check(not committed(reply), "an error, or success false", str(reply), "result.success")
-    yield
     for place, values in before.items():
         place.one_shows(values, "what was there before")
 
@@ -307,7 +299,7 @@ def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
 
 
 @pytest.mark.requirement("GRA-BATCH-5")
-def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> Steps:
+def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
     """A node that is written before something that is not an operation is there only if the batch is not refused."""
     sandbox = carrying(graph)
     batches.room(graph, 2)
@@ -318,12 +310,11 @@ def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> Steps:
         with expect.resting_on("GRA-BATCH-9"):
             expect.either(reply, "BadRequest", "NotSupported")
         written += [] if reply.is_error else [value_of(node)]
-    yield
     sandbox.one_shows(written, "what the batches that are not refused wrote")
 
 
 @pytest.mark.requirement("GRA-TXN-6")
-def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> Steps:
+def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
     """A node that is written before something that is not an operation is not there, nor one beside a bad timeout."""
     sandbox = carrying(graph, "transaction")
     batches.room(graph, 2)
@@ -334,7 +325,6 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> Steps:
     late = sandbox.node("late")
     reply = sandbox.call("transaction", {MANY["transaction"]: [put(sandbox, late)], "timeout_ms": "soon"})
     expect.either(reply, "BadRequest", "NotSupported")
-    yield
     sandbox.one_shows([value_of(late)] if committed(reply) else [], "nothing of a transaction that failed")
 
 
@@ -355,14 +345,13 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
 
 
 @pytest.mark.requirement("GRA-TXN-2")
-def test_a_transaction_works_after_a_failed_one(graph: Graph) -> Steps:
+def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
     """After a failed transaction the same nodes can be written, in one that is committed."""
     sandbox = carrying(graph, "transaction")
     node = sandbox.node("a")
     sandbox.call_many("transaction", put(sandbox, node), unusable(sandbox))
     result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
     expect.check(result.get("success") is not False, "a commit", "a failure", "result.success")
-    yield
     sandbox.one_shows([value_of(node)], "what the second transaction wrote")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules, subject
+from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -15,11 +15,10 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 
 
 @core("GRA-BULK-1")
-def test_the_nodes_that_were_written_are_listed(graph: Graph) -> Steps:
+def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
     """New, updated and remaining nodes are listed, deleted ones are not."""
     sandbox = batches.bulky(graph)
     values = sandbox.put_named("abc")
-    yield
     sandbox.shows("bulk_vertices", values.values(), "every node")
     values["b"] = sandbox.put(sandbox.node("b"))[0]
     sandbox.shows("bulk_vertices", values.values(), "every node as it is now")
@@ -68,25 +67,23 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-BULK-3")
-def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> Steps:
+def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
     """With a tenant, following the cursor gives every node once too."""
     place = batches.bulky(graph)
     sandbox = place.like(namespace=place.namespace, tenant=graph.settings.tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
-    yield
     batches.spacious(sandbox, 2)
     pages = sandbox.pages({"limit": 2, **batches.narrowed(sandbox)})
     batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
 
 
 @pytest.mark.requirement("COM-TENANT-1")
-def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> Steps:
+def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> None:
     """Of two tenants who have a namespace of one name, each pages through its own nodes alone, to the last page."""
     batches.bulky(graph)
     one, other = isolation.two_tenants(graph, own=True)
     one.put(*(one.node(f"n{number}") for number in (0, 2, 4)))
     other.put(*(other.node(f"n{number}") for number in (1, 3, 5)))
-    yield
     batches.spacious(one, 2)
     pages = one.pages({"limit": 2, **batches.narrowed(one)})
     batches.every_node_once(one, pages, {one.id(f"n{number}") for number in (0, 2, 4)})
@@ -102,18 +99,17 @@ def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
 
 @core("GRA-BULK-5")
 @pytest.mark.parametrize("limit", [2, 100])
-def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> Steps:
+def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
     """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
     sandbox = batches.bulky(graph)
     fit = {2, 3, 7, 10}
     sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(batches.COUNT)))
-    yield
     wanted = {"corpus_kind": f"{sandbox.tag}True"}
     batches.fit_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
-def test_a_filter_compares_values(graph: Graph) -> Steps:
+def test_a_filter_compares_values(graph: Graph) -> None:
     """Text, numbers and booleans are compared with their type, several properties all together."""
     sandbox = batches.bulky(graph)
     kind, other = words.put_kinds(sandbox)
@@ -129,18 +125,16 @@ def test_a_filter_compares_values(graph: Graph) -> Steps:
         ({unknown: 1}, ""),
         ({"corpus_size": str(words.LARGE + 1)}, ""),
     )
-    yield
     for wanted, names in cases:
         batches.fit_once(sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
-def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> Steps:
+def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> None:
     """A term that is not a plain value lists no node that does not meet it, or is refused permanently."""
     sandbox = batches.bulky(graph)
     sandbox.put(sandbox.node("a", corpus_size=1), sandbox.node("b", corpus_size=2))
-    yield
     wanted = {"corpus_group": sandbox.group, "corpus_size": batches.PREDICATES[kind]}
     reply = sandbox.call("bulk_vertices", {"filter": wanted})
     if expect.either(reply, "BadRequest", "NotSupported"):

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import Steps, rules, subject
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.capabilities import ASKING
@@ -29,22 +29,20 @@ from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 
 @pytest.mark.requirement("GRA-OBS-1")
 @pytest.mark.parametrize("operation", ASKING)
-def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> Steps:
+def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
     """A dialect that a client made up stands in no observation and no counter."""
     graph.require(operation)
     made_up = f"dialect-{canary()}"
     reply = graph.invoke(operation, {**graph.question("group", group=graph.seeds.group), "dialect": made_up})
-    yield
     unlabelled(reply, made_up, "the dialect that was made up")
 
 
 @rules("id_of_a_node GRA-OBS-1, namespace GRA-OBS-2")
-def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Steps:
+def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> None:
     """The id of a node and its namespace stand in no observation of a write, a read or a delete."""
     if requirement == "GRA-OBS-2":
         graph.namespaces()
     sandbox, name, replies = cached(graph, "named", lambda: answers_about_a_node(graph))
-    yield
     namespace = requirement == "GRA-OBS-2"
     value, what = (str(sandbox.namespace), "a namespace") if namespace else (name, "the id of a node")
     for reply in replies:
@@ -53,12 +51,11 @@ def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Ste
 
 @pytest.mark.requirement("COM-TENANT-2")
 @pytest.mark.parametrize("operation", ["health", "get_schema"])
-def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> Steps:
+def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
     """Neither a namespace nor the id of a node of one tenant stands in what is reported to another."""
     graph.require(operation)
     owner, other = isolation.two_tenants(graph, own=True)
     owner.put(owner.node("a"))
-    yield
     graph.settling.pause()
     said = json.dumps(expect.success(graph.call(operation, {}, other.ctx), "a report"))
     named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)

@@ -10,7 +10,7 @@ from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules, subject
+from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.outcomes import number_of
@@ -91,17 +91,16 @@ NESTED: dict[str, Any] = {
 
 @core("GRA-NODE-1")
 @pytest.mark.parametrize("where", WHERE)
-def test_a_node_is_read_back(graph: Graph, where: str) -> Steps:
+def test_a_node_is_read_back(graph: Graph, where: str) -> None:
     """A node that was written is seen by every operation that shows nodes, wherever it was written."""
     graph.require("upsert_nodes")
     sandbox = at(graph, where)
     written = sandbox.put(sandbox.node("a"))
-    yield
     sandbox.all_show(written, "the node that was written")
 
 
 @core("GRA-NODE-1")
-def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
+def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
     """Id, every label and every property of a node are listed as they were written."""
     graph.require("upsert_nodes")
     graph.readers.trusted("bulk_vertices")
@@ -117,7 +116,6 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
         expect.either(reply, "BadRequest", "NotSupported")
         nodes += [] if reply.is_error or failures(reply.result) else [node]
     odd = words.offer(sandbox, "nodes", words.with_labels(sandbox, "one"))
-    yield
     shown = {node.get("id"): node for node in sandbox.listed()}
     for each in (*nodes, *odd.values()):
         found = shown.get(each["id"])
@@ -145,7 +143,7 @@ def test_an_id_is_any_text(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-NODE-2")
-def test_an_update_is_seen(graph: Graph) -> Steps:
+def test_an_update_is_seen(graph: Graph) -> None:
     """After three updates there is one node, with the value of the last one; one may come back under another key."""
     sandbox = graph.sandbox("upsert_nodes")
     others = sandbox.put(sandbox.node("b"))
@@ -153,7 +151,6 @@ def test_an_update_is_seen(graph: Graph) -> Steps:
     write = partial(sandbox.call, "upsert_nodes", {"nodes": [first]})
     expect.success(write(new_key()), "an upsert to work")
     values = [*sandbox.put(sandbox.node("a")), *others]
-    yield
     sandbox.all_show(values, "one node with its last value")
     sandbox.put(sandbox.node("a"))
     expect.success(write(new_key()), "an upsert to work")
@@ -161,14 +158,13 @@ def test_an_update_is_seen(graph: Graph) -> Steps:
 
 
 @pytest.mark.requirement("GRA-NODE-2")
-def test_an_update_changes_labels_and_properties(graph: Graph) -> Steps:
+def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
     """Another label, a new property and a new value of an old one are there after an update."""
     graph.require("upsert_nodes")
     graph.readers.trusted("bulk_vertices")
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a", corpus_size=3))
     sandbox.put({**sandbox.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
-    yield
     found = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
     expect.check(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
     expect.check("CorpusOther" in (found[0].get("labels") or []), "the new label", "the new label is missing", "labels")
@@ -183,12 +179,11 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> Steps:
 
 @core("GRA-NODE-3")
 @pytest.mark.parametrize("count", [3, 20])
-def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> Steps:
+def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     """The first, the last and all between them are there."""
     sandbox = graph.sandbox("upsert_nodes")
     expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-    yield
     (sandbox.all_show if count == 3 else sandbox.one_shows)(written, "every node of a request")
 
 
@@ -251,14 +246,13 @@ def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-3")
 @pytest.mark.parametrize("kind", LOOKALIKES)
-def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> Steps:
+def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
     """Ids that differ in their last letter, in letter case, in a space or in composition are those of two nodes."""
     sandbox = graph.sandbox("upsert_nodes")
     at = [*LOOKALIKES].index(kind)
     others = {each: word for number, (each, word) in enumerate(IDS.items()) if number % len(LOOKALIKES) == at}
     alike = {f"{kind} {name}": sandbox.node(name) for name in LOOKALIKES[kind]}
     odd = words.offer(sandbox, "nodes", {**alike, **words.with_ids(sandbox, others)})
-    yield
     sandbox.one_shows(map(value_of, odd.values()), "every node that was accepted")
     if "bulk_vertices" in graph.readers.of_nodes():
         shown = {node.get("id") for node in sandbox.listed()}
@@ -267,7 +261,7 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
 
 
 @pytest.mark.requirement("GRA-NODE-11")
-def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> Steps:
+def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     """A request that writes a node twice leaves what it says last."""
     graph.require("upsert_nodes")
     expect.applicable(graph.at_once >= 2, "one item goes into one request")
@@ -276,7 +270,6 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> Steps:
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, *PERMANENT)
     if not reply.is_error and not failures(reply.result):
-        yield
         sandbox.all_show([value_of(nodes[1])], "the last one of an id")
 
 
@@ -294,7 +287,7 @@ class TestBadItems:
     @pytest.mark.parametrize(
         ("place", "kind"), [("first", "wrong_type"), ("middle", "not_finite"), ("last", "wrong_type")]
     )
-    def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> Steps:
+    def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
         """If one node is unusable it is named and the others are there; or the request is refused and none is."""
         sandbox = graph.sandbox("upsert_nodes")
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
@@ -304,19 +297,17 @@ class TestBadItems:
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [value_of(node) for node in nodes if node is not bad]
         left = bad_arguments.rest(reply, at, written)
-        yield
         sandbox.one_shows(left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
     @pytest.mark.parametrize(("kind", "count"), bad_arguments.two_or_one(bad_arguments.SPOILED_NODES))
-    def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> Steps:
+    def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
         """If nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **bad_arguments.SPOILED_NODES[kind]} for number in range(count)]
         nodes = bad_arguments.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
-        yield
         bad_arguments.counted_truly(reply, len(sandbox.seen(readers[0])), "GRA-NODE-7")
 
     @core("GRA-NODE-8")
@@ -327,12 +318,11 @@ class TestBadItems:
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
 
     @pytest.mark.requirement("GRA-NODE-8")
-    def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> Steps:
+    def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
         """A node whose update is refused keeps its value."""
         sandbox = graph.sandbox("upsert_nodes")
         written = sandbox.put(sandbox.node("a"))
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
-        yield
         sandbox.all_show(written, "the node as it was")
 
 

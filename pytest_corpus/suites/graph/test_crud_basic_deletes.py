@@ -7,7 +7,7 @@ import pytest
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules, subject
+from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import PERMANENT
@@ -32,13 +32,12 @@ LONG = 40
 
 @core("GRA-DELETE-1")
 @pytest.mark.parametrize("where", WHERE)
-def test_deleted_nodes_are_gone(graph: Graph, where: str) -> Steps:
+def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
     """First one node, then two in one request are gone, and the others stay."""
     graph.require("upsert_nodes", "delete_nodes")
     sandbox = at(graph, where)
     values = sandbox.put_named("abcd")
     sandbox.remove("nodes", "b")
-    yield
     sandbox.one_shows([values[name] for name in "acd"], "all but the deleted node")
     if graph.at_once > 1:
         reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]})
@@ -47,7 +46,7 @@ def test_deleted_nodes_are_gone(graph: Graph, where: str) -> Steps:
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
-def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> Steps:
+def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     """Of ids that exist and ids that do not, the nodes that exist are removed; ids that look alike are spared.
 
     The first list is long, if that is taken.
@@ -70,7 +69,6 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> Steps:
     for start in range(0, len(gone), graph.at_once):
         ids = [node["id"] for node in gone[start : start + graph.at_once]]
         expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
-    yield
     sandbox.all_show([values["ab"], values["a-1"], *map(value_of, kept)], "all but the deleted nodes")
 
 
@@ -97,7 +95,7 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
 
 
 @core("GRA-DELETE-2")
-def test_deleted_edges_are_gone(graph: Graph) -> Steps:
+def test_deleted_edges_are_gone(graph: Graph) -> None:
     """A deleted edge is gone, at the end of a long list too; the other edges and the nodes at its ends stay.
 
     Some ids of the list are not tame, if they are taken (R138).
@@ -107,7 +105,6 @@ def test_deleted_edges_are_gone(graph: Graph) -> Steps:
     sandbox, values = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
     sandbox.remove("edges", "e")
-    yield
     sandbox.all_lead("a", {"c": values["c"]}, "all but the deleted edge")
     unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
     words_first = [*map(sandbox.id, vocabulary.filled(vocabulary.INJECTIONS).values())]
@@ -123,7 +120,7 @@ def test_deleted_edges_are_gone(graph: Graph) -> Steps:
 
 
 @pytest.mark.requirement("GRA-DELETE-2")
-def test_a_parallel_edge_stays(graph: Graph) -> Steps:
+def test_a_parallel_edge_stays(graph: Graph) -> None:
     """Of two edges between the same nodes the deleted one is gone and the other stays."""
     graph.require("delete_edges")
     edges.sees_edges(graph)
@@ -131,12 +128,11 @@ def test_a_parallel_edge_stays(graph: Graph) -> Steps:
     sandbox, values = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("a", "b", "f"))
     sandbox.remove("edges", "e")
-    yield
     sandbox.all_lead("a", {"b": values["b"]}, "the edge that was not deleted")
 
 
 @pytest.mark.requirement("GRA-DELETE-4")
-def test_a_deleted_node_is_not_reached(graph: Graph) -> Steps:
+def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
     """No edge leads to a node that was deleted, by its id or by a filter, nor through it to another one."""
     sandbox, reply = without_the_middle(graph)
     expect.success(reply, "delete_nodes to work")
@@ -145,7 +141,6 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> Steps:
     by_filter = not is_refused(sandbox.call("delete_nodes", {"filter": {"corpus_key": sandbox.key("d")}}))
     if not by_filter:
         sandbox.remove("nodes", "d")
-    yield
     try:
         sandbox.all_lead("a", (), "no edge to a deleted node")
     except Violation as violation:
@@ -162,11 +157,10 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> Steps:
 
 
 @pytest.mark.requirement("GRA-DELETE-5")
-def test_old_edges_do_not_come_back(graph: Graph) -> Steps:
+def test_old_edges_do_not_come_back(graph: Graph) -> None:
     """A node of the same id, written after the deletion, has no edges."""
     sandbox, _ = without_the_middle(graph)
     sandbox.put(sandbox.node("b"))
-    yield
     sandbox.all_lead("a", (), "no old edge to the new node")
     sandbox.one_leads("b", (), "no old edge from the new node")
     graph.shared.written_items.edges_go = True
@@ -229,7 +223,7 @@ def test_what_is_not_a_delete_is_refused(graph: Graph, bad: BadArguments) -> Non
 
 
 @pytest.mark.requirement("GRA-DELETE-7")
-def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> Steps:
+def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.namespaces(aside=True)
@@ -237,7 +231,6 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> Steps:
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     for args in bad_arguments.DELETES_OF_NOTHING.values():
         sandbox.call("delete_nodes", args)
-    yield
     sandbox.all_show(written, "every node")
 
 
@@ -245,7 +238,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> Steps:
 @pytest.mark.parametrize(
     ("kind", "size", "gone"), [("x", None, "ac"), ("x", 1, "a"), ("none", None, "")], ids=["one", "two", "nothing_fits"]
 )
-def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int | None, gone: str) -> Steps:
+def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int | None, gone: str) -> None:
     """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
@@ -261,7 +254,6 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
         sandbox.put(*nodes.values())
     odd = with_injections(sandbox) if kind == "none" else {}
     taken = words.offer(sandbox, "nodes", {each: node for each, (_, node) in odd.items()})
-    yield
     wanted = {"corpus_kind": sandbox.tag + texts.get(kind, kind), **({} if size is None else {"corpus_size": size})}
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, *PERMANENT)
@@ -287,13 +279,12 @@ def with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
-def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> Steps:
+def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
     """A delete with both removes only what both name, or is refused and removes none (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": "x", "b": "y", "c": "y"}
     nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + kind) for name, kind in kinds.items()}
     sandbox.put(*nodes.values())
-    yield
     ids = [nodes[name]["id"] for name in "ab"]
     reply = sandbox.call("delete_nodes", {"ids": ids, "filter": {"corpus_kind": f"{sandbox.tag}y"}})
     expect.either(reply, "BadRequest", "NotSupported")
@@ -303,7 +294,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> Steps:
 
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
-def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> Steps:
+def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> None:
     """A term that is not a plain value deletes no node that does not meet it, or is refused permanently.
 
     Some of the requests name the nodes, too (R131).
@@ -312,7 +303,6 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
     values = sandbox.put(
         *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))
     )
-    yield
     wanted = {"corpus_kind": sandbox.tag, "corpus_size": batches.PREDICATES[kind]}
     ids = {"ids": [sandbox.id(name) for name in "ab"]} if kind in ("greater", "list") else {}
     expect.either(sandbox.call("delete_nodes", {**ids, "filter": wanted}), "BadRequest", "NotSupported")
@@ -322,23 +312,21 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
 
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("way", list(MANY))
-def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> Steps:
+def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes", way)
     values = sandbox.put(*(sandbox.node(name, corpus_kind=sandbox.tag + name) for name in "ab"))
-    yield
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a"}))
     expect.either(reply, "BadRequest", "NotSupported")
     sandbox.one_shows(values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
-def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> Steps:
+def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
     """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges", "delete_edges")
     values = sandbox.put_named("abc")
     sandbox.link(*(sandbox.edge("a", name, corpus_kind=sandbox.tag + name) for name in "bc"))
-    yield
     reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = {name: values[name] for name in ("bc" if reply.is_error else "c")}
@@ -347,14 +335,13 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> Steps:
 
 @pytest.mark.requirement("GRA-DELETE-9")
 @pytest.mark.parametrize("kind", bad_arguments.SPOILED_IDS)
-def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> Steps:
+def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> None:
     """If an id of a delete fails, the nodes that are gone are counted, and the failed id."""
     graph.require("upsert_nodes", "delete_nodes")
     readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
     ids = bad_arguments.among([sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.at_once)
     reply = sandbox.call("delete_nodes", {"ids": ids})
-    yield
     bad_arguments.counted_truly(reply, before - len(sandbox.seen(readers[0])), "GRA-DELETE-7")
 
 

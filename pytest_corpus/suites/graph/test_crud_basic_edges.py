@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules, subject
+from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import difference
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import counted, failures
@@ -23,19 +23,18 @@ from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, u
 
 @core("GRA-EDGE-1")
 @pytest.mark.parametrize("edge_reader", EDGE_READERS)
-def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> Steps:
+def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> None:
     """An edge is seen from its source, and neither from its target nor from another node."""
     sandbox, values = edges.linked(graph, edge_reader)
     others = [] if edge_reader == "traversal" else [sandbox.edge("a", "c", "g", label="CORPUS_OTHER")]
     sandbox.link(sandbox.edge("c", "b", "f"), *others)
-    yield
     sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge of the label that is asked for")
     sandbox.leads(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
     sandbox.leads(edge_reader, "b", (), "no edge from a node that is not a source")
 
 
 @rules("ends GRA-EDGE-1, properties GRA-EDGE-2")
-def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) -> Steps:
+def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) -> None:
     """A traversal shows an edge with its id, target and label, and with its texts, numbers and booleans."""
     sandbox, _ = edges.linked(graph, "traversal")
     share = 0.5 if graph.capabilities.rounds_numbers else 0.1 + 0.2
@@ -43,7 +42,6 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
     edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": 1, "corpus_case": 2, "corpus_no": False}
     edge["properties"] |= {"corpus_minus": -7, "corpus_empty": "", "corpus_digits": "007"}
     sandbox.link(edge)
-    yield
     found = sandbox.relationships("a")
     expect.check(len(found) == 1, "one edge", f"{len(found)}", "result.relationships")
     shown, keys = found[0], ["id", "dst", "label"]
@@ -56,7 +54,7 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
 
 
 @rules("id GRA-EDGE-1, keys GRA-EDGE-2")
-def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: str) -> Steps:
+def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: str) -> None:
     """Ids, labels, keys and texts of edges come back code point by code point, or are refused permanently (R138)."""
     sandbox, _ = edges.linked(graph, "traversal")
     name, key = ("\u00e9e\u0301", "corpus_key") if requirement == "GRA-EDGE-1" else ("f", "corpus_cl\u00e9e\u0301")
@@ -66,7 +64,6 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
     expect.either(reply, "BadRequest", "NotSupported")
     odd = edges.with_words(sandbox, "labels" if requirement == "GRA-EDGE-1" else "properties")
     expect.applicable(odd or not is_refused(reply), "such names are refused")
-    yield
     shown = sandbox.relationships("a")
     by_id = {each.get("id"): each for each in shown}
     for kinds, written in odd.items():
@@ -90,25 +87,23 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
 
 @pytest.mark.requirement("GRA-EDGE-2")
 @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
-def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> Steps:
+def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> None:
     """A query for a property of an edge finds its value."""
     sandbox, _ = edges.linked(graph, edge_reader)
     graph.speaks("link_values")
     edge = sandbox.edge("a", "b", "e")
     sandbox.link(edge)
-    yield
     found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
     expect.check(found == [value_of(edge)], "the value that was written", "another value")
 
 
 @pytest.mark.requirement("GRA-EDGE-3")
-def test_an_update_of_an_edge_is_seen(graph: Graph) -> Steps:
+def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
     """After an update there is one edge of the id, with its new values, its new target and its new label."""
     edge_readers = edges.sees_edges(graph)
     sandbox, values = edges.linked_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
     sandbox.link(edge)
-    yield
     sandbox.all_lead("a", {"b": values["b"]}, "one edge of an id")
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
@@ -136,7 +131,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> Steps:
 
 
 @pytest.mark.requirement("GRA-EDGE-9")
-def test_every_edge_of_a_request_is_written(graph: Graph) -> Steps:
+def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
     """Edges that share a source, a target, both ends, or have one end only, are all there."""
     edge_readers = edges.sees_edges(graph)
     pairs = ["ab", "ac", "ad", "bd", "cd", "ba"]
@@ -144,7 +139,6 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> Steps:
     sandbox = graph.sandbox()
     values = sandbox.put_named("abcd")
     sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(pairs)))
-    yield
     for edge_reader in edge_readers:
         for source in "abc":
             targets = sorted(pair[1] for pair in pairs if pair[0] == source)
@@ -200,7 +194,7 @@ def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments)
 
 @pytest.mark.requirement("GRA-EDGE-7")
 @pytest.mark.parametrize("place", list(bad_arguments.PLACES))
-def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> Steps:
+def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> None:
     """If one edge is unusable it is named and the others are there; or the request is refused and none is."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
@@ -210,13 +204,12 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
     left = bad_arguments.rest(reply, at, targets)
-    yield
     sandbox.one_leads("a", {name: values[name] for name in left}, "what was not refused")
 
 
 @pytest.mark.requirement("GRA-EDGE-8")
 @pytest.mark.parametrize(("kind", "count"), bad_arguments.two_or_one(bad_arguments.SPOILED_EDGES))
-def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> Steps:
+def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> None:
     """If edges of a request fail, those that are there are counted, and those that failed."""
     edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
@@ -226,5 +219,4 @@ def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count
     if kind == "without_a_node":
         with expect.resting_on("GRA-EDGE-4"):
             expect.either(reply, *PERMANENT)
-    yield
     bad_arguments.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")), "GRA-EDGE-7")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import Steps, core, deciding, subject
+from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
@@ -45,12 +45,11 @@ What is written after them would change them.
 
 
 @core("GRA-NS-1")
-def test_namespaces_are_separate(graph: Graph) -> Steps:
+def test_namespaces_are_separate(graph: Graph) -> None:
     """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
     places = isolation.apart(graph)
     one = places[0][0]
     similar = words.places(one, meeting(str(one.namespace), len(RESEMBLING), RESEMBLING), by="namespaces")
-    yield
     for sandbox, written in places:
         sandbox.all_show(written, "the nodes of the namespace")
     for sandbox, written in similar[:FIRST]:
@@ -59,7 +58,7 @@ def test_namespaces_are_separate(graph: Graph) -> Steps:
 
 @core("COM-TENANT-1")
 @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
-def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
+def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
     """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
     if own:
         graph.namespaces(aside=True)
@@ -69,7 +68,6 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
     kinds = ("composed", "decomposed") if own else RESEMBLING
     names = meeting(str(one.tenant), len(kinds), kinds)
     similar = words.places(one, [*names, f"-{one.tenant}"], by="tenants")
-    yield
     for place, values in {**written, third: []}.items():
         (place.one_shows if own or place is third else place.all_show)(values, "the nodes of the tenant")
     for place, values in similar[: FIRST - own]:
@@ -77,16 +75,15 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
 
 
 @pytest.mark.requirement("COM-TENANT-3")
-def test_tenants_are_apart_without_a_claim(graph: Graph) -> Steps:
+def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
     """Without a claim of capabilities, too, a tenant does not read the nodes of another one."""
     one, other = isolation.two_tenants(graph, claimed=False)
     one.put(one.node("a"))
-    yield
     other.all_show([], "nothing of another tenant")
 
 
 @READING
-def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> Steps:
+def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
     """Edges of another namespace or tenant are not followed, even between nodes of the same ids."""
     graph.require("traversal", "upsert_edges")
     one, other = isolation.two_places(graph, by)
@@ -94,7 +91,6 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> Steps:
         place.put_named("abc" if by == "namespaces" else f"a{target}")
         place.link(place.edge("a", target))
     for place, target in ((one, "b"), (other, "c")):
-        yield
         expect.check(
             place.reached("a") == [target],
             "the node that its own edge leads to",
@@ -110,14 +106,13 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> Steps:
 
 @READING
 @pytest.mark.parametrize("name", list(MANY))
-def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str, by: str) -> Steps:
+def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str, by: str) -> None:
     """The nodes that a batch, or a transaction, writes to a namespace or for a tenant are there, and nowhere else."""
     graph.require(name)
     one, other = isolation.two_places(graph, by)
     node, others = one.node("a"), other.node("a")
     items = [put(one, node), *([put(other, others)] if by == "namespaces" and graph.at_once > 1 else [])]
     expect.success(one.call_many(name, *items), f"{name} to work")
-    yield
     one.one_shows([value_of(node)], "the node that was written")
     other.one_shows([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
 
@@ -125,7 +120,7 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
 @pytest.mark.core
 @DELETING
 @pytest.mark.parametrize("way", WAYS)
-def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> Steps:
+def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
     """A node that is deleted in one namespace, or for one tenant, is still in another."""
     graph.require("delete_nodes", *([way] if way in MANY else []))
     one, other, values = isolation.written_in_both(graph, by, WAYS)
@@ -139,7 +134,6 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> Steps:
         wanted = {"ids": [one.id(way)]} if way == "ids" else {"filter": {"corpus_key": one.key(way)}}
         reply = one.call("delete_nodes", wanted)
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
-    yield
     reader = other.node_reader()
     expect.check(values[way] in other.seen(reader), "the node of another place to stay", "it is gone", reader)
     for place, written in similar:
@@ -147,7 +141,7 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> Steps:
 
 
 @DELETING
-def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> Steps:
+def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
     """An edge, or a node with its edges, that is deleted in one place leaves the edges of another."""
     graph.require("delete_edges", "delete_nodes", "upsert_edges")
     one, other = isolation.two_places(graph, by)
@@ -156,12 +150,11 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> Steps:
         place.link(place.edge("a", "b", "e"))
     one.remove("edges", "e")
     one.remove("nodes", "b")
-    yield
     other.one_leads("a", {"b": values[other]["b"]}, "the edge of another place")
 
 
 @pytest.mark.requirement("COM-CONC-1")
-def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> Steps:
+def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None:
     """Nodes that two tenants write together are each with the tenant that wrote it, and so are queries at once."""
     graph.require("upsert_nodes")
     tenants = isolation.two_tenants(graph)
@@ -171,7 +164,6 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> Step
     ]
     replies = list(map(Reply, graph.send_all(requests)))
     expect.assessable(all(reply.is_success for reply in replies), Obstacle.ALL_REFUSED)
-    yield
     with unless_tenants_share(graph, *tenants):
         for place, node in nodes.items():
             place.one_shows([value_of(node)], "the node that the tenant wrote beside another one")
@@ -222,36 +214,33 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-NS-1")
-def test_an_item_repeats_the_namespace(graph: Graph) -> Steps:
+def test_an_item_repeats_the_namespace(graph: Graph) -> None:
     """Nodes and edges that name the namespace of their request, too, are written there."""
     graph.namespaces()
     sandbox = graph.sandbox("upsert_nodes")
     values = sandbox.put(*({**sandbox.node(name), **sandbox.place} for name in "ab"))
     if graph.works("upsert_edges"):
         sandbox.link({**sandbox.edge("a", "b"), **sandbox.place})
-    yield
     sandbox.one_shows(values, "the nodes of the namespace")
 
 
 @pytest.mark.requirement("GRA-NS-3")
-def test_an_item_names_its_namespace(graph: Graph) -> Steps:
+def test_an_item_names_its_namespace(graph: Graph) -> None:
     """A node that names its namespace lies there, though the request names none."""
     graph.require("upsert_nodes")
     graph.namespaces()
     sandbox = graph.sandbox()
     node = {**sandbox.node("a"), **sandbox.place}
     expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
-    yield
     sandbox.one_shows([value_of(node)], "the node of the namespace")
 
 
 @pytest.mark.requirement("GRA-NS-3")
-def test_answers_name_the_namespace(graph: Graph) -> Steps:
+def test_answers_name_the_namespace(graph: Graph) -> None:
     """If a listed node names its namespace, it is the one that was listed."""
     graph.namespaces()
     sandbox = graph.sandbox("bulk_vertices")
     sandbox.put(sandbox.node("a"))
-    yield
     for node in sandbox.listed():
         named = node.get("namespace")
         expect.check(
@@ -286,20 +275,19 @@ def test_deleting_in_an_unknown_namespace_does_no_harm(graph: Graph, kind: str) 
 
 
 @pytest.mark.requirement("COM-TENANT-1")
-def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> Steps:
+def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
     """A label that one tenant wrote does not stand in the schema of another."""
     graph.require("get_schema")
     one, other = isolation.two_tenants(graph)
     label = f"Corpus{canary(8)}"
     one.put({**one.node("a"), "labels": [label]})
-    yield
     graph.settling.pause()
     schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
     expect.check(label not in str(schema), "nothing of another tenant", "a label of it", "result")
 
 
 @pytest.mark.requirement("COM-CACHE-1")
-def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> Steps:
+def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> None:
     """The same query of three tenants finds the nodes of each, however often it is asked and alike their names are.
 
     The third may be refused, for what its name begins with (R138).
@@ -308,19 +296,17 @@ def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> Steps:
     one, other = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
     written |= dict(words.places(one, [f"-{one.tenant}"], by="tenants"))
-    yield
     for _ in range(2):
         for sandbox, values in written.items():
             sandbox.shows("query", values, "the nodes of the tenant")
 
 
 @pytest.mark.requirement("COM-CACHE-2")
-def test_a_cache_scope_does_not_share_answers(graph: Graph) -> Steps:
+def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
     """Whatever two tenants say of the cache's scope, neither finds the other's nodes."""
     graph.require("query")
     sandboxes = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in sandboxes}
-    yield
     args = graph.question("group", group=sandboxes[0].group)
     asked = [("query", args, scope) for scope in reversed(CACHE_SCOPES)]
     if graph.works("bulk_vertices"):
@@ -347,7 +333,7 @@ def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-CACHE-1")
-def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> Steps:
+def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> None:
     """Queries that differ in text, parameters or namespace alone find each its own, however often asked.
 
     Two of them differ in the letter case of a parameter, two in its normal form; the latter may be refused (R138).
@@ -359,7 +345,6 @@ def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> Steps:
     written = {sandbox: sandbox.put(sandbox.node("a"), capital(sandbox)) for sandbox in homes}
     forms = words.offer(homes[0], "nodes", {form: keyed(homes[0], form) for form in ("\u00e9", "e\u0301")})
     written[homes[0]] += map(value_of, forms.values())
-    yield
     for node in forms.values():
         graph.speaks("find")
         reply = homes[0].call("query", graph.question("find", wanted=node["properties"]["corpus_key"]))

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import context_with_key
-from pytest_corpus.kit.fixtures import Steps, core, subject
+from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import PERMANENT
@@ -70,7 +70,7 @@ class Write:
     ("name", "where"),
     [*((name, "default") for name in MUTATING), ("upsert_nodes", "tenant"), ("delete_nodes", "namespace")],
 )
-def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> Steps:
+def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     """A write that is sent again with its key, after it was undone, leaves what is there and answers as before.
 
     Its request id, deadline and trace are not part of the key.
@@ -81,7 +81,6 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> Steps:
     write.undo()
     again = sandbox.call(name, write.args, context_with_key(key))
     expect.success(again, "a replay to succeed")
-    yield
     write.shows("what was done after the first call", done=False)
     replays.answers_again(first, again)
 
@@ -142,39 +141,38 @@ def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("name", MUTATING)
-def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) -> Steps:
+def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) -> None:
     """Two writes of different items with one key are both carried out."""
-    yield from done_in_each(graph, name, graph.sandbox(), graph.sandbox())
+    done_in_each(graph, name, graph.sandbox(), graph.sandbox())
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("name", ["upsert_nodes", "batch"])
-def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) -> Steps:
+def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) -> None:
     """The same write with one key in two namespaces is carried out in each."""
     graph.namespaces(aside=True)
-    yield from done_in_each(graph, name, *two_places(graph, "namespaces"))
+    done_in_each(graph, name, *two_places(graph, "namespaces"))
 
 
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("name", MUTATING)
-def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> Steps:
+def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> None:
     """The same write with the same key of two tenants is carried out for each."""
-    yield from done_in_each(graph, name, *keyed_tenants(graph, MUTATING.index(name)))
+    done_in_each(graph, name, *keyed_tenants(graph, MUTATING.index(name)))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-def test_a_key_with_another_value_is_another_write(graph: Graph) -> Steps:
+def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     """Two writes of one node with one key and different values are both carried out."""
     sandbox, key = graph.sandbox("upsert_nodes"), new_key()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    yield
     sandbox.one_shows([value_of(nodes[1])], "what the second write makes")
 
 
 @pytest.mark.requirement("COM-IDEM-8")
-def test_keys_that_resemble_each_other_are_two(graph: Graph) -> Steps:
+def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
     """A write is carried out, though it was made before under keys that differ from its own in a case or a sign."""
     sandbox = graph.sandbox("upsert_nodes")
     early, late = sandbox.node("a"), sandbox.node("a")
@@ -185,26 +183,23 @@ def test_keys_that_resemble_each_other_are_two(graph: Graph) -> Steps:
     reply = sandbox.call("upsert_nodes", {"nodes": [late]}, key)
     is_taken = expect.either(reply, *PERMANENT) and not failures(reply.result)
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
-    yield
     sandbox.all_show([value_of(late)], "what the write under the last key makes")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> Steps:
+def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
     """Two different operations with one key, and the same arguments, are both carried out."""
     sandbox, key = graph.sandbox("upsert_nodes", "delete_nodes", "delete_edges"), new_key()
     sandbox.put(sandbox.node("a"))
     for name in ("delete_edges", "delete_nodes"):
         expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")
-    yield
     sandbox.one_shows([], "nothing, after the second delete")
 
 
-def done_in_each(graph: Graph, name: str, *places: Sandbox) -> Steps:
+def done_in_each(graph: Graph, name: str, *places: Sandbox) -> None:
     """A write with one key is carried out in each place; that the last one is, is looked at."""
     key = new_key()
     writes = {place: Write(graph, place, name) for place in places}
     for place, write in writes.items():
         expect.success(place.call(name, write.args, key), f"{name} to work")
-    yield
     writes[places[-1]].shows("what the write of this place makes", done=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
@@ -18,7 +18,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
 
 
 @pytest.mark.requirement("COM-DEADLINE-10")
-def test_an_expired_write_changes_nothing(graph: Graph) -> Steps:
+def test_an_expired_write_changes_nothing(graph: Graph) -> None:
     """A call whose deadline has passed neither writes nor deletes a node or an edge, in a batch or by itself."""
     sandbox = graph.sandbox("upsert_nodes")
     values = sandbox.put_named("abc")
@@ -37,7 +37,6 @@ def test_an_expired_write_changes_nothing(graph: Graph) -> Steps:
     for name, args in writes:
         if graph.works(name):
             require_deadline_support(graph, name, sandbox.call(name, args, {"deadline_ms": in_ms(-60_000)}))
-    yield
     sandbox.all_show(values.values(), "the nodes as they were")
     if linked and graph.readers.of_edges():
         sandbox.one_leads("a", {"b": values["b"]}, "the edge as it was")

@@ -10,7 +10,7 @@ from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, deciding, rules, subject
+from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
@@ -45,13 +45,12 @@ def test_a_plain_query_is_answered(graph: Graph) -> None:
 @pytest.mark.core
 @FINDING
 @pytest.mark.parametrize("purpose", ["group", "find"])
-def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> Steps:
+def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> None:
     """By its group or by its key, an operation finds the nodes that fit and no others."""
     queries.asked(graph, operation, purpose)
     sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
     values = sandbox.put_named("abc")
     other.put(other.node("a"))
-    yield
     if purpose == "group":
         sandbox.shows(operation, values.values(), "the nodes of the group")
         return
@@ -94,11 +93,10 @@ def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
 
 @pytest.mark.core
 @BINDING
-def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
+def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
     """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
     queries.asked(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
-    yield
 
     def finds(kind: str) -> None:
         key, value = keys[kind]
@@ -110,13 +108,12 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
 
 
 @BINDING
-def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> Steps:
+def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> None:
     """In the dialects after the first one, too, such a parameter finds the node that has it as a value."""
     queries.asked(graph, operation)
     others = [name for name in graph.dialects.known[1:] if can_ask(graph, "find", name)]
     expect.applicable(others, "no other dialect is listed that the suite can ask in")
     sandbox, keys = queries.tricky_nodes(graph)
-    yield
     asked = [*product(others, queries.INJECTIONS)]
 
     def finds(each: tuple[str, str]) -> None:
@@ -131,11 +128,10 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
 
 @pytest.mark.requirement("GRA-QUERY-3")
 @pytest.mark.parametrize("name", list(MANY))
-def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> Steps:
+def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
     """In the queries of a batch, or of a transaction, such a parameter finds the node that has it as a value."""
     graph.require(name, "query")
     sandbox, keys = queries.tricky_nodes(graph)
-    yield
     dialects = [dialect for dialect in graph.dialects.known if can_ask(graph, "find", dialect)]
     asked = [*product(dialects, queries.INJECTIONS)]
     items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
@@ -146,7 +142,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> Steps:
 
 
 @deciding("operation", query="GRA-QUERY-4", stream_query="GRA-STREAM-4")
-def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> Steps:
+def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
     """A parameter of each scalar type that a property takes finds the node that has just that value.
 
     A text of digits finds no number, where the property does not take texts.
@@ -161,7 +157,6 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> Steps:
     others = [node for kind, node in nodes.items() if kind not in integers]
     if sandbox.call("upsert_nodes", {"nodes": others[: graph.at_once]}).fails_as(*PERMANENT):
         others = []  # a property that holds integers may take no other values
-    yield
     *usual, digits = queries.ASKED
     for kind in (*(usual if operation == "query" else usual[inputs.seed() % 2 :: 2]), digits):
         node = nodes[kind]
@@ -281,14 +276,13 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
 
 
 @deciding("operation", query="GRA-QUERY-11", stream_query="GRA-STREAM-3")
-def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> Steps:
+def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
     """Records of a query that asks for an order come in it, whatever the order of writing."""
     queries.asked(graph, operation, "ordered")
     sandbox = graph.sandbox(own=False)
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in (5, 1, 4, 2, 7, 3, 6)]
     sandbox.put(*nodes)
     wanted = [value_of(node) for node in sorted(nodes, key=lambda node: node["properties"]["corpus_rank"])]
-    yield
     found = sandbox.answers(operation, "ordered", group=sandbox.group)
     expect.check(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
     expect.check(found == wanted, "the order that was asked for", "another order", "records")
@@ -309,11 +303,10 @@ def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
 
 
 @pytest.mark.requirement("GRA-QUERY-12")
-def test_a_result_names_what_was_asked_for(graph: Graph) -> Steps:
+def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
     """`dialect` and `namespace` of a result are those of the request, where it gives any."""
     sandbox = graph.sandbox("query")
     sandbox.put(sandbox.node("a"))
-    yield
     for name in graph.dialects.known:
         args = graph.question("group", name, group=sandbox.group)
         if graph.dialects.obstacle("group", name) is None:

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules, subject
+from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, difference, number_of
 from pytest_corpus.spec.errors import PERMANENT
@@ -50,14 +50,13 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
-def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> Steps:
+def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
     """A reached node has the labels and properties that it was written with, and that it was updated to."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put_named(["n0", "n1"])
     sandbox.link(sandbox.edge("n0", "n1"))
     node = sandbox.node("n1", corpus_size=3)
     sandbox.put(node)
-    yield
     found = [shown for shown in listed(sandbox.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
     expect.check(len(found) == 1, "the node that was written", f"{len(found)} nodes", "result.nodes")
     expect.check(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "other labels", "nodes.labels")
@@ -67,14 +66,13 @@ def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> Steps:
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
-def test_a_traversal_starts_at_every_start_node(graph: Graph) -> Steps:
+def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
     """The nodes within reach of any start node are reached, of the first one and of the last one of a long list."""
     sandbox = graph.sandbox()
     graph.require("traversal", "upsert_edges")
     others = [f"n{number}" for number in range(min(STARTS, 2 * graph.at_once - 6))]
     sandbox.put(*(sandbox.node(name) for name in (*"abcdef", *others)))
     sandbox.link(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
-    yield
     starts = list(map(sandbox.id, ("a", "c", *others, "e")))
     long = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
     is_taken = expect.either(long, *PERMANENT)  # a provider may take a few start nodes only
@@ -179,13 +177,12 @@ def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
 
 @pytest.mark.requirement("GRA-TRAV-10")
 @pytest.mark.parametrize("direction", ["OUTGOING", "BOTH"])
-def test_cycles_do_not_disturb(graph: Graph, direction: str) -> Steps:
+def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
     """A cycle, a loop and two ways to one node reach each node, and the traversal ends."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abcd"))
     pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.takes(graph, LOOP) else []), "cd"]
     sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
-    yield
     depth = max(queries.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
     found = sandbox.reached("a", max_depth=depth, direction=direction)
@@ -216,13 +213,12 @@ def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -
 
 
 @pytest.mark.requirement("GRA-TRAV-13")
-def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> Steps:
+def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
     """With two ways to a node, it and every edge are shown once, and paths begin at the start node."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abc"))
     ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
     sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))
-    yield
     result = sandbox.traversed("a", max_depth=max(queries.depths(graph)))
     for key in ("nodes", "relationships"):
         ids = [item.get("id") for item in listed(result, key)]

@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached, context_with_key, remembered
 from pytest_corpus.kit.faults import at_struck
-from pytest_corpus.kit.fixtures import Steps, rules, subject
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
@@ -126,7 +126,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 
 
 @pytest.mark.requirement("COM-IDEM-8")
-def test_keys_that_resemble_each_other_are_two(vector: Vector) -> Steps:
+def test_keys_that_resemble_each_other_are_two(vector: Vector) -> None:
     """A write is carried out, though it was made before under keys that differ from its own in a case or a sign."""
     sandbox = vector.sandbox()
     early = vector.item(20, {"kind": "early"})
@@ -138,20 +138,18 @@ def test_keys_that_resemble_each_other_are_two(vector: Vector) -> Steps:
     reply = within(sandbox, **key).upsert(late)
     is_taken = expect.either(reply, *PERMANENT) and not failures_of(reply.result)
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
-    yield
     found = exactly(sandbox, late)
     expect.check(described_by(found[late["id"]], late["metadata"]), "the metadata of the last upsert", "other metadata")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> Steps:
+def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> None:
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
     sandbox = vector.sandbox(*items)
     context_with_key = within(sandbox, **new_key())
     for item in items[:2]:
         expect.success(context_with_key.delete(ids=[item["id"]]), "the deletion")
-    yield
     exactly(sandbox, items[2])
     expect.success(context_with_key.upsert(items[0]), "an upsert")
     exactly(sandbox, items[0], items[2])
@@ -159,14 +157,13 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
-def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> Steps:
+def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> None:
     """Queries for different vectors under one key find each its own."""
     vector.require("query", operation)
     vector.need_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
     [sandbox] = lasting(vector, "asked under a key", lambda: [vector.sandbox(*items)])
     context_with_key = within(sandbox, **new_key())
-    yield
     for item in items:
         answers_with(context_with_key, item, 1, operation)
 
@@ -226,7 +223,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("like", vocabulary.ALIKE, ids=["letters", "signs", "normal_forms"])
-def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[str, str]) -> Steps:
+def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[str, str]) -> None:
     """The same write under the same key of two tenants is carried out for each (R126).
 
     Of two whose names differ in letter case, each deletes vectors and a namespace, too.
@@ -245,7 +242,6 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
             operation, args = replayed(vector, place, write, item)
             vector.shared.actions.note(operation, args)
             expect.success(vector.call(operation, args, {**place.ctx, **key}), f"a {write}")
-    yield
     for place in places:
         found = place.contents()
         for write, item in writes.items():
@@ -267,7 +263,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
 
 
 @pytest.mark.requirement("COM-IDEM-2")
-def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> Steps:
+def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     """The same namespace is created under the same key of two tenants for each of them."""
     require_tenants(vector)
     needs(vector, "create_namespace")
@@ -282,7 +278,6 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> Steps:
             reply = vector.call("create_namespace", args, {**ctx, **key})
         expect.success(reply, "a create_namespace")
         contexts.append(ctx)
-    yield
     for ctx in contexts:
         sandbox = Sandbox(vector, args["namespace"], vector.dimensions, vector.metric, ctx)
         there = is_made(vector, sandbox.ask())
@@ -312,7 +307,7 @@ def needs(vector: Vector, write: str) -> None:
 
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("write", ["upsert", "upsert_of_a_tenant", "create_namespace", "delete_namespace"])
-def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
+def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     """A replay answers as the first call did, and does not undo what was written in between, of a tenant or of none.
 
     With an upsert goes a delete by ids, or by a filter for a tenant.
@@ -341,7 +336,6 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
     sandbox.put(*later)
     for operation, args, key, first in made:
         replays.answers_again(first, vector.call(operation, args, context_with_key(key)))
-    yield
     found = exactly(sandbox, *later, claim="what was written after the first call")
     described = all(described_by(found[each["id"]], {"kind": "later"}) for each in later)
     expect.check(described, "the later metadata", "the first metadata")

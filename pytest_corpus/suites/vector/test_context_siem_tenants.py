@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
@@ -35,7 +35,7 @@ Two that differ in a dash are those of `test_one_tenant_does_not_find_what_anoth
 
 
 @rules("claimed COM-TENANT-1, unclaimed COM-TENANT-3")
-def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> Steps:
+def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> None:
     """The vectors of one tenant are in no answer to another, who has a namespace of the same name.
 
     So it should be where capabilities claim nothing.
@@ -47,7 +47,6 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         other.put(own)
         asked += [{"by": "batch_query"}] if vector.works("batch_query") else []
         asked += [{"filter": {"kind": "a"}}] if vector.filters_work() else []
-    yield
     for more in asked:
         found = other.ids(item["vector"], 3, **more)
         expect.check(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
@@ -64,7 +63,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
 
 @pytest.mark.requirement("COM-TENANT-1")
 @pytest.mark.parametrize("change", LIKE)
-def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> Steps:
+def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
     """Overwriting or deleting the same id, filter or namespace leaves the other tenant's vectors as they are."""
     require_tenants(vector)
     item = vector.item(40, {"kind": "a"})
@@ -83,7 +82,6 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
     for reply in replies:
         expect.success(reply, f"a {change}")
     expect.applicable(replies, "neither deletes by filter nor namespaces are offered")
-    yield
     found = checks.exactly(one, item, claim="the vectors of the other tenant")
     expect.check(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
 
@@ -117,13 +115,12 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
 
 
 @pytest.mark.requirement("COM-TENANT-1")
-def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> Steps:
+def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
     """A call that names no tenant finds nothing of a tenant's."""
     require_tenants(vector)
     item, name = vector.item(40), vector.name("shared")
     one = vector.sandbox(item, tenant=f"tenant{canary()}", name=name)
     untenanted = vector.sandbox(name=name)
-    yield
     expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     checks.present(one, item)
 
@@ -149,7 +146,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
 
 
 @rules("cached COM-CACHE-1, scoped COM-CACHE-2")
-def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> Steps:
+def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> None:
     """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named.
 
     So do those of a third one, unless it is refused for what its name begins with (R138).
@@ -160,7 +157,6 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     scopes = list(scopes_of_caches(vector)) if is_scoped else [{}]
     items = cached(vector, "of each tenant", lambda: [vector.item(45) for _ in range(3)])
     sandboxes = lasting(vector, "of each tenant", lambda: of_each_tenant(vector, items))
-    yield
     for operation, ctx in product(reversed(operations) if is_scoped else operations, scopes):
         if operation == "batch_query" and ctx is not scopes[-1]:
             continue

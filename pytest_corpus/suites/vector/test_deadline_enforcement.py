@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines, require_deadline_support
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -11,7 +11,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import exactly
 
 
 @pytest.mark.requirement("COM-DEADLINE-10")
-def test_an_expired_write_changes_nothing(vector: Vector) -> Steps:
+def test_an_expired_write_changes_nothing(vector: Vector) -> None:
     """A vector is neither stored nor deleted, by its id or by a filter, by a call whose deadline has passed."""
     vector.require("query", "upsert", "delete")
     items = [vector.item(20, {"kind": "a"}), vector.item(110, {"kind": "b"})]
@@ -21,5 +21,4 @@ def test_an_expired_write_changes_nothing(vector: Vector) -> Steps:
     require_deadline_support(vector, "delete", late.delete(ids=[items[0]["id"]]))
     if vector.deletes_by_filter:
         require_deadline_support(vector, "delete", late.delete(filter={"kind": "b"}))
-    yield
     exactly(sandbox, *items)

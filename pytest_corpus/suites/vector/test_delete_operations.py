@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import CONTROLS, INJECTIONS, WORDS, filled, some
 from pytest_corpus.spec.errors import PERMANENT
@@ -82,13 +82,12 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
 
 
 @core("VEC-DELETE-2")
-def test_a_deleted_vector_is_not_found(vector: Vector) -> Steps:
+def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
     """It is gone as soon as its deletion is answered, by every way of reading and for queries asked before."""
     sandbox, items = four_vectors(vector)
     sandbox.tell_apart(5)
     batched: list[dict[str, Any]] = [{"by": "batch_query"}] if vector.works("batch_query") else []
     filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.filters_work() else []
-    yield
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):
         for way in ways:
             expect.check(
@@ -128,7 +127,7 @@ LONG = 40
 
 
 @core("VEC-DELETE-3")
-def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
+def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     """All vectors of a list are gone, from the first to the last, behind many unknown ids if these are taken."""
     vector.several()
     items = [vector.item(10 + 14 * number) for number in range(12)]
@@ -139,7 +138,6 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
     if reply.is_a("BadRequest", "NotSupported") or failures_of(reply.result):
         reply = sandbox.delete(ids=doomed)
     expect.success(reply, "the deletion")
-    yield
     found = sandbox.contents()
     left = sum(name in found for name in doomed)
     expect.check(not left, "all of them gone", f"{left} of {len(doomed)} are there")
@@ -178,13 +176,12 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 
 @pytest.mark.core
 @rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
-def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> Steps:
+def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
     """Every vector whose metadata equal the filter is gone, however many; those with other values or none stay."""
     vector.need_filter_deletes()
     kept = [vector.item(170, {"kind": "A"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
     sandbox = vector.sandbox(*items, *kept)
-    yield
     if requirement == "VEC-DELETE-6":
         expect.success(sandbox.delete(filter={"kind": "nothing"}), "a delete by filter")
         present(sandbox, items[0], *kept)
@@ -216,13 +213,12 @@ def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[
 
 
 @pytest.mark.requirement("VEC-DELETE-6")
-def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> Steps:
+def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
     """A delete with ids and a filter is refused, or removes only what both name (R131); all terms must hold."""
     vector.need_filter_deletes()
     sandbox, items = four_vectors(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
     expect.either(reply, "BadRequest", "NotSupported")
-    yield
     present(sandbox, *items)
     vector.need_terms()
     expect.success(sandbox.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
@@ -230,7 +226,7 @@ def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> Steps:
 
 
 @rules("of_ids VEC-DELETE-7, of_a_filter VEC-DELETE-14")
-def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Steps:
+def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None:
     """As many vectors are counted as were removed."""
     if requirement == "VEC-DELETE-14":
         vector.need_filter_deletes()
@@ -240,7 +236,6 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Step
         sandbox, items = four_vectors(vector)
         ids = [item["id"] for item in items]
         wanted = [({"ids": ids[:1]}, 1), *([] if vector.batch == 1 else [({"ids": ids[1:3]}, 2)])]
-    yield
     for args, count in wanted:
         result = expect.success(sandbox.delete(**args), "the deletion")
         expect.check(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
@@ -248,16 +243,14 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Step
 
 @pytest.mark.requirement("VEC-DELETE-7")
 @pytest.mark.parametrize("at", [0, 1], ids=["first", "middle"])
-def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> Steps:
+def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> None:
     """With an unknown id in the list, what is counted is gone: the unknown one may count for nothing, or fail."""
     vector.several(3)
     sandbox, items = four_vectors(vector)
     ids = [item["id"] for item in items[:2]]
     ids.insert(at, vector.name("unknown"))
-    yield
     reply = sandbox.delete(ids=ids)
     expect.readable(reply)
-    yield
     found = sandbox.contents()
     gone = sum(item["id"] not in found for item in items)
     if reply.is_error:
@@ -269,7 +262,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
 
 
 @rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12")
-def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> Steps:
+def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> None:
     """Without `ids` and without `filter`, with null in their place, or with no ids at all, nothing is removed."""
     sandbox, items = four_that_stay(vector)
     if requirement == "VEC-DELETE-12":
@@ -277,7 +270,6 @@ def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requi
     else:
         for args in NOTHING.values():
             expect.readable(sandbox.delete(**args))
-    yield
     present(sandbox, *items)
 
 
@@ -290,7 +282,7 @@ def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-DELETE-9")
-def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> Steps:
+def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
     """`ids` is a list of strings, `namespace` a string, `filter` an object; otherwise nothing is removed."""
     sandbox, items = four_that_stay(vector)
     name = items[0]["id"]
@@ -302,7 +294,6 @@ def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> Steps:
     for value, ids in zip(NO_FILTERS, ({}, {"ids": [name]}), strict=True):
         reply = vector.call("delete", {**sandbox.args(), **ids, "filter": value})
         expect.refusal(reply, "BadRequest", *unsupported)
-    yield
     present(sandbox, *items)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import Steps, core, rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -94,7 +94,7 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-DIM-5")
-def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
+def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     """If a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
     vector.several(4)
     sandbox = vector.sandbox(vector.item(5))
@@ -109,7 +109,6 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
     expect.check(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
     points = checks.points_at(reply.result, wrong, vector.settings.edition)
     expect.check(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
-    yield
     found = sandbox.contents()
     stored = all(items[number]["id"] in found for number in (0, 2))
     expect.check(stored, "the other items stored", "not all of the items")
@@ -140,7 +139,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
 
 
 @pytest.mark.requirement("VEC-DIM-9")
-def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
+def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     """Two namespaces of different dimensions each take their own vectors and refuse those of the other.
 
     A name that is used again, with other dimensions, takes vectors of those.
@@ -152,7 +151,6 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
     for sandbox, item in zip(sandboxes, items, strict=True):
         takes(sandbox, item)
-    yield
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
         checks.exactly(sandbox, own)
         checks.refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")

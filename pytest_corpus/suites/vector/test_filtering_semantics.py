@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import Steps, core, rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, difference, in_words, number_of
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
@@ -165,7 +165,7 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
 
 
 @rules(**{name: name for name in HELD})
-def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Steps:
+def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> None:
     """A number, a boolean or a word meets the filter of the same value only, and of its own type.
 
     Other metadata, none at all, and an empty object do not meet a filter.
@@ -179,7 +179,6 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
         taken = offer(sandbox, odd)
     else:
         sandbox, items = with_other_metadata(vector, requirement)
-    yield
     stored = [*items, *taken.values()]
     rounded = vector.capabilities.rounds_numbers
     for wanted, right in filters:
@@ -226,13 +225,12 @@ def odd_items(vector: Vector) -> dict[str, Item]:
 
 
 @core("VEC-FILTER-2")
-def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
+def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
     """Vectors that meet the filter are found although many nearer ones do not."""
     vector.need_filters()
     near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
     sandbox = vector.sandbox(*near, *far)
-    yield
     for most, include_metadata in ((1, True), (2, True), (2, False)):
         top_k = vector.at_most(most)
         narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
@@ -253,13 +251,12 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
 
 
 @pytest.mark.requirement("VEC-FILTER-2")
-def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> Steps:
+def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
     """The matches of a filter are still there when many nearer vectors that do not meet it were written."""
     vector.need_filters()
     expect.applicable(not vector.post_filters, "capabilities say that filters are applied after the search")
     vector.need_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
-    yield
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
     expect.applicable(before or not vector.approximate, "an approximate search does not find what is near")
@@ -339,14 +336,13 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
 
 
 @pytest.mark.requirement("VEC-FILTER-10")
-def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> Steps:
+def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
     """As many terms as are allowed all apply."""
     vector.need_filters()
     terms = {key_of(number): number for number in range(vector.stated("max_filter_terms", MOST_TERMS))}
     first, last = key_of(0), key_of(len(terms) - 1)
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, first: -1})]
     sandbox = vector.sandbox(*items)
-    yield
     expect_exact_matches(sandbox, terms, items, items[:1])
 
 
@@ -365,13 +361,12 @@ def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -
 
 
 @pytest.mark.requirement("VEC-FILTER-15")
-def test_a_key_may_hold_values_of_several_types(vector: Vector) -> Steps:
+def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
     """A filter by one value finds it, and nothing that only holds it; otherwise it is refused permanently."""
     vector.need_filters()
     sandbox = vector.sandbox()
     items = {str(number): vector.item(10 + 20 * number, {"held": value}) for number, value in enumerate(MIXED)}
     stored = [*offer(sandbox, items).values()]
-    yield
     doubtful = [item for item in stored if isinstance(item["metadata"]["held"], list)]
     for wanted in ("a", 7):
         found = matching_items(sandbox, {"held": wanted}, stored, *PERMANENT)

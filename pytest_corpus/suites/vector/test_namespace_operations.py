@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
-from pytest_corpus.kit.fixtures import Steps, core, rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, meeting, shared_out
@@ -41,7 +41,7 @@ def odd_sandbox(vector: Vector, turn: int, *items: Item) -> Sandbox:
 
 
 @core("VEC-NS-1")
-def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> Steps:
+def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
     """A new namespace takes vectors and gives them back."""
     vector.need_namespaces()
     args = vector.named()
@@ -51,25 +51,23 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> Steps:
     if not written.is_a("BadRequest"):
         stored(written, [item])
     expect.check(written.is_success, "an upsert into the namespace that was created", str(written))
-    yield
     read = sandbox.ask(item["vector"], 1)
     expect.check(not read.is_a("BadRequest"), "a query on the namespace that was created", str(read))
 
 
 @pytest.mark.requirement("VEC-NS-1")
-def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> Steps:
+def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> None:
     """A name can be used again after its namespace was deleted."""
     vector.need_namespaces()
     sandbox = odd_sandbox(vector, 0)
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
-    yield
     expect.check(item["id"] in again.contents(), "the vector in the new namespace", "no match of the vector")
 
 
 @core("VEC-NS-2")
-def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
+def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
     vector.need_namespaces("query")
     kinds = ("long", *FIRST_TO_MEET, "trailing_blank", "longer", "colon")
@@ -77,7 +75,6 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]
     sandboxes.append(vector.offered(long, *items[1]) or vector.sandbox(*items[1]))
-    yield
     for places in offered_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places[:1]:  # the second one would change it, or the plain one
             exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
@@ -92,13 +89,12 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
 
 
 @core("VEC-NS-3")
-def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
+def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
     """Writing an id in one namespace, or deleting it or by a filter, leaves it in the other as it is."""
     vector.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
     first, second = odd_sandbox(vector, 1, one), odd_sandbox(vector, 2, other)
-    yield
     for sandbox, item in ((first, one), (second, other)):
         found = exactly(sandbox, item)[item["id"]]
         expect.check(
@@ -117,7 +113,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
 
 
 @core("VEC-NS-4")
-def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
+def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     """After its deletion a namespace gives no matches or an error, and a new one of its name is empty.
 
     A query that was asked before finds the vector of the new one.
@@ -125,7 +121,6 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     vector.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = odd_sandbox(vector, 3, *items), items[0]["vector"]
-    yield
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
     expect.check(matches_of(before), "the vectors before", "no matches")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
@@ -141,7 +136,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
 
 
 @core("VEC-NS-5")
-def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
+def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
     """The vectors of another namespace stay, even if its name begins with that of the deleted one, or resembles it."""
     vector.need_namespaces("delete_namespace")
     item, (name, *similar) = (
@@ -153,7 +148,6 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
     for each in [doomed, *others[:1]]:
         expect.success(vector.call("delete_namespace", {"namespace": each.name}), "the deletion")
     kept += others[1:]
-    yield
     for sandbox in kept:
         exactly(sandbox, item, claim="the vectors of the other namespace")
 
@@ -173,7 +167,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 
 
 @pytest.mark.requirement("VEC-NS-8")
-def test_each_namespace_keeps_its_own_metric(vector: Vector) -> Steps:
+def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     """Namespaces of different metrics, made one after the other, rank the same vectors each by its own.
 
     One has the name of a deleted namespace of another metric.
@@ -189,7 +183,6 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> Steps:
     sandboxes = [vector.sandbox(*items, metric=metric) for metric in (first, *others[1:])]
     sandboxes.append(vector.sandbox(*items, metric=others[0], name=upsert_and_query.name))
     query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
-    yield
     rankings = {str(sandbox.truth): sandbox.ids(query, len(items)) for sandbox in sandboxes}
     vectors = {item["id"]: item["vector"] for item in items}
     for metric, ranking in rankings.items():
@@ -297,16 +290,14 @@ def of_other_metrics(vector: Vector) -> list[Reply]:
 
 
 @pytest.mark.requirement("VEC-NS-13")
-def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> Steps:
+def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
     """The same creation once more, refused or not, loses nothing, nor does one of other dimensions that is refused."""
     vector.need_namespaces()
     item = vector.item(40)
     sandbox = vector.sandbox(item)
     vector.call("create_namespace", vector.named(sandbox.name))
-    yield
     exactly(sandbox, item)
     if vector.call("create_namespace", vector.named(sandbox.name, dimensions=len(item["vector"]) + 1)).is_error:
-        yield
         exactly(sandbox, item)
 
 

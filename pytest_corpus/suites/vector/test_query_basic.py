@@ -10,7 +10,7 @@ from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
@@ -83,7 +83,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-QUERY-19")
 @pytest.mark.parametrize(("many", "deleted"), [(30, 0), (200, 100)], ids=["all_there", "half_deleted"])
-def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> Steps:
+def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> None:
     """Over many plain queries, nine tenths of the best ten vectors are found, after half of them were deleted too."""
     expect.applicable(vector.approximate, "capabilities do not speak of an approximate search")
     vector.need_direction()
@@ -94,7 +94,6 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
     gone = [item["id"] for item in items[1::2][:deleted]]
     sandbox.remove(*gone)
     vectors = {item["id"]: item["vector"] for item in items if item["id"] not in gone}
-    yield
     asked, found = items[:: many // 30], 0
     for item in asked:
         found += len({*best(metric, item["vector"], vectors)[:top_k]} & {*sandbox.ids(item["vector"], top_k)})
@@ -104,7 +103,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
 
 @core("VEC-QUERY-4")
 @pytest.mark.parametrize("count", [5, 20])
-def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
+def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     """The best vectors are found, whatever their place in the order of writing."""
     metric = canonical(vector.metric) or "cosine"
     vector.need_direction(metric)
@@ -114,7 +113,6 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
         items = [vector.item(5 + 170 * part / count) for part in range(count)]
         sandbox = vector.sandbox(*items)
     vectors = {str(item["id"]): item["vector"] for item in items}
-    yield
     for number, degrees in enumerate((0, 21, 38, 59, 118, 180)):
         query, top_k = direction(degrees, vector.dimensions), 1 + number % 3
         wanted, found = best(metric, query, vectors), sandbox.ids(query, top_k)
@@ -181,7 +179,7 @@ def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> No
 
 
 @core("VEC-QUERY-8")
-def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
+def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
     """Each match carries the components that were stored under its id, to the last one, with 32 bits at least."""
     items = [vector.item(angle) for angle in HOME]
     for number, item in enumerate(items):
@@ -189,7 +187,6 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
             item["vector"][-1] = round(0.1234567 + number / 10, 7)
     sandbox = vector.sandbox(*items)
     fits = alike if canonical(sandbox.metric) in ("euclidean", "dot") else parallel
-    yield
     for metadata in (True, False):
         found = everything(sandbox, include_vectors=True, include_metadata=metadata)
         all_found(vector, found, items)
@@ -202,7 +199,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
 
 @pytest.mark.requirement("VEC-QUERY-12")
 @pytest.mark.parametrize("kind", ["whole", "negative", "small"])
-def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
+def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     """Whole numbers, zeros, negative and small numbers can be stored and looked for."""
     rest = vector.dimensions - 1
     components: dict[str, list[float]] = {
@@ -216,7 +213,6 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
     for batch in ((item,), (other,)) if vector.batch == 1 else ((item, other),):
         result = expect.success(sandbox.upsert(*batch), "an upsert of such components")
         expect.check(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
-    yield
     if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
         expect.check(
             sandbox.ids(components[kind], 1) == [item["id"]], "the vector itself", "another vector, or no match"
@@ -225,7 +221,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
 
 @pytest.mark.requirement("VEC-QUERY-13")
 @pytest.mark.parametrize("emptied", [False, True], ids=["new", "emptied"])
-def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Steps:
+def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> None:
     """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
     sandbox, reply = empty(vector)
@@ -233,7 +229,6 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Ste
         item = vector.item(30)
         sandbox = vector.sandbox(item)
         sandbox.remove(item["id"])
-        yield
         reply = sandbox.ask()
     expect.either(reply, "Unavailable" if vector.says_empty(reply) else "IndexNotReady")
     if reply.is_success:

@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, rules, subject
+from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.outcomes import Blocked, Violation
@@ -105,11 +105,10 @@ def test_what_was_upserted_is_found(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-UPSERT-2")
-def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> Steps:
+def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> None:
     """The same query before and after an upsert, and after an overwrite, tells what is there each time."""
     old, new = vector.item(20, {"kind": "old"}), vector.item(70, {"kind": "old"})
     sandbox = vector.sandbox(old)
-    yield
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
     before = sandbox.ids(**query)
     expect.check(
@@ -129,21 +128,20 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> S
 
 @core("VEC-UPSERT-3")
 @pytest.mark.parametrize("count", [5, 24])
-def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> Steps:
+def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
     """All vectors of a batch are found, each with its own metadata and components."""
     vector.several()
     count = min(count, vector.batch or count)
     sandbox = vector.sandbox()
     items = [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
     sandbox.put(*items)
-    yield
     found = exactly(sandbox, *items)
     mixed = [item for item in items if not described_by(found[item["id"]], item["metadata"])]
     expect.check(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
 
 
 @core("VEC-UPSERT-4")
-def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> Steps:
+def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
     """The new vector counts in ranking and in answers, the old one is gone, and the id is there once.
 
     So it is of an id that is written again alone, in a batch, or twice.
@@ -165,7 +163,6 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> Steps:
     within(sandbox, **new_key()).put(moved[twice["id"]])
     sandbox.put({**twice, "vector": direction(150, vector.dimensions)})
     within(sandbox, **new_key()).put(moved[twice["id"]])
-    yield
     ids = sandbox.ids(moved[alone["id"]]["vector"], 9)
     times = max(ids.count(name) for name in moved)
     expect.check(times <= 1, "the id once", f"{times} times")
@@ -182,10 +179,9 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> Steps:
 
 
 @rules("new VEC-UPSERT-5, old VEC-UPSERT-16")
-def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> Steps:
+def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> None:
     """The new values stand in answers, filters find them and not the old ones, and no old key is left."""
     item, new, [sandbox] = *replacement(vector), lasting(vector, "replaced", lambda: [replaced(vector)])
-    yield
     found = present(sandbox, item)[item["id"]]
     if requirement == "VEC-UPSERT-16":
         expect.check("old" not in metadata_of(found), "the new keys only", "a key of the old metadata")
@@ -212,7 +208,7 @@ def replaced(vector: Vector) -> Sandbox:
 
 
 @rules("scalars VEC-UPSERT-6, doubles VEC-UPSERT-19, null_and_lists VEC-UPSERT-15")
-def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Steps:
+def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> None:
     """Each value comes back as it was written, and with its type."""
     scalars = SCALARS if vector.capabilities.rounds_numbers else {**SCALARS, **DOUBLES}
     held = {"VEC-UPSERT-6": scalars, "VEC-UPSERT-19": DOUBLES, "VEC-UPSERT-15": NULL_AND_LISTS}[requirement]
@@ -222,7 +218,6 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Ste
     else:
         expect.success(sandbox.upsert(item), "an upsert with metadata of the schema")
     odd = offer(sandbox, odd_metadata(vector)) if requirement == "VEC-UPSERT-6" else {}
-    yield
     there = present(sandbox, item, *odd.values())
     found = metadata_of(there[item["id"]])
     for key, value in held.items():
@@ -240,14 +235,13 @@ def odd_metadata(vector: Vector) -> dict[str, Item]:
 
 
 @pytest.mark.requirement("VEC-UPSERT-17")
-def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> Steps:
+def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
     """Two items with one id in a batch leave one vector, the last one."""
     vector.several()
     first = vector.item(20, {"part": 1})
     last = {**first, "vector": direction(150, vector.dimensions), "metadata": {"part": 2}}
     sandbox = vector.sandbox()
     expect.success(sandbox.upsert(first, last), "an upsert")
-    yield
     ids = sandbox.ids(last["vector"], 5)
     expect.check(ids == [first["id"]], "one vector", f"{len(ids)}")
     expect.check(described_by(present(sandbox, first)[first["id"]], {"part": 2}), "the last one", "the first vector")
@@ -298,7 +292,7 @@ def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> N
 
 
 @pytest.mark.requirement("VEC-UPSERT-13")
-def test_ids_are_told_apart(vector: Vector) -> Steps:
+def test_ids_are_told_apart(vector: Vector) -> None:
     """Two ids that resemble each other are two vectors."""
     stem, sandbox = vector.name(), vector.sandbox()
     halves: list[dict[str, Item]] = [
@@ -310,7 +304,6 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
     ]
     words = with_ids(vector, {**INJECTIONS, **some(WORDS, vector.words_at_once(len(WORDS)))})
     stored = [item for items in (*halves, words) for item in offer(sandbox, items).values()]
-    yield
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
     expect.check(apart, "its own metadata with each id", "the metadata of the other id")
@@ -324,14 +317,13 @@ def test_an_id_may_be_any_text(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
-def test_an_item_may_name_a_namespace(vector: Vector) -> Steps:
+def test_an_item_may_name_a_namespace(vector: Vector) -> None:
     """An item that names that of its batch is stored there; another one is refused, reported, or in one of the two."""
     vector.need_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)
     reply = one.upsert({**item, "namespace": one.name})
     expect.either(reply, "BadRequest", "NotSupported")
-    yield
     if reply.is_success and not failures_of(reply.result):
         present(one, item)
     item = vector.item(100)
@@ -344,7 +336,7 @@ def test_an_item_may_name_a_namespace(vector: Vector) -> Steps:
 
 
 @pytest.mark.requirement("COM-NUM-1")
-def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> Steps:
+def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
     """NaN and infinities in a vector or its metadata are refused or reported, and nothing of it is stored."""
     vector.require("upsert")
     sandbox, rest, items = vector.sandbox(vector.item(20)), vector.item(70)["vector"], []
@@ -356,13 +348,12 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> Steps:
         refused_or_reported(sandbox.upsert(item))
     for item in items[::4] if vector.batch != 1 else ():
         refused_or_reported(sandbox.upsert(vector.item(150), item))
-    yield
     found = sandbox.contents()
     expect.check(not any(item["id"] in found for item in items), "nothing stored", "the vector")
 
 
 @pytest.mark.requirement("COM-CONC-1")
-def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
+def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     """Vectors that are upserted together are found together where they belong, each with its own metadata.
 
     They go in turn into places of several namespaces and tenants, as far as these are offered.
@@ -385,7 +376,6 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     expect.check(not lost, "each upsert to be carried out in its place", ", ".join(map(str, lost)), on=lost)
     for number in taken:
         homes[number].held.add(items[number]["id"])
-    yield
     for place in places:
         own = [items[number] for number in taken if homes[number] is place]
         with unless_tenants_share(vector, places):

@@ -118,11 +118,6 @@ class Graph(GraphCapabilities):
         apart = all(map(self.capabilities.flag, ("supports_namespaces", "supports_property_filters")))
         return MANY_ITEMS if apart else MANY_SEEN
 
-    @property
-    def has_room(self) -> bool:
-        written = self.shared.written_items
-        return len(written.made) + len(written.older) < self.most_items * 3 // 4
-
     def relieve(self, reply: Reply | StreamReply) -> bool:
         if not self.is_full(reply):
             return False
@@ -166,12 +161,11 @@ class Graph(GraphCapabilities):
         """Delete what earlier tests wrote, once it is much."""
         written = self.shared.written_items
         written.age()
-        if len(written.older) < self.most_items and not self.shared.crowded and not self._makes_room():
+        if len(written.older) < self.most_items and not self.shared.crowded:
             return
         least = 1 if self.shared.crowded else FEW_ITEMS
         self.shared.crowded = False
         self.client.provider.clear()
-        self.shared.begun.clear()
         for seeded in self.shared.seeded.values():
             if any(tenant is not None for tenant, _ in seeded):
                 seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
@@ -179,12 +173,6 @@ class Graph(GraphCapabilities):
             self.settling.pause()
             with self.settling.at_once():
                 written.delete(self, self.at_once, self.lasts, least=least)
-
-    def _makes_room(self) -> bool:
-        """True if tests that are begun early would have too little room (R115)."""
-        if not self.settling.late or self.shared.begun:
-            return False
-        return sum(not self.lasts(item) for item in self.shared.written_items.older) > self.most_items // 4
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""

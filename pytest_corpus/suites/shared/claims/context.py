@@ -15,7 +15,7 @@ from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import with_fault
-from pytest_corpus.kit.fixtures import Steps, core, in_turn, rules
+from pytest_corpus.kit.fixtures import core, in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
@@ -169,7 +169,7 @@ class TestObservability:
 
     @core("COM-OBS-2")
     @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
-    def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> Steps:
+    def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> None:
         """Refused, malformed and expired calls are observed like any other."""
         if failing == "wrong_context":
             reply = subject.call(subject.principal, ctx={"deadline_ms": "soon"})
@@ -178,7 +178,6 @@ class TestObservability:
         expect.readable(reply)
         with expect.resting_on({**REFUSED_BY, "wrong_types": subject.checked}[failing]):
             expect.check(reply.is_error, "a refusal", str(reply))
-        yield
         holds("COM-OBS-2", reply, subject)
 
     @pytest.mark.requirement("COM-OBS-8")
@@ -189,11 +188,10 @@ class TestObservability:
             holds("COM-OBS-8", in_full_context(subject, name)[0], subject)
 
     @pytest.mark.requirement("COM-OBS-9")
-    def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> Steps:
+    def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
         """The same tenant gives the same hash twice, two tenants give two hashes, none is the raw id."""
         subject.require(subject.principal)
         calls_of_one_tenant(subject)
-        yield
         first, second = tenant_hashes(subject)
         expect.check(first == hashes_of_three(subject)[1], "one hash for one tenant", "two")
         expect.check(first != second, "two hashes for two tenants", "one hash for both")
@@ -247,12 +245,11 @@ class TestObservability:
 
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
-    def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> Steps:
+    def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
         """`deadline_bucket` is reported with a deadline, expired ones included, and not without."""
         subject.require(subject.principal)
         asked = {None: plain, HOUR_MS: ample}.get(left_ms, expired)
         replies = [asked(subject, name) for name in subject.working()]
-        yield
         for reply in replies:
             holds("COM-OBS-10", reply, subject)
 

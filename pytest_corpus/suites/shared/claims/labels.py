@@ -4,14 +4,13 @@ import base64
 import itertools
 import json
 import urllib.parse
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
@@ -19,7 +18,7 @@ from pytest_corpus.kit.answer_cache import cached, plain, remembered
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import with_fault
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Keys, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -43,9 +42,6 @@ SHORTER = 0.9
 
 DEADLINES, MOST_BUCKETS = 50, 20
 """The number of deadlines between a second and a minute, and the most buckets that they may have (R66)."""
-
-PARTS = 8
-"""The number of parts of a span of deadlines where looking at a label takes longer than a call."""
 
 IDENTICAL, MOST_IDENTICAL = 3, 5
 """So many identical calls are compared; more, if a label had another value in each of them."""
@@ -88,14 +84,13 @@ class TestLabels:
         holds("COM-OBS-26", subject.send(request, secrets={"unknown operation": name}), subject)
 
     @pytest.mark.requirement("COM-OBS-27")
-    def test_identical_calls_have_the_same_labels(self, subject: Subject) -> Steps:
+    def test_identical_calls_have_the_same_labels(self, subject: Subject) -> None:
         """No label of a plain call, or of its counters, has another value in each of several identical calls."""
         subject.require(subject.principal)
         seen: list[dict[str, set[str]]] = []
         unique: list[str] = []
         for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
             replies = [subject.call(subject.principal) for _ in range(number)]
-            yield
             seen += [values_of(reply.exchange) for reply in replies]
             unique = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
             if not unique:
@@ -105,7 +100,7 @@ class TestLabels:
             raise Violation("the same labels for identical calls", found=Keys(unique), path="extra")
 
     @pytest.mark.requirement("COM-OBS-13")
-    def test_content_does_not_become_a_label(self, subject: Subject) -> Steps:
+    def test_content_does_not_become_a_label(self, subject: Subject) -> None:
         """No label has another value in each of several calls whose content differs, a hash of it included (R125)."""
         subject.require(subject.principal)
         replies: list[Reply] = []
@@ -113,7 +108,6 @@ class TestLabels:
         for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
             args = [subject.requests.distinct(subject.principal) for _ in range(number)]
             replies += [subject.call(subject.principal, each) for each in args]
-            yield
             seen = [values_of(reply.exchange) for reply in replies]
             derived = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
             if not derived:
@@ -127,7 +121,7 @@ class TestLabels:
             raise found.seen_in(*(reply.exchange for reply in replies))
 
     @pytest.mark.requirement("COM-OBS-19")
-    def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> Steps:
+    def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
         """Many different deadlines have only a few different labels."""
         subject.require(subject.principal)
         name = "health" if subject.works("health") else subject.principal
@@ -138,8 +132,7 @@ class TestLabels:
             expect.readable(reply)
             return reply
 
-        parts = PARTS if inputs.read("late", lambda: bool(subject.client.late.seen_s)) else 2
-        found = yield from labels_between(ask, 0, DEADLINES - 1, parts)
+        found = labels_between(ask, 0, DEADLINES - 1)
         many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
         expect.check(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
 
@@ -261,30 +254,20 @@ def long_enough(ms: Any, frame: int = 0) -> None:
     expect.check(ms is None or ms >= least, f"at least {least:g} ms", f"{ms:.3g}" if ms else "0", "ms", frame=frame)
 
 
-def labels_between(
-    ask: Callable[[int], Reply], first: int, last: int, parts: int = 2
-) -> Generator[None, None, set[str]]:
+def labels_between(ask: Callable[[int], Reply], first: int, last: int) -> set[str]:
     """The labels of some deadlines, from the first to the last; between two in one bucket there is no other bucket.
 
-    A span whose ends differ is divided into `parts`, all such spans at once; into more than two the whole one is
-    divided before anything is known.
+    Spans whose ends differ are divided, all of them at once.
     """
     known: dict[int, str] = {}
-    asked = [first, *([] if parts == 2 else between(first, last, parts)), last]
+    asked = [first, last]
     while asked:
         replies = [ask(number) for number in asked]
-        yield
         labels = [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
         known.update(zip(asked, labels, strict=True))
         spans = [(low, high) for low, high in itertools.pairwise(sorted(known)) if known[low] != known[high]]
-        inner = {number for low, high in spans for number in between(low, high, parts)}
-        asked = sorted(inner - known.keys())
+        asked = sorted({(low + high) // 2 for low, high in spans} - known.keys())
     return set(known.values())
-
-
-def between(low: int, high: int, parts: int) -> list[int]:
-    """The numbers that divide a span into parts."""
-    return [low + (high - low) * part // parts for part in range(1, parts)]
 
 
 def spellings(tenant: str) -> set[str]:

@@ -132,10 +132,9 @@ class Cleanup:
         self._shared.used.clear()
         self._shared.sandboxes.clear()
         self._shared.temporary_namespaces.clear()
-        self._shared.ahead = {place for begun in self._shared.begun.values() for place in begun.places}
         self._vector.client.provider.clear()
         try:
-            for place in [each for each in self._shared.made_namespaces if each not in lasting | self._shared.ahead]:
+            for place in [each for each in self._shared.made_namespaces if each not in lasting]:
                 if not self._drop(place):
                     return
             if len(self._shared.scratched) > KEPT_VECTORS:
@@ -221,11 +220,10 @@ class Cleanup:
 
     @property
     def held(self) -> set[Place]:
-        """The namespaces of sandboxes, and those that tests wrote to which were begun early."""
-        begun = {place for begun in self._shared.begun.values() for place in begun.places}
+        """The namespaces of sandboxes, and those that other tests in flight use."""
         used = turns.in_others(self._shared, "used")
         sandboxes = chain(self._shared.sandboxes, *turns.in_others(self._shared, "sandboxes"))
-        return {each.place for each in sandboxes}.union(self._shared.ahead, begun, *used)
+        return {each.place for each in sandboxes}.union(*used)
 
     def _spare(self) -> list[Place]:
         """The namespaces that nothing speaks of any more, or that are made again when something does."""

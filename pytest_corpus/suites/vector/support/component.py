@@ -19,7 +19,6 @@ from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
-from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
@@ -230,15 +229,6 @@ class Vector(VectorConditions):
         before_s = self.settle.waited_s
         self._preparation.prepare(request)
         return postponed(request, self.settle.waited_s - before_s)
-
-    @property
-    def has_room(self) -> bool:
-        held = len(self._cleanup.held) + MIN_NAMESPACES + 1
-        return bool(self.namespaces) and held < min(self.most_namespaces, self.shared.room or self.most_namespaces)
-
-    @property
-    def places(self) -> list[Any]:
-        return [*self.shared.made_namespaces]
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
         return self.is_full(reply) and self._cleanup.relieve(reply.exchange.request)

@@ -107,7 +107,6 @@ class VectorShared(Shared):
         passing: those of sandboxes that the current test cannot speak of without the sandbox.
         used: those that the current test speaks of.
         sandboxes: the sandboxes that the current test holds.
-        ahead: the namespaces that the current test, or one that follows, wrote to before its turn.
         refused: the namespace for which there was no room, last.
         room: how many namespaces there is room for, as was seen; None while that is not known.
         scratched: the ids that may be in the namespace of plain writes.
@@ -140,7 +139,6 @@ class VectorShared(Shared):
     temporary_namespaces: set[Place] = field(default_factory=set)
     used: set[Place] = field(default_factory=set)
     sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
-    ahead: set[Place] = field(default_factory=set)
     refused: Place | None = None
     room: int | None = None
     scratched: dict[str, None] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Batches, transactions, pages: sound, spoiled, filled to their limit (SPECIFICATION 7.3.3, 11.5, 12.5; R31, R32)."""
 
 import math
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place, value_of
 from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox, observed
 from pytest_corpus.suites.graph.support.scenarios import words
-from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, keep, lasting_place
+from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, lasting_place
 
 MOST_OPS = 6_000
 """The suite does not fill a larger limit."""
@@ -166,10 +166,9 @@ def sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
 
 
-def spoiled(graph: Graph, name: str, place: str, kind: str) -> Generator[None, None, Spoiled]:
+def spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
     """A batch that writes nodes, or a transaction that writes, updates and deletes some, with an unusable operation."""
     found = cached(graph, ("spoiled", name, place, kind), partial(_spoiled, carrying(graph, name), name, place, kind))
-    yield
     found.look()
     return found
 
@@ -184,8 +183,6 @@ def _spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled:
     at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
     reply = sandbox.call_many(name, *steps[:at], unusable(sandbox, kind), *steps[at:])
     expect.either(reply, "BadRequest", "NotSupported")
-    if sandbox.graph.settling.late:
-        keep(sandbox)
     written = [value_of(node) for node in nodes[: len(steps)]]
     return Spoiled(reply, at, written, before, sandbox, SPOILING[name].index((place, kind)))
 
