@@ -361,11 +361,6 @@ class Subject(Target):
     def settle(self) -> Settle:
         return self.settling.known
 
-    @property
-    def late_s(self) -> float:
-        """The seconds that tests wait for writes to show, or for reports, as far as that is known."""
-        return max(self.settle.seconds or 0.0, self.client.late.seen_s)
-
     # -- what was seen ---------------------------------------------------------------------------------
 
     @property

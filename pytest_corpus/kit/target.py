@@ -68,6 +68,11 @@ class Target:
         """True if what one test writes lies apart from what another looks at."""
         return True
 
+    @property
+    def room(self) -> int | None:
+        """The number of tests in flight that the store has room for; None if that is not limited."""
+        return None
+
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
 

@@ -157,6 +157,8 @@ class InFlight:
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
         self.width.limit(target.capabilities)
+        if target.room is not None:
+            self.width.narrow(target.room, "so many have a namespace (`--corpus-max-namespaces`)")
         if why := confusion(target):
             self.width.narrow(1, why)
         if target.holds_much and self._attempts:
@@ -207,7 +209,8 @@ class InFlight:
     ) -> Sighting | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open and target.keeps_apart:
-            self.width.ran_alone(target.part.made, late_s=target.late_s)
+            late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
+            self.width.ran_alone(target.part.made, late_s=late_s)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))

@@ -29,9 +29,6 @@ from pytest_corpus.suites.vector.support.shared import VectorShared
 
 USUAL_DIMENSIONS = 4
 
-MANY_NAMESPACES = 32
-"""With fewer namespaces than these, tests in flight would wait for each other's."""
-
 INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
 """The number of waits for an index that is not ready and does not say when it will be, and their seconds."""
 
@@ -102,7 +99,12 @@ class StatedLimits(Subject):
 
     @property
     def keeps_apart(self) -> bool:
-        return self.prerequisites.claimed("create_namespace") is True and self.most_namespaces >= MANY_NAMESPACES
+        return self.prerequisites.claimed("create_namespace") is True
+
+    @property
+    def room(self) -> int:
+        """The namespaces that tests in flight may hold, one each: the others are shared, or held besides."""
+        return max(1, min(self.most_namespaces, self.shared.room or self.most_namespaces) - MIN_NAMESPACES)
 
     def at_most(self, top_k: int) -> int:
         """Return this number of matches, or the most that a query may ask for."""

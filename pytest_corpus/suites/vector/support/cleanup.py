@@ -1,6 +1,7 @@
 """Removing what the suite wrote to a vector adapter: after each test what no other one needs, in the end the rest."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -39,6 +40,11 @@ def ids_in(args: Mapping[str, Any]) -> list[str]:
     """The ids of the vectors that an upsert holds."""
     items = speaking(args, "vectors")[1:]
     return [item["id"] for item in items if isinstance(item.get("id"), str) and item["id"]]
+
+
+def dropping(place: Place) -> AbstractContextManager[None]:
+    """Delete a namespace within; a test in flight that needs it waits until it is gone, and makes it again."""
+    return turns.finding_out("dropping", place)
 
 
 def nothing() -> None:
@@ -153,15 +159,16 @@ class Cleanup:
 
     def _drop(self, place: Place) -> bool:
         """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""
-        reply = None if self._shared.keeps_namespaces else self._delete(place)
-        if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
-            return False
-        if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
-            self._gone(place)
-        if place in self._shared.made_namespaces:
-            self._shared.stuck[place] = self._shared.made_namespaces.pop(place)
-            self._shared.keeps_namespaces = reply is None or reply.is_a("NotSupported")
-        return True
+        with dropping(place):
+            reply = None if self._shared.keeps_namespaces else self._delete(place)
+            if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
+                return False
+            if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
+                self._gone(place)
+            if place in self._shared.made_namespaces:
+                self._shared.stuck[place] = self._shared.made_namespaces.pop(place)
+                self._shared.keeps_namespaces = reply is None or reply.is_a("NotSupported")
+            return True
 
     def _delete(self, place: Place) -> Reply:
         vector, (tenant, name) = self._vector.main, place

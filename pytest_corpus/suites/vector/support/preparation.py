@@ -13,7 +13,7 @@ from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
-from pytest_corpus.suites.vector.support.cleanup import Cleanup
+from pytest_corpus.suites.vector.support.cleanup import Cleanup, dropping
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import lost, stored
 from pytest_corpus.suites.vector.support.shared import Item, context_of, speaking, tenant_of
@@ -69,6 +69,8 @@ class Preparation:
         with self._vector.prepares():
             for name, make in self._needed(args, tenant):
                 key = (self._vector.client.instance.generation, tenant, name)
+                with dropping((tenant, name)):
+                    pass
                 with finding_out(id(self._vector.client), key):
                     ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
                     if key not in ready:
