@@ -69,7 +69,7 @@ class Target:
         return True
 
     @property
-    def room(self) -> int | None:
+    def most_in_flight(self) -> int | None:
         """The number of tests in flight that the store has room for; None if that is not limited."""
         return None
 

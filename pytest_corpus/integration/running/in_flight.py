@@ -157,8 +157,8 @@ class InFlight:
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
         self.width.limit(target.capabilities)
-        if target.room is not None:
-            self.width.narrow(target.room, "so many have a namespace (`--corpus-max-namespaces`)")
+        if target.most_in_flight is not None:
+            self.width.narrow(target.most_in_flight, "so many have a namespace (`--corpus-max-namespaces`)")
         if why := confusion(target):
             self.width.narrow(1, why)
         if target.holds_much and self._attempts:

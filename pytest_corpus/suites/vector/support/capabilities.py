@@ -102,7 +102,7 @@ class StatedLimits(Subject):
         return self.prerequisites.claimed("create_namespace") is True
 
     @property
-    def room(self) -> int:
+    def most_in_flight(self) -> int:
         """The namespaces that tests in flight may hold, one each: the others are shared, or held besides."""
         return max(1, min(self.most_namespaces, self.shared.room or self.most_namespaces) - MIN_NAMESPACES)
 
