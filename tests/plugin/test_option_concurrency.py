@@ -105,19 +105,31 @@ def test_a_test_that_does_not_apply_is_run_alone_once_for_each_reason(monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("component", "few"),
+    ("component", "few", "namespaces"),
     [
-        ("graph", "GRA-NODE-1,GRA-EDGE-1,GRA-BATCH-*,GRA-NS-*,GRA-BULK-1"),
-        pytest.param("vector", "VEC-UPSERT-1,VEC-NS-*,VEC-DELETE-*", marks=pytest.mark.slow),
-        *(pytest.param(component, "", marks=pytest.mark.slow) for component in COMPONENTS),
+        ("graph", "GRA-NODE-1,GRA-EDGE-1,GRA-BATCH-*,GRA-NS-*,GRA-BULK-1", "10"),
+        pytest.param("vector", "VEC-UPSERT-1,VEC-NS-*,VEC-DELETE-*", "64", marks=pytest.mark.slow),
+        *(pytest.param(component, "", "64", marks=pytest.mark.slow) for component in COMPONENTS),
+        pytest.param("vector", "", "10", marks=pytest.mark.slow),
     ],
 )
-def test_each_component_has_the_same_statuses(project: Project, component: str, few: str) -> None:
-    """In its whole suite, too."""
-    many = "--corpus-max-namespaces=64"
+def test_each_component_has_the_same_statuses(project: Project, component: str, few: str, namespaces: str) -> None:
+    """In its whole suite, too; and if there are fewer namespaces than tests that could be in flight."""
+    many = f"--corpus-max-namespaces={namespaces}"
     _, alone = project.judged(f"slow_adapters:{component}", few, ONE)
     result, beside = project.judged(f"slow_adapters:{component}", few, WIDE, many)
     assert statuses(beside) == statuses(alone), said(result)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "few"),
+    [("LateVector", "VEC-UPSERT-1,VEC-DELETE-*"), ("late_embedding_metrics", "EMB-EMBED-*,COM-OBS-*")],
+)
+def test_what_comes_late_is_waited_for_by_several_tests(project: Project, adapter: str, few: str) -> None:
+    """With `auto`, although the calls take no time."""
+    result, report = project.judged(f"late_adapters:{adapter}", few, AUTO)
+    assert violated(report) == set(), said(result)
+    assert "because tests wait for the adapter" in "".join(notes(result)), said(result)
 
 
 def test_an_adapter_that_answers_at_once_is_run_one_test_at_a_time(project: Project) -> None:
@@ -158,6 +170,8 @@ def test_what_was_sent_in_company_is_not_sent_again() -> None:
     assert not tests.doubts(attempt)
     attempt.part.exchanges.append(Exchange({}, False))
     assert tests.doubts(attempt)
+    attempt.unoffered = NotApplicable("too large")  # asked of facts that were found out alone
+    assert not tests.doubts(attempt)
 
 
 def test_calls_that_disturb_each_other_are_one_finding(project: Project) -> None:

@@ -196,10 +196,13 @@ class InFlight:
     def doubts(self, attempt: Attempt | None) -> bool:
         """Wait until nothing is under way; True if a test must not use the facts that are known.
 
-        They may have been found out wrong beside others; and what the test sent already may be cached by the adapter.
+        They may have been found out wrong beside others; and what the test sent already may be cached by the adapter. That
+        a test does not apply is asked of facts that were found out alone, once they were.
         """
         self.quiet()
         if attempt is None or not (attempt.part.made or (self._learns_beside and attempt.failed)):
+            return False
+        if attempt.unoffered is not None and not self._learns_beside:
             return False
         self._learns_beside = False
         return True

@@ -65,24 +65,24 @@ GRA-BULK-1 MUST: `bulk_vertices` lists the nodes that were written, as they are 
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_bulk_ops; quiet
   hint: list every node, the first one included, with its labels and properties as they are now
 GRA-BULK-2 MUST: The result of `bulk_vertices` is of the schema: `nodes` of ids, labels and properties.
-  from SCHEMA 4.4.2, R32; needs supports_bulk_ops; quiet
+  from SCHEMA 4.4.2, R32; needs supports_bulk_ops
   hint: give each node `id`, `labels` ([] for none) and `properties`, and no undocumented key
 GRA-BULK-3 MUST: Following the pages gives every node exactly once, and ends.
   from SPECIFICATION 11.5, R32; needs supports_bulk_ops; quiet
   hint: give next_cursor or next_page_token while nodes are left, go on after the last one, and end without
 GRA-BULK-4 MUST: A page has no more nodes than `limit`.
-  from SPECIFICATION 11.5, SPECIFICATION 14.4; needs supports_bulk_ops; quiet
+  from SPECIFICATION 11.5, SPECIFICATION 14.4; needs supports_bulk_ops
   hint: cut the page to `limit` nodes, not to limit + 1
 GRA-BULK-5 MUST: `filter` is heeded on every page, or refused permanently.
-  from ERRORS 6.4, R31, R32; needs supports_bulk_ops; quiet
+  from ERRORS 6.4, R31, R32; needs supports_bulk_ops
   hint: filter before you cut pages, on every page, or refuse the filter
 GRA-BULK-6 MUST: A `limit`, `cursor` or `filter` of the wrong type is refused with BAD_REQUEST.
-  from SPECIFICATION 17.2, R8; needs supports_bulk_ops; quiet
+  from SPECIFICATION 17.2, R8; needs supports_bulk_ops
   hint: check that limit is an integer, cursor a string and filter an object before use
 GRA-BULK-7 SHOULD: A `cursor` that was never given out is refused with BAD_REQUEST.
-  from SPECIFICATION 11.5; needs supports_bulk_ops; quiet
+  from SPECIFICATION 11.5; needs supports_bulk_ops
   hint: refuse a cursor that you cannot decode or did not give out; do not begin again
 GRA-BULK-8 SHOULD: A `limit` below 1 is refused with BAD_REQUEST.
-  from SPECIFICATION 4.1, R42, R118; needs supports_bulk_ops; quiet
+  from SPECIFICATION 4.1, R42, R118; needs supports_bulk_ops
   hint: refuse a limit of zero or less; do not take it for the default, or for no limit
 """
