@@ -25,7 +25,7 @@ FEW, MANY = (8, 5), 32
 TRIALS, TRIAL_S = 3, 5.0
 """The number of calls that are made to find out if tests can be in flight from the first one on, and their limit."""
 
-FIRST = 4
+FIRST = 8
 """The width to begin with."""
 
 SLOWER = 3.0
