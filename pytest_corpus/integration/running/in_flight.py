@@ -196,8 +196,8 @@ class InFlight:
     def doubts(self, attempt: Attempt | None) -> bool:
         """Wait until nothing is under way; True if a test must not use the facts that are known.
 
-        They may have been found out wrong beside others; and what the test sent already may be cached by the adapter. That
-        a test does not apply is asked of facts that were found out alone, once they were.
+        They may have been found out wrong beside others; and what the test sent already may be cached by the adapter.
+        If a test did not apply, facts that were found out alone are good enough.
         """
         self.quiet()
         if attempt is None or not (attempt.part.made or (self._learns_beside and attempt.failed)):
