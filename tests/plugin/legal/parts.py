@@ -92,6 +92,14 @@ def single(number: float) -> float:
     return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
+class Owned(dict[str, Any]):
+    """The graphs of one tenant."""
+
+    def __init__(self, graphs: Mapping[str, Any], owner: str | None) -> None:
+        super().__init__(graphs)
+        self.owner = owner
+
+
 class Folded:
     """A query that gives each of its rows once."""
 

@@ -22,6 +22,7 @@ from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READER
 from pytest_corpus.suites.graph.support.written_items import MANY
 
 _NAMESPACE = re.compile(r"'namespace': '([^']*)'")
+_READS = re.compile(r"'filter'|'op': '(graph\.)?query'")
 
 
 class Readers:
@@ -163,7 +164,7 @@ class GraphSettling(Settling):
         super().__init__(graph)
         self._graph = graph
         begun = f"{graph.settings.run_prefix}|{graph.settings.process_prefix}"
-        self._group = re.compile(rf"((?:{begun})(?:\d+|[ps]))\b")
+        self._group = re.compile(rf"((?:{begun})(?:\d+|[ps]\b))")
 
     def places(self, request: Mapping[str, Any]) -> frozenset[str]:
         args = request.get("args")
@@ -197,9 +198,9 @@ class GraphSettling(Settling):
             super().note(request, refused=refused)
 
     def looks(self, name: str, request: Mapping[str, Any]) -> bool:
-        """True if a request reads what was written; a write may do so only if it has a filter."""
+        """True if a request reads what was written; a write may do so only if it has a filter or a query."""
         direct = self.known.in_order and self._graph.operation(name).mutating
-        return super().looks(name, request) and not (direct and "'filter'" not in str(request.get("args")))
+        return super().looks(name, request) and not (direct and not _READS.search(str(request.get("args"))))
 
     def trials(self) -> Iterator[Look]:
         graph = self._graph
