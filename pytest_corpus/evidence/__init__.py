@@ -1,1 +1,1 @@
-"""Transcripts: runs recorded exchange by exchange, replayed, and judged again without the adapter."""
+"""Transcripts: a run is recorded exchange by exchange, replayed, and judged again without the adapter."""

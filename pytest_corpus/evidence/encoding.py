@@ -1,4 +1,4 @@
-"""Exchanges as JSON values, and back: what a transcript holds of a call, and what an HTTP archive has of one."""
+"""Converts exchanges to JSON values and back, for transcripts, and reads exchanges from HTTP archives."""
 
 import base64
 import binascii
@@ -31,7 +31,7 @@ TEXT = "json_text"
 
 
 def value(given: Any) -> Any:
-    """A value that is written as it is, or by its text if it is not plain JSON."""
+    """Encode a value: unchanged if it is plain JSON, otherwise as its text."""
     kind = type(given)
     if kind is bool or (kind is str and given.isascii()) or (kind is float and math.isfinite(given)):
         return given
@@ -43,27 +43,27 @@ def value(given: Any) -> Any:
 
 
 def fragment(given: Any) -> Any:
-    """A value as `value` has it, already written."""
+    """Encode a value like `value`, as JSON text."""
     data = to_bytes(given)
     return orjson.Fragment(data) if read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data else value(given)
 
 
 def text_of(written: Any) -> str:
-    """The JSON text of a value that `value` wrote, as it travelled."""
+    """The original JSON text of an encoded value."""
     if isinstance(written, dict) and set(written) == {TEXT}:
         return str(written[TEXT])
     return to_bytes(written).decode()
 
 
 def given(written: Any) -> Any:
-    """The value that `value` wrote."""
+    """Decode an encoded value."""
     if isinstance(written, dict) and set(written) == {TEXT}:
         return read_exactly(str(written[TEXT]).encode("utf-8", "surrogatepass"))[0]
     return written
 
 
 def calls(made: Sending, requests: Sequence[Any]) -> dict[str, Any]:
-    """What was sent together: the requests as they were written, with the answers and the reports."""
+    """Encode concurrent calls: the requests as they were sent, with answers and reports."""
     if made.raw is not None:
         return raw(made.raw, made.answer, made.component)
     written = list(map(exchange, made.exchanges, requests))
@@ -73,7 +73,7 @@ def calls(made: Sending, requests: Sequence[Any]) -> dict[str, Any]:
 
 
 def exchange(made: Exchange, request: Any) -> dict[str, Any]:
-    """The request as it was written, the answer and the reports of a call, without what is empty."""
+    """Encode a call: the request as it was sent, the answer and the reports, without empty members."""
     observed = made.observed.awaited(OBSERVATION).awaited(OUTCOME)
     members = {
         "entry_point": entry_point_of(made),
@@ -97,7 +97,7 @@ def exchange(made: Exchange, request: Any) -> dict[str, Any]:
 
 
 def fill(made: Exchange, written: Mapping[str, Any]) -> None:
-    """Give an exchange the answer and the reports that were recorded."""
+    """Set the recorded answer and reports of an exchange."""
     observed = made.observed
     made.frames = [
         Frame(body := given(each["body"]), each["size"], each["at_s"], finite=body is each["body"])
@@ -119,7 +119,7 @@ def _members(written: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fault(written: Mapping[str, Any] | None) -> CallFault | None:
-    """The fault that was recorded."""
+    """Decode a recorded fault."""
     if written is None:
         return None
     raised = written.get("raised")
@@ -127,7 +127,7 @@ def fault(written: Mapping[str, Any] | None) -> CallFault | None:
 
 
 def raw_request(request: RawRequest) -> dict[str, Any]:
-    """A raw request of a transport test."""
+    """Encode a raw request of a transport test."""
     asked = {each.name: getattr(request, each.name) for each in fields(request)}
     return {
         **asked,
@@ -138,7 +138,7 @@ def raw_request(request: RawRequest) -> dict[str, Any]:
 
 
 def raw(request: RawRequest, made: RawAnswer, component: str) -> dict[str, Any]:
-    """A raw request of a transport test, and the bytes that came back."""
+    """Encode a raw request of a transport test, and the received bytes."""
     came = {each.name: getattr(made, each.name) for each in fields(made)}
     return {
         "entry_point": "raw",
@@ -154,7 +154,7 @@ def raw(request: RawRequest, made: RawAnswer, component: str) -> dict[str, Any]:
 
 
 def raw_answer(written: Mapping[str, Any]) -> RawAnswer:
-    """The raw answer that was recorded."""
+    """Decode a recorded raw answer."""
     members = {each.name: written[each.name] for each in fields(RawAnswer) if each.name in written}
     members["fault"] = fault(written["fault"])
     members["headers"] = tuple((name, each) for name, each in written["headers"])
@@ -164,7 +164,7 @@ def raw_answer(written: Mapping[str, Any]) -> RawAnswer:
 
 
 def arrivals(made: Sequence[Arrival]) -> list[dict[str, Any]]:
-    """The arrivals at the provider: the operation, the chunk, and what was handed on."""
+    """Encode the arrivals at the provider: operation, chunk, and the context that was passed on."""
     return [
         {
             "op": each.op,
@@ -187,19 +187,19 @@ def _raised(written: Mapping[str, Any]) -> EscapedException:
 
 
 def _body(frame: Frame) -> Any:
-    """The value of a frame; one that was read as plain JSON is written as it is."""
+    """The value of a frame, unchanged if it was parsed as plain JSON."""
     is_plain = frame.finite and not (isinstance(frame.body, dict) and TEXT in frame.body)
     return frame.body if is_plain else fragment(frame.body)
 
 
 def _report(made: Observation | Count) -> dict[str, Any]:
-    """An observation or a counter, without the defaults of the interface and without what the suite notes of it."""
+    """Encode an observation or a counter, without default values and without the suite's remarks."""
     members = {each.name: getattr(made, each.name) for each in fields(made) if each.compare}
     return {key: value(each) for key, each in members.items() if each not in ("", {})}
 
 
 def _bytes(data: str | bytes | None) -> Any:
-    """Bytes as text if they are ASCII, else in base64."""
+    """Encode bytes: as text if they are ASCII, otherwise in base64."""
     if not isinstance(data, bytes):
         return data
     return {"ascii": data.decode()} if data.isascii() else {"base64": base64.b64encode(data).decode()}
@@ -212,7 +212,7 @@ def _unbytes(written: Any) -> Any:
 
 
 class TrafficError(PlainError, ValueError):
-    """A file that is not an HTTP archive: one sentence that says why."""
+    """A file that is not an HTTP archive. One sentence gives the reason."""
 
 
 ARCHIVE = "transcript/archive"
@@ -222,11 +222,11 @@ MOST_OF_ARCHIVE = 32 * 2**20
 
 
 def entries(path: Path) -> Iterator[tuple[int, Exchange]]:
-    """The exchanges of an archive, each with the number of its entry; other requests than envelopes are left out.
+    """Yield the exchanges in an archive with their entry numbers. Requests that are not envelopes are skipped.
 
     Raises:
-        TrafficError: it is not an archive.
-        FileRefused: it cannot be read, or is beyond the limits of an archive.
+        TrafficError: the file is not an archive.
+        FileRefused: the file cannot be read or exceeds the limits of an archive.
     """
     try:
         archive = bounded.value(bounded.contents(path, MOST_OF_ARCHIVE))
@@ -278,7 +278,7 @@ def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
 
 
 def _parts(body: bytes, kind: str) -> Iterator[bytes]:
-    """The documents of a body: one, a line each, or an event each."""
+    """The documents in a body: a single one, one per line, or one per event."""
     if kind not in (NDJSON, SSE):
         yield body
         return

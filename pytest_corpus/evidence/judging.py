@@ -1,6 +1,6 @@
-"""The options of a recorded run that decide how its transcript is judged; nothing else is taken from its header.
+"""The options of a recorded run that determine how its transcript is judged. The rest of its header is ignored.
 
-A transcript comes from somebody else. None of these options names an address, a command, a path or a module.
+Transcripts are untrusted, so none of these options names an address, a command, a path or a module.
 """
 
 import math
@@ -74,10 +74,10 @@ SWITCHES = ("strict",)
 
 
 def stated(transcript: Transcript) -> dict[str, str]:
-    """The options of the run that decide what its tests do, and what they come to.
+    """The options of the run that influence its tests and their results.
 
     Raises:
-        TranscriptError: the header states another option, or one with a value that it cannot have.
+        TranscriptError: the header contains another option or an invalid value.
     """
     found: dict[str, str] = {}
     for name, value in transcript.header["options"].items():
@@ -96,7 +96,7 @@ def stated(transcript: Transcript) -> dict[str, str]:
 
 
 def arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
-    """The options of the run as arguments of pytest, for another run. Raises TranscriptError as `stated`."""
+    """The options of the run as arguments for another pytest run. Raises TranscriptError as `stated` does."""
     header: Mapping[str, Any] = transcript.header
     options = {name: value for name, value in stated(transcript).items() if name not in leave_out}
     limits = [f"--corpus-seed={int(header['seed'])}", f"--corpus-call-timeout={header['call_timeout_s']:g}"]

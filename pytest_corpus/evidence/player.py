@@ -1,4 +1,4 @@
-"""Gives each test the answers that a transcript holds, in place of an adapter."""
+"""Gives each test the recorded answers of a transcript instead of calling an adapter."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pytest_corpus.validation.sealed_lines import dumps
 
 
 class Unrecorded(Exception):
-    """A test asks for something that the transcript does not hold."""
+    """A test needs something that the transcript does not contain."""
 
 
 class Player(Source):
-    """The record of the current test, and of the facts that tests share: calls in order, and what was read.
+    """The record of the current test and of shared facts: its calls in order, and its readings.
 
     Attributes:
-        diverged: why the current test cannot be judged; empty if everything that it asked for is recorded.
+        diverged: the reason why the current test cannot be judged; empty as long as the record has everything.
     """
 
     def __init__(self, transcript: Transcript, label: str) -> None:
@@ -48,7 +48,7 @@ class Player(Source):
         return self._trace.process
 
     def begin(self, test: str, repetition: int) -> None:
-        """Begin another test."""
+        """Start to replay another test."""
         key: Key = (self.label, test, repetition)
         self._trace, self.diverged = self.transcript.tests.get(key, TestTrace()), ""
         self._parts = [_Part.of(self._trace, "")]
@@ -56,21 +56,21 @@ class Player(Source):
             self.diverged = "the transcript does not have this test"
 
     def end(self) -> str:
-        """The reason why the test cannot be judged; empty if it used all of the recording, and no more."""
+        """The reason why the test cannot be judged; empty if it used the complete recording and nothing else."""
         if left := self._parts[0].left:
             self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
         return self.diverged
 
     def enter(self, scope: str) -> None:
-        """Find out a fact, whichever test found it out then."""
+        """Start to determine a shared fact, with the recording of the test that determined it."""
         self._parts.append(_Part.of(self._facts.get((self.process, scope), TestTrace()), scope))
 
     def leave(self) -> None:
-        """Go on with the test."""
+        """Continue with the test."""
         self._parts.pop()
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:
-        """Return what was read then."""
+        """Return a recorded reading."""
         part = self._parts[-1]
         readings, place = part.readings.get(what, ()), part.read[what]
         part.read[what] += 1
@@ -81,14 +81,14 @@ class Player(Source):
         return look()
 
     def sleep(self, seconds: float) -> None:
-        """Do not wait: the answers are there."""
+        """Return at once, because the answers are recorded."""
 
     def next(self, entry_point: str, component: str, *asked: Any) -> dict[str, Any]:
-        """The record of the next call, or of calls at the same time, as the transcript holds it.
+        """The recorded next call, or the recorded group of concurrent calls.
 
         Raises:
-            Unrecorded: the next call in the transcript is another one, or there is none.
-            Unresponsive: the call was not made, because earlier ones had come to no end.
+            Unrecorded: the next call in the transcript is different or missing.
+            Unresponsive: the call was not made, because earlier calls did not finish.
         """
         part = self._parts[-1]
         if not self.diverged and not part.left:
@@ -109,7 +109,7 @@ class Player(Source):
 
 @dataclass(slots=True)
 class _Part:
-    """The record of a test, or of a fact, and how much of it was taken; `lines` are those of its exchanges."""
+    """The record of a test or of a fact, and the position in it; `lines` are the lines of its exchanges."""
 
     lines: Sequence[bytes]
     readings: Mapping[str, list[Any]]
@@ -118,22 +118,22 @@ class _Part:
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Part:
-        """The part of a test that found out a fact, or none."""
+        """The part of a test that determined a fact, or None."""
         ended = trace.ended
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
     @property
     def left(self) -> int:
-        """The number of exchanges that were not taken."""
+        """The number of exchanges that were not used."""
         return len(self.lines) - self.place
 
 
 class RecordedInstance:
-    """Answers calls from a record, as an instance of an adapter does.
+    """Answers calls from a record. It has the interface of an adapter instance.
 
     Attributes:
-        asked: the hooks that the factory asked for.
-        remote: what is known of an adapter that ran outside the process of the suite.
+        asked: the hooks that the factory requested.
+        remote: the recorded facts of an adapter in another process.
     """
 
     asked: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ class RecordedInstance:
         self.remote: Any = _remote(facts) if facts["transport"] else None
 
     def open(self, _components: tuple[str, ...]) -> None:
-        """Begin; nothing is opened."""
+        """Do nothing: a record needs no connection."""
         self.generation += 1
 
     def another(self, hooks: Hooks, _call_timeout: float) -> RecordedInstance:
@@ -154,25 +154,25 @@ class RecordedInstance:
         return other
 
     def is_copy_of(self, _other: Any) -> bool:
-        """False: what it was is read from the record."""
+        """False, because the record already contains the facts of the copy."""
         return False
 
     def close(self) -> list[str]:
-        """End; nothing was opened."""
+        """Do nothing: nothing was opened."""
         return []
 
     @property
     def hooks(self) -> frozenset[str]:
-        """The hooks that the adapter asked for, or had called until then."""
+        """The hooks that the adapter requested, or had called until now."""
         return frozenset(self.remote.hooks.called if self.remote else self._facts["hooks"])
 
     @property
     def hears_logs(self) -> bool:
-        """True if log records of the adapter were heard."""
+        """True if the log records of the adapter were visible."""
         return bool(self._facts["hears_logs"])
 
     def serves(self, component: str) -> bool:
-        """True if the adapter was asked for a component."""
+        """True if the adapter served the component."""
         return component in self._facts["components"]
 
     def names(self, component: str) -> bool:
@@ -184,7 +184,7 @@ class RecordedInstance:
         return component in self._facts["streams"]
 
     def answer(self, sending: Sending) -> None:
-        """Give calls the answers that they had, with everything that was observed of them."""
+        """Set the recorded answers of calls, with all recorded observations."""
         if sending.raw is not None:
             asked = [encoding.raw_request(sending.raw)]
         else:
@@ -202,7 +202,7 @@ class RecordedInstance:
         expect_reports(sending, observes="metrics" in self.hooks or self.remote is not None)
 
     def _arrive(self, found: Mapping[str, Any]) -> None:
-        """Let what reached the provider then reach it now."""
+        """Report the recorded arrivals at the provider now."""
         self.generation = found.get("generation", self.generation)
         for each in found.get("arrivals", ()):
             facts = encoding.given(each.get("facts", {}))
@@ -215,14 +215,14 @@ class RecordedInstance:
 def recorded_client(
     declaration: Declaration, player: Player, facts: Mapping[str, Any], call_timeout: float = 30.0, **options: Any
 ) -> AdapterClient:
-    """A client that gets its answers from a record."""
+    """A client whose answers come from a record."""
     hooks = Hooks()
     instance = RecordedInstance(player, facts, hooks)
     return AdapterClient(declaration, call_timeout, hooks=hooks, instance=instance, **options).open(())
 
 
 def _remote(facts: Mapping[str, Any]) -> Any:
-    """The adapter at an address, as far as tests look at it; the hooks that it called are those of the record."""
+    """The facts that tests need about an adapter at an address; its called hooks come from the record."""
     scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
     return SimpleNamespace(
         address=SimpleNamespace(scheme=scheme), hooks=SimpleNamespace(called=set(), given_up=0), known={}

@@ -1,4 +1,4 @@
-"""The record of the test that runs in this process: its exchanges, and everything else that it took in."""
+"""Records the test that runs in this process: its exchanges and its other inputs."""
 
 import base64
 import json
@@ -26,9 +26,9 @@ class RecordedTest:
     """The requests, answers and readings of one test.
 
     Attributes:
-        test, repetition: the test.
-        events: its calls in order; encoded when they are written, because reports of a call may come late.
-        readings: what it read besides answers, by the fact that it found out (or none) and by name.
+        test, repetition: the identity of the test.
+        events: its calls in order. They are encoded when they are written, because reports may arrive late.
+        readings: its inputs besides answers, by shared fact (or none) and name.
     """
 
     test: str = ""
@@ -37,9 +37,9 @@ class RecordedTest:
     readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
     def place_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
-        """The place of an exchange in the transcript, and of those of a story.
+        """The place of an exchange in the transcript, and the places of the exchanges of a story.
 
-        It is the number in the test, from 1, and the test if it is another.
+        A place is the number in the test, from 1, and the test if it is another test.
         """
         if exchange is None or exchange.record is None:
             return {}
@@ -51,11 +51,11 @@ class RecordedTest:
 
 
 class Recorder(Source):
-    """Keeps what the current test sends, gets and reads.
+    """Records the requests, answers and readings of the current test.
 
     Args:
         process: the name of this process, if it is one of several.
-        secrets: the secrets of the environment, which are masked.
+        secrets: secrets of the environment, to be masked.
     """
 
     def __init__(self, process: str, secrets: Iterable[str]) -> None:
@@ -66,24 +66,24 @@ class Recorder(Source):
         self._waiting = ""
 
     def introduce(self, adapter: Mapping[str, Any]) -> None:
-        """Note the facts of an adapter that was opened; they are written before its next test."""
+        """Note the facts of an opened adapter; they are written before its next test."""
         self._waiting += self.line({"kind": "adapter", "process": self.process, **adapter})
 
     def begin(self, test: str, repetition: int) -> RecordedTest:
-        """Begin another test."""
+        """Start to record another test."""
         self._test, self._scopes = RecordedTest(test, repetition), []
         return self._test
 
     def enter(self, scope: str) -> None:
-        """Note that what follows finds out a fact, which other tests share."""
+        """Mark what follows as part of a fact that tests share."""
         self._scopes.append(scope)
 
     def leave(self) -> None:
-        """Note that the fact is known."""
+        """Mark the end of a shared fact."""
         self._scopes.pop()
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:
-        """Note what is read, and return it."""
+        """Read a value, record it, and return it."""
         found = look()
         if isinstance(found, float):
             found = round(found, DECIMALS)
@@ -92,7 +92,7 @@ class Recorder(Source):
         return found
 
     def sent(self, sending: Sending) -> None:
-        """Note calls that have ended."""
+        """Record finished calls."""
         requests = [encoding.fragment(each.request) for each in sending.exchanges]  # now: a test may change them later
         members: dict[str, Any] = {
             "plans": [_plan(plan) for plan in sending.plans],
@@ -106,20 +106,20 @@ class Recorder(Source):
             sending.exchanges[0].record = self._test, len(self._test.events)
 
     def unanswered(self, silent: Unresponsive) -> None:
-        """Note a call that was not made, or has no record, because the operation does not answer."""
+        """Record a call that was not made or got no record because the operation does not answer."""
         event = {**self._here(), "unresponsive": {"op": silent.op, "moving": silent.moving}}
         self._test.events.append(lambda: event)
 
     def _here(self) -> dict[str, Any]:
-        """The time, and the fact that is found out."""
+        """The current time, and the shared fact that is being determined."""
         found = {"fact": self._scopes[-1]} if self._scopes else {}
         return {"at": round(time.time(), DECIMALS), **found}
 
     def lines(self, test: RecordedTest, adapter: str, ended: Mapping[str, Any]) -> str:
-        """The lines of a test that has ended: its exchanges, and what it came to.
+        """The lines of a finished test: its exchanges and its result.
 
         Args:
-            test: what was recorded of it.
+            test: the recorded test.
             adapter: the label of the adapter.
             ended: further members of the last line.
         """
@@ -130,7 +130,7 @@ class Recorder(Source):
         return "".join((waiting, *events, self.line(last)))
 
     def line(self, members: Mapping[str, Any]) -> str:
-        """A line of the transcript, without secrets of the environment."""
+        """Encode a line of the transcript, with the secrets of the environment masked."""
         text = dumps(members)
         if self._secrets and ('{"base64":"' in text or masked(text, self._secrets) != text):
             text = dumps(_without(json.loads(text), self._secrets))
@@ -147,7 +147,7 @@ CONTENT = frozenset(("request", "body", "facts", "extra", "capabilities", "optio
 
 
 def _without(written: Any, secrets: tuple[str, ...]) -> Any:
-    """The members of a line with secrets masked in their content, never in the words of the format."""
+    """Mask secrets in the content of a line, but never in the keywords of the format."""
     if isinstance(written, str):
         return masked(written, secrets)
     if isinstance(written, list):
@@ -167,12 +167,12 @@ def _without(written: Any, secrets: tuple[str, ...]) -> Any:
 
 
 def _in_bytes(text: str, secrets: tuple[str, ...]) -> str:
-    """Bytes in base64 with secrets masked."""
+    """Mask secrets in base64-encoded bytes."""
     bare = [secret.encode("utf-8", "surrogatepass").decode("latin-1") for secret in secrets]
     return base64.b64encode(masked(base64.b64decode(text).decode("latin-1"), bare).encode("latin-1")).decode()
 
 
 def _plan(plan: Plan) -> dict[str, Any]:
-    """The plan at the provider, without members that are not set."""
+    """Encode a plan of the provider, without members that are not set."""
     members = ("kind", "op", "at_chunk", "times", "retry_after_ms", "delay_ms", "form")
     return {name: found for name in members if (found := getattr(plan, name)) not in (None, 0)}

@@ -1,4 +1,4 @@
-"""An adapter in Python outside a run: what the scripts import that send a recorded request again."""
+"""Opens a Python adapter outside of a run. Scripts that send recorded requests again import this module."""
 
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -16,10 +16,10 @@ Send = Callable[..., AsyncIterator[str]]
 
 @asynccontextmanager
 async def adapter_of(declared: str, component: str) -> AsyncIterator[Send]:
-    """Open the adapter of `module:factory` as the suite does, with hooks that plan nothing, and close it afterwards.
+    """Open the adapter of `module:factory` like the suite does, with hooks without faults, and close it afterwards.
 
     `send(request, streaming=False)` yields its frames as JSON texts; an exception of the adapter goes to stderr.
-    A factory that cannot be found or called ends the process with one sentence.
+    If the factory cannot be found or called, the process ends with one sentence.
     """
     metrics, provider, opened = RecordingSink(), ProviderProbe(), Opened()
     hooks = {"metrics": metrics, "provider": provider, "component": component}

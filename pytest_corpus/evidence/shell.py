@@ -1,6 +1,6 @@
-"""Requests as commands that can be pasted into a shell, to show a finding without this package.
+"""Requests as shell commands that reproduce a finding without this package.
 
-Everything that comes from an adapter or a file is one word of the shell, or a literal of Python.
+Text from an adapter or a file is quoted as one shell word or as a Python literal.
 """
 
 import base64
@@ -42,9 +42,9 @@ _NAMES = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request that was sent: its JSON text, its entry point, and when, in seconds since 1970.
+    """A sent request: its JSON text, its entry point, and its time in seconds since 1970.
 
-    `faults` are the kinds of the faults that the suite let the provider have.
+    `faults` are the kinds of the faults that were planned at the provider.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Sent:
 
     @property
     def budgets_ms(self) -> list[int]:
-        """The time that its deadlines left; deadlines that had passed are not among them."""
+        """The time left before its deadlines, in milliseconds; deadlines in the past are left out."""
         return [left for _, end in _DEADLINE.findall(self.text) if (left := round(int(end) - self.at * 1000)) > 0]
 
 
@@ -64,10 +64,10 @@ class Target:
 
     Attributes:
         declared: its address, or `module:factory`.
-        component: the component that was called.
-        headers: the headers of each request over HTTP; their values are words of a shell, such as `$TOKEN`.
-        recorded: the beginning of the address if a recording alone names it (empty: a factory), else None. Then the
-            commands go to what the variable ADAPTER holds, and the headers' variables stay as they are.
+        component: the called component.
+        headers: the headers of each HTTP request; their values are shell words such as `$TOKEN`.
+        recorded: the beginning of the address if only a recording names it (empty: a factory), else None. If it is set,
+            the commands use the variable ADAPTER, and variables in headers are not replaced.
     """
 
     declared: str
@@ -77,25 +77,25 @@ class Target:
 
     @property
     def scheme(self) -> Scheme | None:
-        """The kind of its address; None for a factory."""
+        """The kind of the address; None for a factory."""
         if self.recorded is None:
             return scheme_of(self.declared)
         return next((each for each in SCHEMES if each.prefix == self.recorded), None)
 
     @property
     def address(self) -> str:
-        """Its address as a word of a shell."""
+        """The address as a shell word."""
         return shlex.quote(self.declared) if self.recorded is None else ADAPTER
 
     @property
     def is_importable(self) -> bool:
-        """True if a script can import its factory by its name."""
+        """True if a script can import the factory by its name."""
         module, _, path = self.declared.partition(":")
         return self.recorded is None and all(map(_NAMES.fullmatch, (module, path)))
 
 
 def script(target: Target, sent: Iterable[Sent]) -> list[str]:
-    """The lines of a script that sends the requests in their order; a comment names what it cannot do."""
+    """Lines of a script that sends the requests in order; comments name the parts that a script cannot repeat."""
     found = [each for each in sent if each.text]
     faults = ", ".join(dict.fromkeys(kind for each in found for kind in each.faults))
     lines = [comment(FAULTS.format(faults))] if faults else []
@@ -107,7 +107,7 @@ def script(target: Target, sent: Iterable[Sent]) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """A line that no shell carries out, also one that has no comments when it is used by hand."""
+    """A line that every shell ignores, also shells without comments in interactive use."""
     return f"# {shlex.quote(printable(text))}"
 
 
@@ -126,7 +126,7 @@ def _lines(target: Target, found: Sequence[Sent]) -> list[str]:
 
 
 def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
-    """The value of a header as a word of a shell: a variable of the environment, after a scheme or none, or its own."""
+    """A header's value as a shell word: an environment variable, with or without a scheme, or a new variable."""
     for key, secret in environment.items():
         scheme = value.removesuffix(secret)
         if len(secret) >= SHORTEST and value.endswith(secret) and re.fullmatch(r"(\w+ )?", scheme):
@@ -135,7 +135,7 @@ def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
 
 
 def _quoted(text: str, sent: Sent) -> str:
-    """A text as one word of a shell, in which a deadline is as far away as it was."""
+    """A text as one shell word. Deadlines are shifted so that the same time remains."""
 
     def later(found: re.Match[str]) -> str:
         left = round(int(found[2]) - sent.at * 1000)
@@ -145,7 +145,7 @@ def _quoted(text: str, sent: Sent) -> str:
 
 
 def _plain(text: str) -> str:
-    """A JSON text in which no character moves the cursor of a terminal: such characters are escaped, as in strings."""
+    """Escape the characters of a JSON text that would move the cursor of a terminal."""
     if text.isprintable():
         return text
     escaped = "".join(
@@ -162,7 +162,7 @@ def _headers(target: Target) -> str:
 
 
 def _header(target: Target, name: str, value: str) -> str:
-    """A header as a word of a shell, in which only a variable that the run itself named is replaced."""
+    """A header as a shell word. Only a variable that the run itself named is replaced."""
     found = _VARIABLE.fullmatch(value) if target.recorded is None else None
     if found is None:
         return shlex.quote(printable(f"{name}: {value}"))
@@ -179,9 +179,9 @@ def _http(target: Target, sent: Sent) -> str:
 
 
 def _message(number: int, sent: Sent) -> str:
-    """A line of a channel of messages, all for one program, and the time that its answer may take.
+    """A line for a message channel (all lines go to one program), and the time limit of its answer.
 
-    The entry point is named where the operation does not tell it.
+    The entry point is named if the operation does not determine it.
     """
     op = next(iter(re.findall(r'"op":\s*"([^"]*)"', sent.text)), "")
     usual = op in BY_OP and BY_OP[op].streaming
@@ -203,7 +203,7 @@ def _grpc(target: Target, sent: Sent) -> str:
 
 
 def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:
-    """A script for an adapter that a factory makes in Python."""
+    """A script for an adapter that a Python factory creates."""
     spec = repr(target.declared) if target.is_importable else 'os.environ["ADAPTER"]'
     yield "python - <<'END'"
     yield "import asyncio, json, os, time"
@@ -220,7 +220,7 @@ def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:
 
 
 def sent_of(line: Mapping[str, Any]) -> list[Sent]:
-    """The requests of a line of a transcript."""
+    """The requests in a line of a transcript."""
     entry_point = line.get("entry_point")
     requests = [each["request"] for each in line.get("calls", [line]) if "request" in each and entry_point != "raw"]
     faults = line.get("faults_struck", ())

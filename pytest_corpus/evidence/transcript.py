@@ -1,4 +1,4 @@
-"""The file of a transcript: JSON lines, from a header to a line with their digest (`docs/evidence.md`)."""
+"""The file format of a transcript: JSON lines between a header and a digest (`docs/evidence.md`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KINDS = ("header", "adapter", "exchange", "test", "totals", "end")
 
 
 class TranscriptError(PlainError, ValueError):
-    """A transcript that cannot be believed or read: one sentence that says why and where."""
+    """A transcript that is altered or unreadable. One sentence gives the reason and the place."""
 
 
 FILE = Kind("transcript", KINDS, MOST_LINES, TranscriptError)
@@ -37,14 +37,13 @@ FILE = Kind("transcript", KINDS, MOST_LINES, TranscriptError)
 
 @dataclass(slots=True)
 class TestTrace:
-    """The record of one test: its exchanges in order, and the line that ends it.
+    """The record of one test: its exchanges in order, and its last line.
 
-    Lines are kept as they stand in the file and read again when they are needed, because values take many times the
-    memory of their text.
+    Lines are stored as text and parsed when they are needed, because values need many times the memory of their text.
 
     Attributes:
-        process: the process that ran it.
-        by_fact: the lines of its exchanges by the fact that they found out; those of its own by an empty name.
+        process: the process that ran the test.
+        by_fact: the lines of its exchanges by the shared fact that they determine; an empty name for all others.
     """
 
     __test__ = False
@@ -55,12 +54,12 @@ class TestTrace:
     _ended: bytes = b""
 
     def add(self, line: Mapping[str, Any], data: bytes) -> None:
-        """Take an exchange."""
+        """Add an exchange."""
         self._lines.append(data)
         self.by_fact.setdefault(line.get("fact", ""), []).append(data)
 
     def end(self, line: Mapping[str, Any], data: bytes) -> None:
-        """Take the line that ends the test."""
+        """Add the last line of the test."""
         self.process, self._ended = line["process"], data
         for fact in line["readings"]:
             self.by_fact.setdefault(fact, [])
@@ -70,17 +69,17 @@ class TestTrace:
 
     @property
     def has_ended(self) -> bool:
-        """True if the line that ends it is there."""
+        """True if the last line of the test is there."""
         return bool(self._ended)
 
     @property
     def exchanges(self) -> list[dict[str, Any]]:
-        """Its exchanges, read anew."""
+        """Parse the exchanges of the test."""
         return [parsed(data) for data in self._lines]
 
     @property
     def ended(self) -> dict[str, Any] | None:
-        """The line that ends it, read anew; None if it has none."""
+        """Parse the last line of the test; None if it is missing."""
         return parsed(self._ended) if self._ended else None
 
 
@@ -90,14 +89,14 @@ Key = tuple[str, str, int]
 
 @dataclass(slots=True)
 class Transcript:
-    """A transcript that was read.
+    """A parsed transcript.
 
     Attributes:
         header: its first line.
-        adapters: the lines on adapters, by label.
-        tests: the tests in the order in which they ended; those of each process together.
-        totals: what the run came to for each adapter, by label.
-        complete: the last line is there: the run was not killed.
+        adapters: the lines about adapters, by label.
+        tests: the tests in the order in which they ended, grouped by process.
+        totals: the result of the run for each adapter, by label.
+        complete: the last line is there, so the run was not killed.
         sha256: the digest of the file.
     """
 
@@ -110,11 +109,11 @@ class Transcript:
 
 
 def read(path: Path) -> Transcript:
-    """Read a transcript and check that it is as it was written.
+    """Read a transcript and check that it was not altered.
 
     Raises:
-        TranscriptError: it is not a transcript, or a line was changed, removed, added or moved.
-        FileRefused: the file cannot be read, or is beyond the limits of a transcript.
+        TranscriptError: the file is not a transcript, or a line was changed, removed, added or moved.
+        FileRefused: the file cannot be read, or exceeds the limits of a transcript.
     """
     found: _Reading | None = None
     whole = hashlib.sha256()
@@ -136,7 +135,7 @@ def read(path: Path) -> Transcript:
 
 
 def parsed(data: bytes) -> dict[str, Any]:
-    """The members of a line. Raises ValueError if it is not one."""
+    """Parse a line. Raises ValueError if it is not a line of a transcript."""
     try:
         line = orjson.loads(data)
     except orjson.JSONDecodeError:  # half a character, perhaps
@@ -147,7 +146,7 @@ def parsed(data: bytes) -> dict[str, Any]:
 
 
 def _check(line: Line) -> None:
-    """Hold a line to `schemas/transcript/transcript.schema.json`."""
+    """Validate a line by `schemas/transcript/transcript.schema.json`."""
     members, part = line.members, line.kind.title()
     if line.kind == "exchange":
         part = PARTS.get(str(members.get("entry_point")), "Unanswered")
@@ -155,7 +154,7 @@ def _check(line: Line) -> None:
 
 
 class _Reading:
-    """What was read of a transcript so far."""
+    """The state while a transcript is read."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
@@ -163,7 +162,7 @@ class _Reading:
         self._held = 0
 
     def take(self, line: Line) -> None:
-        """Take the next line. Raises TranscriptError if it does not fit those before it."""
+        """Add the next line. Raises TranscriptError if it does not fit the previous lines."""
         found, members = self.transcript, line.members
         if line.kind in ("exchange", "test", "totals") and members["adapter"] not in found.adapters:
             raise line.refused("of an adapter that no line before it introduces")
@@ -209,7 +208,7 @@ class _Reading:
             raise line.refused("its capabilities differ from those of the header")
 
     def _hold(self, line: Line) -> None:
-        """Count the values of lines that stay in memory."""
+        """Count the values of lines that stay in memory, and enforce the limit."""
         self._held += bounded.counted(line.data)
         if self._held > bounded.MOST_VALUES:
             raise line.refused("more lines of adapters and totals than a run writes")

@@ -1,4 +1,4 @@
-"""The one place that decides what may be shown: values as shapes, secrets masked (SPECIFICATION 14; R21)."""
+"""Decides what may be shown: values as shapes, secrets masked (SPECIFICATION 14; R21)."""
 
 from pytest_corpus.redaction.secrets import GRAM as GRAM
 from pytest_corpus.redaction.secrets import SHORTEST as SHORTEST

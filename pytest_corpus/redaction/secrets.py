@@ -1,4 +1,4 @@
-"""Secrets: the look of one in a value, a sentence, a command or an environment, and its masking (R21)."""
+"""Finds and masks secrets in values, sentences, commands and environments (R21)."""
 
 import re
 from base64 import b64encode
@@ -71,13 +71,13 @@ _SHELL_WORDS: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"]|['"])+""")
 
 
 def redacted(text: str) -> str:
-    """A text for people, without the words in it that look like a credential."""
+    """Remove the words that look like a credential from a text."""
     text = SENTENCE.sub(STARS, text)
     return _WORDS.sub(lambda found: STARS if WORD.search(found[0]) else found[0], text)
 
 
 def command_shown(command: str) -> str:
-    """A command, without what looks like a credential, and without what is given by a name that speaks of one."""
+    """Remove credentials from a command: words that look like one, and values of options whose name suggests one."""
     hides_next = False
 
     def one(found: re.Match[str]) -> str:
@@ -94,9 +94,9 @@ def command_shown(command: str) -> str:
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the environment variables whose names speak of keys, tokens, secrets or passwords.
+    """The values of environment variables whose names suggest keys, tokens, secrets or passwords.
 
-    Plain settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
+    Simple settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
     """
     found = set()
     for name in filter(VARIABLE.match, environment):
@@ -109,7 +109,7 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 @lru_cache(1024)
 def _encoded(secret: str) -> tuple[str, ...]:
-    """A secret in base 64, as it stands at any place of a longer text, percent-encoded, and in base 16."""
+    """The encoded forms of a secret: base64 at any offset of a longer text, percent-encoded, hexadecimal."""
     data = secret.encode("utf-8", "replace")
     found = {quote(data, safe=""), quote_plus(data), data.hex()}
     for offset in range(3):
@@ -120,7 +120,7 @@ def _encoded(secret: str) -> tuple[str, ...]:
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:
-    """A text with stars instead of each secret, and of every part that gives one away."""
+    """Replace each secret in a text, and each part that reveals one, by stars."""
     for secret in secrets:
         if not secret:
             continue
@@ -132,7 +132,7 @@ def masked(text: str, secrets: Iterable[str]) -> str:
 
 
 def _without_parts(text: str, secret: str) -> str:
-    """A text without the runs of it that stand in a longer secret too."""
+    """Remove the parts of a text that also occur in a longer secret."""
     grams = {secret[at : at + GRAM] for at in range(len(secret) - GRAM + 1)}
     kept: list[str] = []
     at, covered = 0, 0
@@ -149,7 +149,7 @@ def _without_parts(text: str, secret: str) -> str:
 
 
 def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
-    """A JSON value with each secret in its keys and texts masked."""
+    """Mask secrets in the keys and texts of a JSON value."""
     if isinstance(value, str):
         return masked(value, secrets)
     if isinstance(value, dict):

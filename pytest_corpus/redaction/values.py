@@ -1,4 +1,4 @@
-"""Values as they may be shown: as shapes, or with their content and secrets masked (SPECIFICATION 14; R21)."""
+"""Values as they may be shown: as shapes, or with content and masked secrets (SPECIFICATION 14; R21)."""
 
 import json
 import re
@@ -37,7 +37,7 @@ OWN_NAME: Final = re.compile(rf"(?:[a-z]-)?{PREFIX}[a-zA-Z0-9]{{1,60}}(?:-[a-z0-
 
 
 def shown(value: object, path: Iterable[object], rule: str) -> str:
-    """The value at a path, on which a rule was broken, as it can be shown."""
+    """Describe the value at a path that violates a rule."""
     keys = [part for part in path if isinstance(part, str)]
     open_to_view = not any(key in _WRITTEN_FREELY or secret.KEY.search(key) for key in keys)
     open_to_view = open_to_view and (not keys or keys[-1] not in LISTS)
@@ -68,14 +68,14 @@ def is_plain(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """Text of which no character moves the cursor or changes the terminal."""
+    """Escape all characters that could move the cursor or change the terminal."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def cut(text: str, most: int, end: int = 0) -> str:
-    """A text of which at most `most` characters are shown, among them the last `end`; dots stand where it was cut."""
+    """Shorten a text to `most` characters and keep the last `end` of them; dots mark the gap."""
     if len(text) <= most:
         return text
     return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
@@ -83,7 +83,7 @@ def cut(text: str, most: int, end: int = 0) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A value that JSON does not have: its type, and its text, which is searched for leaks."""
+    """A value that JSON cannot represent: its type, and its text, which is searched for leaks."""
 
     type: str
     text: str = ""
@@ -93,9 +93,9 @@ class Unreadable:
 
 
 def word(value: object) -> str:
-    """A value where a word of the protocol belongs (a code, class, operation, state): itself if it is one.
+    """Show a value at the place of a protocol word (a code, class, operation, state) unchanged if it is such a word.
 
-    Anything else is named by its kind and size: an adapter may have put the text of an exception there.
+    Describe any other value by its kind and size, because it may be the text of an exception.
     """
     if type(value) is Unreadable:
         return f"a {value.type}"
@@ -118,7 +118,7 @@ def _is_name(key: str) -> bool:
 
 
 def listed(what: str, found: Iterable[object]) -> str:
-    """Keys that an adapter chose, after the word for them: those that read like a name, the others counted."""
+    """List keys that an adapter chose: keys that look like names are shown, others are counted."""
     every = list(found)
     named = sorted({key for key in every if isinstance(key, str) and _is_name(key)})[:8]
     others = len(every) - len(named)
@@ -129,7 +129,7 @@ def listed(what: str, found: Iterable[object]) -> str:
 
 
 def place(path: str) -> str:
-    """A path into an answer, without the keys in it that may be content."""
+    """A path in an answer, without keys that may be content."""
     return ".".join(_step(step) for step in path.split("."))
 
 
@@ -142,14 +142,14 @@ def _step(step: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value, in words of JSON; of other values the type."""
+    """The kind of a value in JSON terms; for other values the Python type."""
     known = {None: "null", bool: "a boolean", str: "a string", int: "a number", float: "a number", list: "an array"}
     name = known.get(None if value is None else type(value), "an object" if isinstance(value, Mapping) else "")
     return name or f"a {type_name(value)}"
 
 
 def type_name(value: Any) -> str:
-    """The name of an object's type, whatever the type says of itself."""
+    """The name of an object's type, even if the object overrides it."""
     if type(value) is Unreadable:
         return value.type
     name = type.__dict__["__name__"].__get__(type(value))
@@ -157,14 +157,14 @@ def type_name(value: Any) -> str:
 
 
 def names(found: Iterable[str]) -> str:
-    """Names of functions and threads of the adapter's, each once, the most frequent first."""
+    """Names of the adapter's functions and threads, each once, most frequent first."""
     counts = Counter(name if _QUALIFIED.fullmatch(name) else "an unusual name" for name in found)
     most = [name for name, _ in counts.most_common(_MOST_NAMES)]
     return ", ".join(most) + (", ..." if len(counts) > _MOST_NAMES else "")
 
 
 def shown_file(name: str) -> str:
-    """A path for a person; an unusual one is not shown, for it may contain more than a location."""
+    """A path for people. An unusual path is not shown, because it may contain more than a location."""
     if not _FILE.fullmatch(name):
         return "a file of an unusual name"
     try:
@@ -174,20 +174,20 @@ def shown_file(name: str) -> str:
 
 
 def shape(value: object, most: int) -> str:
-    """A JSON value without content, in one line: keys, numbers and words of the protocol; other strings by length."""
+    """A JSON value without content, in one line: keys, numbers and protocol words; other strings by length."""
     return cut(json.dumps(mapped(value, sized), default=_unknown), most)
 
 
 def sized(text: str) -> str:
-    """A text by its length, unless it is a word of the protocol."""
+    """The length of a text; a protocol word is shown unchanged."""
     return text if text in VOCABULARY else f"<{len(text)} characters>"
 
 
 def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, own: Iterable[str] = ()) -> str:
     """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
 
-    In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked; not the texts
-    that are its `own`, nor ids in the form of a UUID or of the suite's names.
+    If the value is `foreign` (not from the suite), every word that looks like a credential is masked, except the
+    suite's texts (`own`), UUIDs and names in the form of the suite.
     """
     secrets, plain = tuple(secrets), {*own, *_plain_ids(value)}
 
@@ -199,7 +199,7 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
 
 
 def _plain_ids(value: object, key: str = "") -> Iterator[str]:
-    """The names in a JSON value that the suite made, and its ids that are UUIDs."""
+    """The names in a JSON value that the suite made, and its UUIDs."""
     if isinstance(value, Mapping | list):
         for name, item in value.items() if isinstance(value, Mapping) else ((key, item) for item in value):
             yield from _plain_ids(item, str(name))
@@ -208,7 +208,7 @@ def _plain_ids(value: object, key: str = "") -> Iterator[str]:
 
 
 def mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
-    """A JSON value with its texts and keys as two functions show them, and long arrays cut."""
+    """A JSON value with texts and keys mapped by two functions, and long arrays shortened."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):
@@ -220,12 +220,12 @@ def mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] 
 
 
 def said(text: str, secrets: Iterable[str]) -> str:
-    """A text of the suite's as it may be shown with its content: printable, secrets and credentials masked."""
+    """Make a text of the suite safe to show: printable, secrets and credentials masked."""
     return printable(secret.CREDENTIAL.sub(STARS, masked(text, secrets)))
 
 
 def sentence(text: str, secrets: Iterable[str]) -> str:
-    """A text of the adapter's as it may be shown: as `said`, and without any word that looks like a credential."""
+    """Make a text of the adapter safe to show: like `said`, and without any word that looks like a credential."""
     return printable(redacted(said(text, secrets)))
 
 

@@ -1,1 +1,1 @@
-"""Putting a Python adapter behind HTTP, WebSocket or standard input and output."""
+"""Serves a Python adapter over HTTP, WebSocket, gRPC or standard input and output."""

@@ -1,7 +1,7 @@
-"""Access to a served adapter: who may call it, and the hosts that its reports may go to.
+"""Access to a served adapter: permitted callers, and permitted hosts for its reports.
 
-Nothing that a web page in the developer's browser sends may reach the adapter, which holds keys of a provider: a page
-can name a host of its own that leads to this machine, but not another `Host` header; it cannot leave out `Origin`.
+A web page in the developer's browser must not reach the adapter, which has keys of a provider. Such a page can use a
+host name that resolves to this machine, but it cannot change the `Host` header or leave out `Origin`.
 """
 
 import ipaddress
@@ -16,7 +16,7 @@ SCHEME = "Bearer "
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A request that may not be made: the status over HTTP, and the reason."""
+    """A request that is not allowed: the HTTP status and the reason."""
 
     status: int
     message: str
@@ -27,9 +27,9 @@ class Access:
     """The rules of a server.
 
     Attributes:
-        host: the address that it listens on; requests to an address beyond loopback may name any host.
-        token: what each request must have as `Authorization: Bearer TOKEN`; empty if nothing is asked for.
-        hook_hosts: the hosts beyond loopback that reports may go to.
+        host: the address that the server listens on; requests to an address beyond loopback may name any host.
+        token: the token that requests must send as `Authorization: Bearer TOKEN`; empty if none is required.
+        hook_hosts: hosts beyond loopback to which reports may be sent.
     """
 
     host: str = "127.0.0.1"
@@ -37,7 +37,7 @@ class Access:
     hook_hosts: frozenset[str] = frozenset()
 
     def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
-        """The reason to refuse a request with these headers, whose names are in lower case; None if it is allowed."""
+        """The reason to refuse a request with these headers (names in lower case); None if it is allowed."""
         host = headers.get("host", "")
         if is_loopback(self.host) and not is_loopback(_host_of(f"//{host}")):
             return Refusal(403, "only requests to a loopback host are served; serve with --host to allow others")
@@ -47,20 +47,20 @@ class Access:
         return self.refusal_by_token(headers.get("authorization", ""))
 
     def refusal_by_token(self, authorization: str) -> Refusal | None:
-        """The reason to refuse a request with this value of `Authorization`; None if it has the token."""
+        """The reason to refuse a request with this `Authorization`; None if it contains the token."""
         given = authorization.encode("utf-8", "surrogateescape")
         if self.token and not secrets.compare_digest(given, f"{SCHEME}{self.token}".encode()):
             return Refusal(401, "send the token of this server as Authorization: Bearer TOKEN")
         return None
 
     def allows_hooks(self, url: str) -> bool:
-        """True if reports may be posted to this address; an empty one means that there are none."""
+        """True if reports may be posted to this address. An empty address is allowed, because it means no hooks."""
         host = _host_of(url)
         return not url or is_loopback(host) or host in self.hook_hosts
 
 
 def is_loopback(host: str) -> bool:
-    """True if a host is this machine alone: an address, or the name `localhost`."""
+    """True if only this machine can reach a host: a loopback address, or the name `localhost`."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -68,7 +68,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _host_of(url: str) -> str:
-    """The host of an address in lower case; empty if it has none, or cannot be read."""
+    """The host of an address in lower case; empty if the address has none or is not valid."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""An adapter behind gRPC, without generated code (SPECIFICATION 4.2.4.4)."""
+"""An adapter served over gRPC, without generated code (SPECIFICATION 4.2.4.4)."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -33,7 +33,7 @@ class GrpcServer:
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(GRPC_SERVICE, methods),))
 
     async def start(self, host: str, port: int) -> int:
-        """Listen and return the port. Raises OSError if it is taken."""
+        """Listen and return the port. Raises OSError if the port is in use."""
         try:
             taken = self._server.add_insecure_port(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         except RuntimeError:
@@ -44,7 +44,7 @@ class GrpcServer:
         return int(taken)
 
     async def close(self) -> None:
-        """Stop listening, and end calls in progress after a moment."""
+        """Stop listening, and end active calls after a short time."""
         await self._server.stop(ENDING_S)
 
     def _read(self, message: bytes) -> tuple[Any, bool]:
@@ -54,7 +54,7 @@ class GrpcServer:
             return None, False
 
     def _refusal(self, context: Any) -> bytes:
-        """The answer to a call without the token of this server; empty if it has it, or none is asked for."""
+        """The refusal of a call without the required token; otherwise empty."""
         refused = self._service.access.refusal_by_token(_metadata(context, "authorization"))
         return pack(to_bytes(error_envelope("AuthError", refused.message))) if refused else b""
 

@@ -1,4 +1,4 @@
-"""The hooks of a served adapter, whose reports go to the address that the request at hand names."""
+"""The hooks of a served adapter. Its reports go to the address that the current request names."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class _Connection(NamedTuple):
 
 
 class HookClient:
-    """Posts JSON over plain HTTP to a few hosts, on connections that are kept open; calls may run concurrently."""
+    """Posts JSON over plain HTTP to a few hosts, on persistent connections; calls may run concurrently."""
 
     def __init__(self) -> None:
         self._idle: dict[tuple[str, int], list[_Connection]] = defaultdict(list)
         self._late: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do late work, and hold on to it: the event loop does not, nor does anything of a request that is over."""
+        """Run work in the background and keep a reference to it, because the event loop keeps none."""
         task = asyncio.get_running_loop().create_task(work)
         self._late.add(task)
         task.add_done_callback(self._late.discard)
@@ -70,7 +70,7 @@ class HookClient:
                 connection.writer.close()
 
     def close(self) -> None:
-        """Close what is kept open."""
+        """Close all idle connections."""
         for idle in self._idle.values():
             for connection in idle:
                 connection.writer.close()
@@ -94,7 +94,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
 
 
 class Reports:
-    """The reports of one request, posted in order before its answer leaves, or at once after that."""
+    """The reports of one request. They are posted in order before the answer is sent; later ones at once."""
 
     def __init__(self, url: str, posting: HookClient) -> None:
         self.url, self._posting = url, posting
@@ -104,13 +104,13 @@ class Reports:
         self._over = False
 
     def add(self, path: str, report: Mapping[str, Any]) -> None:
-        """Note a report, from any thread."""
+        """Add a report, from any thread."""
         self._kept.append((path, json.dumps(report, default=str).encode()))
         if self._over:
             self._loop.call_soon_threadsafe(lambda: self._posting.begin(self.flush()))
 
     async def flush(self) -> None:
-        """Post the noted reports; a hook that does not answer delays no answer."""
+        """Post the collected reports. A hook that does not respond does not delay the answer."""
         if not self._kept and not self._turn.locked():
             return
         async with self._turn:
@@ -122,12 +122,12 @@ class Reports:
                     continue
 
     async def end(self) -> None:
-        """Post the rest; later reports are posted at once."""
+        """Post the remaining reports; later reports are posted at once."""
         self._over = True
         await self.flush()
 
     async def reached(self, facts: Mapping[str, Any]) -> None:
-        """Report that the provider would be called now. Raises ProviderFault or RuntimeError as it answers."""
+        """Report that the provider would be called now. Raises ProviderFault or RuntimeError as the suite answers."""
         await self.flush()
         try:
             answer = json.loads(await self._posting.post(self.url, "provider/reached", json.dumps(facts).encode()))
@@ -144,7 +144,7 @@ class Reports:
 
 
 class RequestMetrics:
-    """A `MetricsSink` (SPECIFICATION 6.4) that reports to the request at hand."""
+    """A `MetricsSink` (SPECIFICATION 6.4) that sends reports to the hooks of the current request."""
 
     def observe(
         self, *, component: str, op: str, ms: float, ok: bool, code: str = "OK", extra: Mapping[str, Any] | None = None
@@ -161,19 +161,19 @@ class RequestMetrics:
 
 
 class RequestProvider:
-    """Replaces the provider, and does what the hooks of the request at hand say."""
+    """Replaces the provider, and follows the hooks of the current request."""
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """The provider would be called. Raises ProviderFault or RuntimeError as is planned."""
+        """Report that the provider would be called. Raises ProviderFault or RuntimeError as planned."""
         if (reports := _REQUEST.get()) is not None:
             await reports.reached({"op": op, **facts})
 
     @property
     def url(self) -> str:
-        """The address of a provider for the clients of vendors: that of the request at hand, or of the program.
+        """The address of a provider for vendors' clients: the one of the current request, or of the program.
 
         Raises:
-            LookupError: there is no request, and the environment names none.
+            LookupError: there is no current request and no address in the environment.
         """
         if (reports := _REQUEST.get()) is not None:
             return f"{reports.url}/{PROVIDER_PATH}"
@@ -192,7 +192,7 @@ def _add(path: str, report: Mapping[str, Any]) -> None:
 
 @asynccontextmanager
 async def reporting(url: str, posting: HookClient) -> AsyncIterator[Reports | None]:
-    """Send the reports of the adapter to the hooks at `url` within the context; to no hooks if that is empty."""
+    """Send the adapter's reports to the hooks at `url` within the context; if `url` is empty, send none."""
     # It is not set back: whoever handles a request begins with this, and a stream may be closed in another context.
     reports = Reports(url, posting) if url else None
     _REQUEST.set(reports)

@@ -1,4 +1,4 @@
-"""An adapter behind HTTP and WebSocket, at one address (SPECIFICATION 4.2.4.1 to 4.2.4.3)."""
+"""An adapter served over HTTP and WebSocket, at one address (SPECIFICATION 4.2.4.1 to 4.2.4.3)."""
 
 import asyncio
 from contextlib import aclosing
@@ -26,13 +26,13 @@ class HttpServer:
         )
 
     async def start(self, host: str, port: int) -> int:
-        """Listen and return the port. Raises OSError if it is taken."""
+        """Listen and return the port. Raises OSError if the port is in use."""
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
         return int(self._runner.addresses[0][1])
 
     async def close(self) -> None:
-        """Stop listening, and end calls in progress after a moment."""
+        """Stop listening, and end active calls after a short time."""
         await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -95,7 +95,7 @@ class HttpServer:
 
 
 def _accepted(accept: str) -> str | None:
-    """The content type that `Accept` asks for; None if it accepts none of ours."""
+    """The content type that `Accept` selects; None if it accepts none of the available types."""
     named = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     for kind in (NDJSON, SSE, JSON):
         if kind in named:
@@ -104,7 +104,7 @@ def _accepted(accept: str) -> str | None:
 
 
 def _json(answer: bytes) -> web.Response:
-    """An envelope with the status of its class (ERRORS 3.1)."""
+    """An envelope with the HTTP status of its error class (ERRORS 3.1)."""
     name = failure_of(answer)
     return web.Response(body=answer, status=_status(name) if name else 200, content_type=JSON)
 

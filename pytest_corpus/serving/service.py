@@ -1,4 +1,4 @@
-"""A Python adapter as a service for any transport: envelopes in, the bytes of frames out; calls side by side."""
+"""A Python adapter as a service for any transport: it takes envelopes and returns frames as bytes, concurrently."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ from pytest_corpus.text.strict_json import read_exactly
 
 
 def error_envelope(name: str, message: str) -> dict[str, Any]:
-    """Return an error of a class, as the answer instead of the adapter's."""
+    """An error envelope of a class, sent instead of the adapter's answer."""
     error = TAXONOMY[name]
     return {
         "ok": False, "code": error.code, "error": error.name, "message": message, "retry_after_ms": None,
@@ -36,11 +36,11 @@ FOREIGN_HOOKS = error_envelope(
 
 
 class Service:
-    """Hands envelopes to the adapter that a factory makes.
+    """Passes envelopes to the adapter that a factory creates.
 
     Attributes:
-        access: who may call the adapter, and where its reports may go.
-        posting: what posts to hooks.
+        access: permitted callers and permitted targets of reports.
+        posting: the client that posts to hooks.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Service:
         await factories.open_factory(self._factory, keywords, metrics, self._declared, self._opened)
 
     async def close(self) -> list[str]:
-        """Close the adapter and return what that raised."""
+        """Close the adapter and return the exceptions that were raised."""
         try:
             return await self._opened.close()
         finally:
@@ -81,7 +81,7 @@ class Service:
 
     @staticmethod
     def read(data: bytes) -> tuple[Any, bool]:
-        """The value of a request, and True if it is valid JSON."""
+        """Parse a request; the second result is True if it is valid JSON."""
         value, flaw = read_exactly(data)
         return value, flaw is None
 
@@ -92,7 +92,7 @@ class Service:
         return self._opened.shared or next(iter(self._opened.transports.values()), None)
 
     async def unary(self, envelope: Any, hooks: str) -> bytes:
-        """The answer of the unary entry point; an exception of the adapter's becomes an error."""
+        """The answer of the unary entry point; an exception of the adapter becomes an error envelope."""
         self._note(">", to_bytes(envelope))
         if not self.access.allows_hooks(hooks):
             return to_bytes(FOREIGN_HOOKS)
@@ -151,7 +151,7 @@ def _said(failed: CallFailed) -> str:
 
 
 def failure_of(answer: bytes) -> str:
-    """The class of an error; empty if the answer is not an error."""
+    """The class of an error envelope; empty for any other answer."""
     if b'"error"' not in answer:
         return ""
     value, _ = read_exactly(answer)
@@ -160,9 +160,9 @@ def failure_of(answer: bytes) -> str:
 
 
 class Records(logging.Handler):
-    """Writes records with their extra fields and exceptions, as the suite records those of an adapter in its process.
+    """Writes log records with extra fields and exceptions, in the form that the suite uses for in-process adapters.
 
-    It replaces `logging.lastResort`, so it gets only records without a handler; an adapter may set up its own.
+    It replaces `logging.lastResort`, so it only gets records that no handler of the adapter takes.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -173,7 +173,7 @@ class Records(logging.Handler):
 
 
 def write_records() -> None:
-    """Write records that find no handler from now on."""
+    """From now on, write log records that have no handler."""
     logging.lastResort = Records()
 
 
@@ -181,7 +181,7 @@ Send = Callable[[bytes], Awaitable[None]]
 
 
 class Conversation:
-    """The calls of one client; `hooks` is the address for messages that name none."""
+    """The calls of one client; `hooks` is the address for messages that do not name one."""
 
     def __init__(self, service: Service, send: Send, hooks: str) -> None:
         self._service, self._send, self._hooks = service, send, hooks
@@ -189,7 +189,7 @@ class Conversation:
         self._every: set[asyncio.Task[None]] = set()
 
     async def take(self, data: bytes) -> None:
-        """Begin or end a call, as a message says."""
+        """Start or cancel a call, as a message demands."""
         message, is_json = self._service.read(data)
         if not is_json or not isinstance(message, Mapping):
             refusal = NOT_JSON if not is_json else error_envelope("BadRequest", "the message is not an object")
@@ -225,7 +225,7 @@ class Conversation:
         await self._send(b'{"id":%b,"frame":%b}' % (to_bytes(number), frame))
 
     async def close(self) -> None:
-        """End every call in progress."""
+        """Cancel all active calls."""
         for task in self._every:
             task.cancel()
         await asyncio.gather(*self._every, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""An adapter behind standard input and output: a line of JSON each way (R88)."""
+"""An adapter served over standard input and output: one line of JSON each way (R88)."""
 
 import asyncio
 import os
@@ -12,11 +12,11 @@ BLOCKING = 32 * 2**10  # a longer message may not fit into a pipe, so a thread w
 
 
 class LineTooLong(Exception):
-    """Standard input has no line feed within `MAX_LINE_BYTES`."""
+    """A line of standard input exceeds `MAX_LINE_BYTES`."""
 
 
 def take_stdout() -> int:
-    """Reserve standard output for answers, and send other output to standard error; return the answers' file."""
+    """Reserve standard output for answers and redirect other output to standard error; return the file for answers."""
     sys.stdout.flush()
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -25,7 +25,7 @@ def take_stdout() -> int:
 
 
 async def converse(service: Service, answers: int) -> None:
-    """Answer line after line, until standard input ends. Raises LineTooLong if nothing more can be read."""
+    """Answer line after line until standard input ends. Raises LineTooLong if a line is too long."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

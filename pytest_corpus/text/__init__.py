@@ -1,1 +1,1 @@
-"""JSON as text, problems of an instance, what may be shown, files written whole or not at all."""
+"""JSON as text, problems of instances, JSON values, files with size limits, and atomic writes."""

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Atomic writes of files and folders."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 def write_atomically(text: str, path: Path) -> None:
     """Write a text as UTF-8; an older file stays until the new one is complete.
 
-    A link is followed, an older file keeps its mode, and a new one has that of the umask.
+    Links are followed. An existing file keeps its mode; a new file gets the mode of the umask.
 
     Raises:
         OSError: the file cannot be written.
@@ -39,10 +39,10 @@ def write_folder(files: Iterable[tuple[str, str]], folder: Path, *, replace: boo
     Args:
         files: paths below the folder, with ``/``, and their texts.
         folder: the folder, created if it does not exist.
-        replace: put what is written in place of files and folders of the same name, which are removed.
+        replace: remove existing files and folders of the same names.
 
     Raises:
-        FileExistsError: one of the names is taken.
+        FileExistsError: one of the names exists already.
         OSError: a file cannot be written.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -78,9 +78,9 @@ def write_folder(files: Iterable[tuple[str, str]], folder: Path, *, replace: boo
 
 
 def obstacle(path: Path) -> str:
-    """The reason why `write_atomically` could not write a file, as the end of a sentence; empty if it could.
+    """The reason why `write_atomically` cannot write a file, as the end of a sentence; empty if it can.
 
-    It tries to create an empty file in the same folder, because a mode alone does not show what is allowed.
+    It tries to create an empty file in the same folder, because a mode does not show all permissions.
     """
     try:
         target = _target(path)
@@ -101,7 +101,7 @@ def obstacle(path: Path) -> str:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder that was just written, if possible."""
+    """Remove a new file or folder, if possible."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -117,7 +117,7 @@ def _target(path: Path) -> Path:
 
 
 def _mode(target: Path) -> int | None:
-    """The mode of the existing file; None if there is none."""
+    """The mode of the existing file, or None."""
     try:
         found = target.stat().st_mode
     except FileNotFoundError:

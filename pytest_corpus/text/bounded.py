@@ -1,6 +1,6 @@
-"""Files that others wrote, read within limits: regular files alone, of some bytes, values, levels and digits.
+"""Reads untrusted files within limits: regular files only, with limits on bytes, values, depth and digits.
 
-Nothing here waits: a pipe, a device or a socket is refused before it is read, also behind a symbolic link.
+Reading never blocks: pipes, devices and sockets are refused, also behind symbolic links.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FOLDER = "is a folder, not a file"
 
 
 class FileRefused(PlainError, ValueError):
-    """A file that is not read; `missing` if there is none that could be, `is_too_large` if it is beyond its limit."""
+    """A refused file; `missing` if there is no such file, `is_too_large` if it exceeds its limit."""
 
     def __init__(self, path: Path, why: str, *, missing: bool = False, too_large: bool = False) -> None:
         super().__init__(f"{path}: {why}")
@@ -46,12 +46,12 @@ class FileRefused(PlainError, ValueError):
 
 
 def too_large(most: int) -> str:
-    """The reason against a file of more than `most` bytes."""
+    """The message about a file with more than `most` bytes."""
     return f"is larger than {_size(most)}, the limit for such a file"
 
 
 def opened(path: Path) -> BinaryIO:
-    """A regular file, open for bytes. Raises FileRefused."""
+    """Open a regular file for bytes. Raises FileRefused."""
     try:
         _check(path, os.stat(path).st_mode)
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -75,7 +75,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def contents(path: Path, most: int = LARGEST) -> bytes:
-    """The bytes of a file. Raises FileRefused."""
+    """Read the bytes of a file. Raises FileRefused."""
     with opened(path) as file:
         data = _read(path, file, most + 1)
     if len(data) > most:
@@ -90,9 +90,9 @@ def lines(
     *,
     take: Callable[[bytes], object] = lambda _: None,
 ) -> Iterator[bytes]:
-    """The lines of a file, unpacked if its name ends in ``.gz``; the last one may lack its end.
+    """Yield the lines of a file, unpacked if its name ends in ``.gz``; the last line may be incomplete.
 
-    A packed file that was cut off ends there. `take` gets the bytes of the file itself. Raises FileRefused.
+    A truncated packed file ends at that point. `take` gets the packed bytes. Raises FileRefused.
     """
     with opened(path) as file:
         packed = _pieces(path, file, most, take)
@@ -116,10 +116,10 @@ def lines(
 
 
 def value(data: bytes, most: int = MOST_VALUES) -> Any:
-    """The value of a JSON document, whose numbers are finite; half a character may stand in a string.
+    """Parse a JSON document with finite numbers; strings may contain lone surrogates.
 
     Raises:
-        ValueError: why it is not read, as the end of a sentence.
+        ValueError: the document is refused. The message completes a sentence.
     """
     import orjson  # light commands do without it
 
@@ -138,7 +138,7 @@ def value(data: bytes, most: int = MOST_VALUES) -> Any:
 
 
 def document(path: Path, most: int = LARGEST) -> Any:
-    """The value of a JSON file. Raises FileRefused."""
+    """Read the value of a JSON file. Raises FileRefused."""
     try:
         return value(contents(path, most))
     except FileRefused:
@@ -148,7 +148,7 @@ def document(path: Path, most: int = LARGEST) -> Any:
 
 
 def counted(data: bytes, most: int = MOST_VALUES) -> int:
-    """The number of values of a JSON document, at most; exact if it is beyond `most`, but counted no further."""
+    """The number of values in a JSON document, or an upper bound; exact if the result exceeds `most`."""
     if (number := 1 + _signs(data)) <= most:
         return number
     number, end = 1, 0
@@ -161,7 +161,7 @@ def counted(data: bytes, most: int = MOST_VALUES) -> int:
 
 
 def depth(data: bytes) -> int:
-    """The depth of brackets outside of strings, counted up to one beyond the limit."""
+    """The depth of brackets outside of strings; counting stops one level above the limit."""
     if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
         return 0
     deep = deepest = 0
@@ -185,7 +185,7 @@ def _has_long_number(data: bytes) -> bool:
 
 
 def _leniently(data: bytes) -> Any:
-    """The value of a document with half a character, which orjson refuses."""
+    """Parse a document with a lone surrogate, which orjson refuses."""
     import json
 
     def refused(text: str) -> Any:
@@ -228,7 +228,7 @@ def _pieces(path: Path, file: BinaryIO, most: int, take: Callable[[bytes], objec
 
 
 def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
-    """The content of a gzip file of one member, as the suite writes it, in pieces."""
+    """Yield the content of a gzip file with one member, as the suite writes it."""
     engine = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         for piece in packed:

@@ -1,21 +1,21 @@
-"""The one message of `proto/corpus/v1/adapter.proto` as bytes: ``message Frame { bytes json = 1; }``.
+"""Encodes and decodes the message of `proto/corpus/v1/adapter.proto`: ``message Frame { bytes json = 1; }``.
 
-Such a small message needs neither generated code nor a library of protocol buffers.
+So small a message needs no generated code and no protobuf library.
 """
 
 _JSON = b"\x0a"  # the tag of field 1, of the type that has a length
 
 
 def pack(json: bytes) -> bytes:
-    """A message that holds a JSON document."""
+    """Encode a JSON document as a message."""
     return _JSON + _varint(len(json)) + json
 
 
 def unpack(message: bytes) -> bytes:
-    """The JSON document of a message; unknown fields are skipped, and the last of several counts.
+    """Decode the JSON document of a message. Unknown fields are skipped; of repeated fields the last one counts.
 
     Raises:
-        ValueError: it is not a message of protocol buffers.
+        ValueError: the bytes are not a protobuf message.
     """
     found, at = b"", 0
     while at < len(message):

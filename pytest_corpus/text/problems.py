@@ -1,4 +1,4 @@
-"""Problems of instances, and those of them that need no schema: values that are not JSON."""
+"""Problems of instances, and the check for values that are not JSON."""
 
 import math
 from collections.abc import Iterable
@@ -13,19 +13,19 @@ NO_JSON = "json"  # the `rule` of a problem that no schema states: the value is 
 
 
 class PlainError(Exception):
-    """An error whose text tells a person what is wrong, where, and what to do."""
+    """An error whose text explains what is wrong, where, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with an instance.
+    """A fault of an instance.
 
     Attributes:
-        path: where, keys and array indexes joined by dots, e.g. ``result.usage.total_tokens``; ``""`` is the
-            root. It leads to the missing or forbidden key itself, not to the object around it.
-        rule: the schema keyword that is broken, or ``json`` for a value that JSON does not have.
-        message: what the rule asks for, without any value of the instance.
-        schema: short name of the schema that the instance was held against.
+        path: keys and array indexes joined by dots, e.g. ``result.usage.total_tokens``; ``""`` is the
+            root. It ends with the missing or forbidden key, not with the object around it.
+        rule: the violated schema keyword, or ``json`` for a value that is not JSON.
+        message: the demand of the rule, without any value of the instance.
+        schema: short name of the schema that the instance was checked against.
         found: what is there instead, shortened; only of what can be neither content nor a secret more than its
             kind and size.
         hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place;
@@ -47,7 +47,7 @@ class Problem:
 
     @property
     def one_line(self) -> str:
-        """The whole problem in one line."""
+        """The complete problem in one line."""
         found = f", found {self.found}" if self.found else ""
         asked = "is it spelt" if self.rule == "required" else "did you mean"
         hint = f"; {asked} {self.hint}?" if self.hint else ""
@@ -55,12 +55,12 @@ class Problem:
 
 
 def json_problems(instance: object, schema: str = "") -> list[Problem]:
-    """The problems of an instance as JSON: NaN, infinities, lone surrogates, other types, keys of other types."""
+    """The problems of an instance as JSON: NaN, infinities, lone surrogates, other types, keys that are not strings."""
     return plain(instance, schema)[1]
 
 
 def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
-    """The instance as `json.loads` would give it, with null for what JSON does not have, and those faults."""
+    """The instance as `json.loads` would return it, with null for values that are not JSON, and those faults."""
     faults: list[Problem] = []
 
     def walk(value: object, path: tuple[object, ...], around: tuple[int, ...]) -> Any:
@@ -80,7 +80,7 @@ def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
 
 
 def _fault(value: object, around: tuple[int, ...]) -> str | None:
-    """The reason why a value is not JSON, its items aside; `around` are the containers that it lies in."""
+    """The reason why a value is not JSON, apart from its items; `around` are its containers."""
     fault = None
     if isinstance(value, str):
         if not _is_text(value):
@@ -114,5 +114,5 @@ def _is_text(value: str) -> bool:
 
 
 def dotted(path: Iterable[object]) -> str:
-    """A path as `Problem.path` writes it."""
+    """A path in the notation of `Problem.path`."""
     return ".".join(str(part) for part in path)

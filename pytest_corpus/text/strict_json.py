@@ -1,8 +1,7 @@
-"""JSON documents read strictly from bytes, with a fault for each way of not being valid JSON.
+"""A strict JSON parser for bytes, with a fault for each way in which a document can be invalid.
 
-A document that one reader understands and the next one refuses, or reads otherwise, is a fault even where
-Python's own reader is lenient: NaN, a key that appears twice, a lone surrogate, a number that no double holds,
-nesting without measure (RFC 8259, RFC 7493).
+If two JSON parsers could disagree about a document, it has a fault, even if Python's parser accepts it: NaN, a
+repeated key, a lone surrogate, a number beyond the range of a double, excessive nesting (RFC 8259, RFC 7493).
 """
 
 import json
@@ -25,7 +24,7 @@ _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 class Fault(Enum):
-    """The ways of not being valid JSON."""
+    """The ways in which a document can be invalid."""
 
     UTF8 = "invalid UTF-8"
     SYNTAX = "no JSON"
@@ -35,7 +34,7 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A fault of a document, with its path as in `Problem.path`, empty if it has none."""
+    """A fault of a document, with its path as in `Problem.path`; the path may be empty."""
 
     fault: Fault
     message: str
@@ -46,10 +45,10 @@ class Flaw:
 
 
 def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
-    """The value of a JSON document, and its flaw.
+    """Parse a JSON document; return its value and its flaw.
 
-    A document with a flaw has its value as far as a lenient reader makes it out, or else None; of keys that
-    stand twice the last counts. Unless `closely`, such keys and deep nesting are not a flaw in what can be read.
+    If there is a flaw, the value is the result of a lenient parser, or None. The last of repeated keys counts.
+    Unless `closely`, repeated keys and deep nesting are not flaws of a readable document.
     """
     try:
         value = orjson.loads(data)
@@ -61,10 +60,10 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
 
 
 def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
-    """Read a document like `read`, but do not count as a flaw what other claims judge.
+    """Read a document like `read`, without the flaws that other claims judge.
 
-    NaN, infinities and lone surrogates stay; an integer stays one, unless no double has its size: then it is infinite.
-    Of keys that appear twice the last counts. A document that cannot be read has the value None.
+    NaN, infinities and lone surrogates stay. Integers stay integers, but become infinite beyond the range of a double.
+    The last of repeated keys counts. An unreadable document has the value None.
     """
     if (value := read_plainly(data)) is not NOT_PLAIN:
         return value, None
@@ -82,10 +81,10 @@ NOT_PLAIN = object()
 
 
 def read_plainly(data: bytes) -> Any:
-    """Read a flawless document like `read_exactly` if orjson reads the same value; return `NOT_PLAIN` for any other.
+    """Read a flawless document like `read_exactly` if orjson reads the same value; otherwise return `NOT_PLAIN`.
 
-    All its numbers are finite. What orjson reads otherwise are integers of more than 64 bits; NaN, numbers that no
-    double holds and lone surrogates it refuses.
+    All its numbers are finite. orjson reads integers of more than 64 bits differently, and refuses NaN, numbers
+    beyond the range of a double and lone surrogates.
     """
     if depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(_ZEROS):
         return NOT_PLAIN
@@ -97,7 +96,7 @@ def read_plainly(data: bytes) -> Any:
 
 
 def _keeps_every_key(data: bytes, value: Any) -> bool:
-    """True if a value has each key of the text that it was read from; False means: perhaps not."""
+    """True if a value has every key of the text it was read from; False means that a key may be lost."""
     try:
         return _has_every_key(data, orjson.dumps(value))
     except TypeError:  # orjson writes neither lone surrogates nor integers of more than 64 bits
@@ -105,7 +104,7 @@ def _keeps_every_key(data: bytes, value: Any) -> bool:
 
 
 def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
-    """True if `read` would find no flaw in any document, all of which gave a value; False means: look closer."""
+    """True if `read` would find no flaw in any readable document; False means that a closer check is needed."""
     for _ in range(_LEVELS_AROUND):
         values = [values]
     try:
@@ -121,18 +120,18 @@ _LEVELS_AROUND = 254 - MAX_DEPTH - 1  # levels around a list of documents, for o
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:
-    """True if no key was lost when a text was read and written again; False means: perhaps.
+    """True if no key was lost when a text was read and written again; False means that a key may be lost.
 
-    Outside of strings a colon follows a key and nothing else, and inside of strings each stays, unless it was
-    escaped. So of keys that appear twice a colon is missing.
+    Outside of strings each colon follows a key; inside of strings colons are kept unless they were escaped. So a
+    missing colon shows a repeated key.
     """
     return text.count(b":") == written.count(b":") and not (b"\\" in text and _COLON.search(text))
 
 
 def written(value: object) -> bytes | None:
-    """A value as JSON, with null for NaN; None if it cannot be written.
+    """Write a value as JSON, with null for NaN; None if it cannot be written.
 
-    Values of other types, integers of more than 64 bits and values that are nested too deep cannot be written.
+    Values of other types, integers of more than 64 bits and values that are nested too deeply cannot be written.
     """
     try:
         text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)
@@ -167,7 +166,7 @@ _EXACT_LONG = json.JSONDecoder(parse_int=_integer)
 
 
 def located(data: bytes, flaw: Flaw) -> str:
-    """A flaw of a document in words, with the place of a syntax error."""
+    """Describe a flaw of a document, with the place of a syntax error."""
     try:
         if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) or not data.strip() or data.startswith(BOM):
             return str(flaw)
@@ -185,7 +184,7 @@ def located(data: bytes, flaw: Flaw) -> str:
 
 
 def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
-    """The value and the flaw of a document that is not plainly sound; `otherwise` is what the fast reader said."""
+    """The value and the flaw of a suspicious document; `otherwise` is the result of the fast parser."""
     flaw = None
     if data.startswith(BOM):
         flaw = Flaw(Fault.SYNTAX, "begins with a byte order mark, which JSON does not have")
@@ -209,7 +208,7 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
 
 
 def _duplicate_key(value: object) -> Flaw | None:
-    """The first key that appears twice in an object of a value that `_LENIENT` read."""
+    """The first repeated key in an object of a value that `_LENIENT` read."""
     for path, twice in _walk_twice(value, ()):
         return Flaw(Fault.DUPLICATE_KEY, "appears twice in one object", dotted((*path, twice)))
     return None

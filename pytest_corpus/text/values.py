@@ -1,4 +1,4 @@
-"""JSON values: walked, compared, found by JSON pointers, and made of dataclasses that travel as JSON."""
+"""JSON values: traversal, comparison, JSON pointers, and conversion from and to dataclasses."""
 
 import json
 import re
@@ -13,18 +13,18 @@ CLOSE: Final = 0.65
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:
-    """The known word that comes nearest to a misspelt one; empty if none is near."""
+    """The known word that is most similar to a misspelt word; empty if none is similar."""
     return next(iter(get_close_matches(wrong, list(known), n=1, cutoff=CLOSE)), "")
 
 
 def meant(wrong: str, known: Iterable[str], otherwise: str = "", *, before: str = "") -> str:
-    """The question if the nearest known word was meant; another text if none is near."""
+    """A "did you mean" question with the most similar known word; another text if none is similar."""
     near = nearest(wrong, known)
     return f"did you mean {before}{near}?" if near else otherwise
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """Every string in a JSON value, keys left out."""
+    """Every string in a JSON value, except keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -36,7 +36,7 @@ def strings_of(value: Any) -> Iterator[str]:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Return if two JSON values are equal: true is not 1, and 1 is 1.0."""
+    """True if two JSON values are equal: true is not 1, and 1 is 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list) and isinstance(right, list):
@@ -47,12 +47,12 @@ def same(left: Any, right: Any) -> bool:
 
 
 def escaped(key: str) -> str:
-    """A key as a part of a JSON pointer (RFC 6901)."""
+    """Escape a key for a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")
 
 
 def at(document: Any, pointer: str) -> Any:
-    """The value at a JSON pointer; None if there is none."""
+    """The value at a JSON pointer, or None."""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(document, dict):
@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 
 def bare(value: Any, without: Container[str] = ()) -> Any:
-    """The JSON value of a record, without the fields that have their default, and those named."""
+    """Convert a record to a JSON value, without fields that have their default, and without the named fields."""
     if is_dataclass(value):
         kept = {each.name: (getattr(value, each.name), each.default) for each in fields(value)}
         return {
@@ -82,7 +82,7 @@ def bare(value: Any, without: Container[str] = ()) -> Any:
 
 
 def rebuilt(kind: type[T], value: Mapping[str, Any]) -> T:
-    """The record of a JSON value. Raises TypeError or AttributeError if the value is another one."""
+    """Convert a JSON value to a record. Raises TypeError or AttributeError if it does not fit."""
     hints = _hints_of(kind)  # type: ignore[arg-type]  # mypy: a type is not hashable
     return kind(**{name: _part(hints.get(name), each) for name, each in value.items()})
 
@@ -100,10 +100,10 @@ def _part(hint: Any, value: Any) -> Any:
 
 
 def around(body: Any, path: str) -> Any:
-    """An answer, in which long values beside the place at a path are left out.
+    """Abridge an answer: long values outside of a path are left out.
 
-    A path may begin within the answer (`metadata.word`): the first place that has it is meant, or as much of it as
-    there is.
+    A path may begin within the answer (`metadata.word`). Then the first place with this path counts, or with the
+    longest part of it.
     """
     steps = _STEP.findall(path.partition(",")[0].partition(" ")[0])
     for end in range(len(steps), 0, -1):
@@ -117,7 +117,7 @@ _LONG: Final = 80
 
 
 def _places(body: Any, steps: Sequence[str]) -> Iterator[list[str]]:
-    """The ways to the places of a JSON value from which some steps can be gone, with these steps; shortest first."""
+    """The paths in a JSON value at which some of the steps are possible, with these steps; shortest first."""
     level: list[tuple[list[str], Any]] = [([], body)]
     while level:
         yield from ([*way, *steps] for way, value in level if _can_go(value, steps))

@@ -1,1 +1,1 @@
-"""Pure functions from test records to a verdict, without pytest and formats."""
+"""Pure functions that compute a verdict from test records, without pytest and report formats."""

@@ -1,4 +1,4 @@
-"""Declared deviations: requirements that an adapter is known to violate for now (BEHAVIORAL_CONFORMANCE 10).
+"""Declared deviations: requirements that an adapter is known to violate at present (BEHAVIORAL_CONFORMANCE 10).
 
 [[deviation]]
 requirement = "LLM-STREAM-3"
@@ -29,12 +29,12 @@ GRACE = timedelta(days=90)  # the duration of a drafted deviation
 
 
 class DeviationError(Exception):
-    """The file cannot be used: one sentence that names the entry and what is wrong with it."""
+    """A file of deviations that cannot be used. One sentence names the entry and the mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """One entry of the file; `expires` is the last day (UTC) on which it counts."""
+    """An entry of the file; `expires` is the last day (UTC) on which it counts."""
 
     requirement: str
     reason: str
@@ -44,15 +44,15 @@ class Deviation:
     issue: str = ""
 
     def covers(self, requirement: str, adapter: str) -> bool:
-        """True if it is declared of a requirement of an adapter, by its name in the run."""
+        """True if the deviation applies to a requirement of an adapter, by the adapter's name in the run."""
         return self.requirement == requirement and fnmatchcase(adapter, self.adapter)
 
     def expired(self, today: date) -> bool:
-        """True if its last day is past."""
+        """True if its last day has passed."""
         return today > self.expires
 
     def document(self) -> dict[str, str]:
-        """The deviation in reports."""
+        """The deviation as reports show it."""
         found = {
             "reason": self.reason,
             "removal_plan": self.removal_plan,
@@ -68,10 +68,10 @@ def today() -> date:
 
 
 def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
-    """The deviations that a file declares; while `drafting`, entries still to be written are left out.
+    """Read the deviations in a file; with `drafting`, incomplete entries are skipped.
 
     Raises:
-        DeviationError: the file cannot be read, is not TOML, or an entry is not complete.
+        DeviationError: the file cannot be read, is not TOML, or an entry is incomplete.
     """
     entries = []
     for number, raw in enumerate(_entries(path), start=1):
@@ -152,7 +152,7 @@ def _day(where: str, raw: dict[str, Any]) -> date:
 
 
 def drafted(violated: Iterable[tuple[str, str]], day: date) -> str:
-    """Entries for (requirement, adapter) pairs, to be completed by hand: until then they do not count."""
+    """Draft entries for (requirement, adapter) pairs. They do not count until a person completes them."""
     entries = [
         f"[[{TABLE}]]\n"
         f"requirement = {_quoted(requirement)}\n"
@@ -171,7 +171,7 @@ def _quoted(text: str) -> str:
 
 
 def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
-    """Add entries for violations that the file does not name yet; return how many.
+    """Add entries for violations that the file does not contain; return the number of new entries.
 
     Raises:
         OSError: the file cannot be read or written.

@@ -1,7 +1,7 @@
-"""Editions of the requirements: which ones count, at which level, whatever the version of this package.
+"""Editions of the requirements. An edition fixes the requirements that count and their levels in every version.
 
-An edition is a file of `spec/editions/`. Once it has been released it only gets errata. A requirement that an edition
-does not have is a *preview* under it: it is tested and reported, and no verdict depends on it.
+An edition is a file of `spec/editions/`. After its release it only gets errata. A requirement that is
+not in an edition is a *preview*: it is tested and reported, but does not influence the verdict.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ PREVIEW = "PREVIEW"
 
 
 class EditionError(PlainError, ValueError):
-    """A sentence on an edition that is not known."""
+    """An unknown edition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """A correction of a released edition: of a test that was wrong, or of a sentence that was not clear."""
+    """A correction of a released edition: a wrong test or an unclear sentence."""
 
     requirement: str
     date: str
@@ -39,7 +39,7 @@ class Edition:
     """An edition.
 
     Attributes:
-        released: its day, or empty: it can still change.
+        released: the date of its release; empty if it can still change.
         levels: the level of each requirement by id.
         digests: the digest of each sentence by id.
     """
@@ -51,17 +51,17 @@ class Edition:
     errata: tuple[Erratum, ...] = ()
 
     def of(self, entry: Requirement) -> Requirement:
-        """A requirement at the level that it has in this edition."""
+        """A requirement with its level in this edition."""
         level: Any = self.levels.get(entry.id, PREVIEW)
         return entry if level == entry.level else replace(entry, level=level)
 
     @property
     def state(self) -> str:
-        """Its release as a part of a sentence."""
+        """The state of its release, as a part of a sentence."""
         return f"released {self.released}" if self.released else "not released"
 
     def flaws(self, known: Mapping[str, Requirement]) -> Iterator[str]:
-        """The faults of a released edition: a requirement that it lost, a sentence that changed without an erratum."""
+        """The faults of a released edition: lost requirements, and sentences that changed without an erratum."""
         corrected = {each.requirement for each in self.errata}
         for name, digest in self.digests.items():
             if name not in known:
@@ -73,20 +73,20 @@ class Edition:
             yield f"edition {self.name}: there is an erratum of {name}, which it does not have"
 
     def document(self) -> dict[str, Any]:
-        """Its part of a report: its name, its day, and the requirements with errata."""
+        """The edition as reports show it: its name, its date, and the requirements with errata."""
         errata = [{"requirement": each.requirement, "date": each.date} for each in self.errata]
         return {"name": self.name, **({"released": self.released} if self.released else {}), "errata": errata}
 
 
 def names() -> list[str]:
-    """The names of all editions, the oldest first."""
+    """The names of all editions, oldest first."""
     found = [path.stem for path in FOLDER.glob("*.toml")]
     return sorted(found, key=lambda name: [int(part) for part in name.split(".")])
 
 
 @cache
 def edition(name: str) -> Edition:
-    """An edition. Raises EditionError if there is none of that name."""
+    """The edition with a name. Raises EditionError if it is unknown."""
     if name not in names():
         raise EditionError(f"there is no edition {name!r}; use {' or '.join(names())}")
     document = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
@@ -101,23 +101,23 @@ def edition(name: str) -> Edition:
 
 
 def current() -> Edition:
-    """The newest edition that was released; the newest of all if none was."""
+    """The newest released edition; if none is released, the newest edition."""
     every = [edition(name) for name in names()]
     return next((each for each in reversed(every) if each.released), every[-1])
 
 
 def digest_of(entry: Requirement) -> str:
-    """The digest of the sentence of a requirement."""
+    """The digest of a requirement's sentence."""
     return hashlib.sha256(entry.text.encode()).hexdigest()[:16]
 
 
 def frozen() -> str:
-    """The table of an edition that has what the catalogue has now."""
+    """The table of an edition with the present catalogue."""
     return "".join(f'{entry.id} = "{entry.level} {digest_of(entry)}"\n' for entry in catalogue().values())
 
 
 def changes(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
-    """The changes from one edition to another: the kind, the id, and what it was and is."""
+    """The changes from one edition to another: kind, id, and the old and new value."""
     for name in dict.fromkeys((*old.levels, *new.levels)):
         was, now = old.levels.get(name), new.levels.get(name)
         if was is None or now is None:

@@ -1,6 +1,6 @@
 """The evidence of a finding, for the terminal and for the formats that show it.
 
-It travels with the record of its test and is never part of the JSON document.
+It travels with the record of its test and is never in the JSON report.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Content:
 
     Attributes:
         sent: the entry point and the request, in one line.
-        answer: the frames that came back, in one line.
+        answer: the received frames, in one line.
         raised: the exception that the adapter raised, with its message.
         traceback: one line per frame of the adapter, outermost first, and one per cause.
-        judged_on: the last calls that were looked at to find it, one per line, if they are several.
-        story: the calls that led there, one per line.
-        script: commands that send the request again, or all that led there.
+        judged_on: the calls that the finding was judged on, one per line, if there are several.
+        story: the calls that led to the finding, one per line.
+        script: commands that send the request again, or all requests of the story.
         logged: the log of the call, one line per record.
         printed: the output and log of the test as pytest captured them, without the records in `logged`.
     """
@@ -83,17 +83,17 @@ class Evidence:
     content: Content | None = None
 
     def at(self, level: Level) -> Evidence:
-        """Return the part that a level shows."""
+        """The part of the evidence that a level shows."""
         return self if level == "full" else replace(self, content=None)
 
 
 def dump(found: Iterable[Evidence]) -> str:
-    """Evidence as a JSON text, to travel between processes."""
+    """Encode evidence as a JSON text, to send it to another process."""
     return json.dumps([asdict(each) for each in found])
 
 
 def load(text: object) -> tuple[Evidence, ...]:
-    """The evidence that `dump` wrote. Raises ValueError if it is something that `dump` does not write."""
+    """Decode evidence that `dump` wrote. Raises ValueError for any other text."""
     try:
         return tuple(rebuilt(Evidence, each) for each in json.loads(text))  # type: ignore[arg-type]
     except (TypeError, AttributeError) as error:

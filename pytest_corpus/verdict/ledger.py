@@ -1,7 +1,7 @@
-"""The records of a run's tests, and the reasons why some of them prove nothing.
+"""The records of a run's tests, and the reasons why some records prove nothing.
 
-A record counts only if everything agrees: the test was collected, the process that ran its body made one record, and
-pytest reported the test once, with the same record and outcome. Any other record proves nothing but a violation.
+A record counts only if the test was collected, the process that ran its body made one record, and pytest reported
+the test once, with the same record and outcome. Any other record can only prove a violation.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "vi
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation of the test's own requirement, or of one that holds for every answer.
+    """A violation of the test's requirement, or of a requirement on every answer.
 
-    It is `indirect` if the requirement blocks the test and has a more precise test of its own.
+    It is `indirect` if the requirement only blocks this test and another test checks it more precisely.
     """
 
     requirement: str
@@ -40,12 +40,12 @@ class TestRecord:
     """The record of one test of one component of one adapter.
 
     Attributes:
-        outcome: `error` is a fault of the kit itself.
+        outcome: `error` is a fault in the suite.
         reason: why it was not applicable or not assessed.
         keyword: the keyword of the factory that would help.
         blocked_by: the requirement that blocks it.
-        broken_off: the cause outside the suite that ended the test early.
-        repetition: counts from 1 if each test runs several times.
+        broken_off: the external cause that ended the test early.
+        repetition: the number of the execution, from 1, if tests run several times.
     """
 
     __test__ = False
@@ -67,11 +67,11 @@ class TestRecord:
 
     @property
     def key(self) -> str:
-        """The key of the execution in a ledger."""
+        """The key of this execution in a ledger."""
         return ledger_key(self.component, self.test, self.repetition)
 
     def dump(self) -> str:
-        """The record as a JSON text, to travel between processes; what is empty is left out."""
+        """Encode the record as a JSON text, to send it to another process; empty values are left out."""
         said = {name: value for name in _FIELDS if (value := getattr(self, name)) or name in _REQUIRED}
         if self.findings:
             said["findings"] = [asdict(finding) for finding in self.findings]
@@ -82,7 +82,7 @@ class TestRecord:
 
     @classmethod
     def load(cls, text: object) -> TestRecord:
-        """The record that `dump` wrote. Raises ValueError if it is something that `dump` does not write."""
+        """Decode a record that `dump` wrote. Raises ValueError for any other text."""
         if isinstance(text, str) and text in _DUMPED:
             return _DUMPED[text]
         try:
@@ -103,7 +103,7 @@ _DUMPED: dict[str, TestRecord] = {}
 
 
 def ledger_key(component: str, test: str, repetition: int = 0) -> str:
-    """The key of one execution of a test: ``component/test``, with ``#3`` for a third repetition."""
+    """The key of one execution of a test: ``component/test``; the third repetition has the suffix ``#3``."""
     return f"{component}/{test}" + (f"#{repetition}" if repetition else "")
 
 
@@ -173,11 +173,11 @@ class Ledger:
         self._made[record.key].append(record)
 
     def reported(self, record: TestRecord, *, agrees: bool, runs_again: bool = False) -> None:
-        """Add the record that came with pytest's report.
+        """Add the record in pytest's report.
 
         Args:
-            agrees: the report matches it.
-            runs_again: the report says so; what the first run showed counts, together with the findings of others.
+            agrees: the outcome of the report matches the record.
+            runs_again: the test will run again. The result of the first run counts, plus the findings of later runs.
         """
         self._arrived[record.key].append(record)
         self.reruns[record.key] += runs_again
@@ -185,34 +185,34 @@ class Ledger:
             self.mismatched.add(record.key)
 
     def mark_mismatch(self, test: str) -> None:
-        """Note that pytest's report of a test differs from its record."""
+        """Mark a test whose report by pytest differs from its record."""
         self.mismatched.add(test)
 
     def mark_partial(self, why: str) -> None:
-        """Note why the run is only a part of the suite."""
+        """Record a reason why only a part of the suite runs."""
         self.incomplete.add(why)
 
     def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
-        """Note the seconds until writes show, and those in which a write did not show, by component.
+        """Record the seconds until writes became visible, and the seconds of unsuccessful waiting, by component.
 
-        The longest time counts.
+        The longest times count.
         """
         for known, found in ((self.settle, seconds), (self.missed, missed or {})):
             for component, each in found.items():
                 known[component] = max(each, known.get(component, 0.0))
 
     def called(self, calls: Mapping[str, int], tokens: Mapping[str, int], took: Mapping[str, int]) -> None:
-        """Add the calls that a process made, the tokens that they took, and their times."""
+        """Add the calls, tokens and durations of a process."""
         self.calls.update(calls)
         self.tokens.update(tokens)
         self.took.update(took)
 
     def mark_unreliable(self, why: str) -> None:
-        """Note why the whole run is unreliable."""
+        """Record a reason why the whole run is unreliable."""
         self.doubts.add(why)
 
     def account(self) -> dict[str, Any]:
-        """The results of a worker, as a JSON value that `take_account` reads."""
+        """The results of a worker as a JSON value, which `take_account` reads."""
         return {
             **{name: getattr(self, name) for name in _PARTS},
             **{name: sorted(getattr(self, name)) for name in _SETS},
@@ -237,7 +237,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """One record for each test: the worst of several, with all findings; not assessed if reports disagree."""
+        """One record for each test: the worst of several, with all findings. It is not assessed if reports disagree."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):
@@ -248,7 +248,7 @@ class Ledger:
         return found
 
     def mismatches(self) -> dict[str, set[str]]:
-        """The tests whose records prove nothing, by the keys of `MISMATCHES`."""
+        """The tests whose records prove nothing, by the kinds of `MISMATCHES`."""
         made, arrived = self._made, self._arrived
         ran, came = set(made), set(arrived)
         every = (*made.values(), *arrived.values())
@@ -266,20 +266,20 @@ class Ledger:
 
     @property
     def gaps(self) -> list[str]:
-        """The reasons for a partial run; empty if it is complete."""
+        """The reasons why the run is partial; empty if it is complete."""
         nothing = [] if self.executed else ["no conformance test ran"]
         outage = [self.outage] if self.outage else []
         return [*outage, *sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
 
     @property
     def unrequested_gaps(self) -> list[str]:
-        """The gaps that no option asked for; one of them fails the run."""
+        """The gaps that no option requested. Any such gap fails the run."""
         chosen = bool(self.incomplete) and not self.selected - self.executed
         return [*([] if chosen else self._missing()), *self._unreliable()]
 
     @property
     def executed(self) -> set[str]:
-        """The keys of the tests that ran or were reported."""
+        """The keys of tests that ran or were reported."""
         return {*self._made, *self._arrived}
 
     def _missing(self) -> list[str]:
@@ -299,7 +299,7 @@ class Ledger:
         ]
 
     def _ends_with_rerun(self) -> set[str]:
-        """The tests that were to run again and did not."""
+        """The tests that were announced to run again but did not."""
         return {key for key, number in self.reruns.items() if number and number >= len(self._arrived[key])}
 
 
@@ -317,7 +317,7 @@ def _merged(records: list[TestRecord]) -> TestRecord:
 
 
 def unseen(ledger: Ledger) -> list[str]:
-    """A sentence for each component whose plain writes never became visible."""
+    """A sentence for each component whose test writes never became visible."""
     return [
         f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
         for component, seconds in sorted(ledger.missed.items())
@@ -325,7 +325,7 @@ def unseen(ledger: Ledger) -> list[str]:
 
 
 def left_behind(ledger: Ledger) -> list[str]:
-    """A sentence for each kind of item that the suite could not delete from the adapter's store."""
+    """A sentence for each kind of data that the suite could not delete from the adapter's store."""
     return [
         f"{len(names)} {kind}{'s' if len(names) > 1 else ''} could not be deleted: "
         + ", ".join(sorted(names)[:LISTED])

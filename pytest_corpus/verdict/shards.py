@@ -1,4 +1,4 @@
-"""Shards: runs that each execute one part of the suite of an adapter."""
+"""Shards: runs that each execute one part of an adapter's suite."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _WRITTEN = re.compile(r"(?P<number>[0-9]{1,3})/(?P<of>[0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The shard `number` of `of`, from 1 on."""
+    """Shard `number` of `of`, counted from 1."""
 
     number: int
     of: int
@@ -23,14 +23,14 @@ class Shard:
 
     @property
     def gap(self) -> str:
-        """The reason why a run of it is partial."""
+        """The reason why a run of this shard is partial."""
         return f"only shard {self.number} of {self.of} was to run"
 
     def tests(self, suites: Mapping[str, Sequence[str]]) -> frozenset[tuple[str, str]]:
-        """Its tests as (component, test), of the tests that each component's suite has, in their order.
+        """The tests of this shard as (component, test), from the ordered tests of each component's suite.
 
-        The cuts keep the order of tests, so that chapters stay together as far as possible, because their tests share
-        cached answers; the parameters of a test always stay together.
+        The order of tests is kept. Chapters stay together if possible, because their tests share cached answers; the
+        parameters of a test always stay together.
         """
         every = [(name, test) for name in (*COMPONENTS, *WIRE) for test in suites.get(name, ())]
         groups = [list(group) for _, group in groupby(every, key=lambda pair: (pair[0], pair[1].partition("[")[0]))]
@@ -40,10 +40,10 @@ class Shard:
 
 
 def parse(text: str, most: int = MOST_SHARDS) -> Shard:
-    """The shard that a text such as ``2/5`` names, of at most `most`.
+    """Parse a shard such as ``2/5``, with at most `most` shards.
 
     Raises:
-        ValueError: it names none; says what to write.
+        ValueError: the text is not a shard. The message shows the correct form.
     """
     found = _WRITTEN.fullmatch(text.strip())
     shard = Shard(int(found["number"]), int(found["of"])) if found else Shard(0, 0)
@@ -53,7 +53,7 @@ def parse(text: str, most: int = MOST_SHARDS) -> Shard:
 
 
 def _ends(sizes: Sequence[int], parts: int) -> list[int]:
-    """The end of each part, in groups: parts of about the same size, none empty if possible."""
+    """The end of each part. Parts have similar sizes, and if possible none is empty."""
     ends, total, so_far = [0], sum(sizes), 0
     starts = []
     for size in sizes:

@@ -21,7 +21,7 @@ PLAIN = frozenset(operation.works for operation in OPERATIONS)
 
 
 def hint_of(requirement: Requirement, got: Iterable[str]) -> str:
-    """The change that helps against what came: other credentials, if those of the run may not make a plain request."""
+    """The hint for a finding. If the run's credentials do not allow plain requests, it names the credentials."""
     denied = [each for each in got if "AuthError" in each]
     if any(requirement.id in PLAIN or each.startswith("a plain ") for each in denied):
         return "run the suite with credentials that may make this call; those of this run may be read-only"
@@ -43,12 +43,12 @@ class Status:
     deviation: Deviation | None = None
 
     def repetitions(self, test: str) -> list[TestRecord]:
-        """Every execution of one of its tests."""
+        """All executions of one of its tests."""
         return [record for record in self.tests if record.test == test]
 
     @property
     def runs(self) -> tuple[int, int]:
-        """The number of repetitions that passed, and of all; (0, 0) if tests were not repeated or none decided."""
+        """The number of passed repetitions and of all; (0, 0) if tests were not repeated or none was decisive."""
         rounds: dict[int, bool] = {}
         for record in self.tests:
             if record.repetition and record.outcome in ("satisfied", "violated"):
@@ -58,20 +58,20 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class ComponentVerdict:
-    """One component's verdict with the statuses that it follows from."""
+    """The verdict on one component, with the statuses that determine it."""
 
     component: str
     verdict: str
     statuses: tuple[Status, ...]
 
     def totals(self, level: str | None = None) -> Counter[str]:
-        """The number of requirements with each status, at one level or at all."""
+        """The number of requirements with each status, at one level or at all levels."""
         return Counter(s.status for s in self.statuses if level in (None, s.requirement.level))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a run for one adapter, by an edition; `faults` are declared deviations that do not hold."""
+    """The outcome of a run for one adapter, by an edition; `faults` are declared deviations that are not valid."""
 
     edition: Edition
     verdict: str
@@ -81,7 +81,7 @@ class Verdict:
     faults: tuple[str, ...] = ()
 
     def of_status(self, status: str, levels: Container[str] = ("MUST", "SHOULD", "MAY", PREVIEW)) -> list[Status]:
-        """The requirements of a status, at some levels."""
+        """The requirements with a status, at some levels."""
         every = (each for part in self.components for each in part.statuses)
         return [each for each in every if each.status == status and each.requirement.level in levels]
 
@@ -93,12 +93,12 @@ def decide(
     day: date | None = None,
     edition: Edition | None = None,
 ) -> Verdict:
-    """The verdict of a run; violations below `level` are reported and do not count.
+    """Compute the verdict of a run; violations below `level` are reported but do not count.
 
     Args:
-        deviations: what is declared of any adapter.
-        day: the day (UTC) on which they must count; today unless given.
-        edition: gives each requirement its level; the current one unless given.
+        deviations: the declared deviations of all adapters.
+        day: the day (UTC) on which they must be valid; by default today.
+        edition: determines the level of each requirement; by default the current edition.
     """
     day, edition = day or today(), edition or current()
     declared = [entry for entry in deviations if entry.covers(entry.requirement, ledger.adapter)]
@@ -122,7 +122,7 @@ def decide(
 
 
 def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool) -> Iterable[str]:
-    """Sentences on deviations from requirements that a complete run found satisfied."""
+    """Sentences about deviations from requirements that a complete run found satisfied."""
     statuses = [status for part in decided for status in part.statuses]
     for entry in counting if complete else ():
         met = {status.status for status in statuses if status.requirement.id == entry.requirement}
@@ -161,7 +161,7 @@ def _component(
 
 
 def _with_blockers(statuses: list[Status]) -> Iterable[Status]:
-    """The statuses, with requirements that block others violated or not assessed."""
+    """The statuses, plus the requirements that block others and are violated or not assessed."""
     blocking: dict[str, str] = {}
     for status in statuses:
         for by in status.blocked_by:
@@ -175,7 +175,7 @@ def _with_blockers(statuses: list[Status]) -> Iterable[Status]:
 
 
 def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool) -> str:
-    """The verdict that follows from the level and status of each requirement of a component."""
+    """The verdict on a component, from the level and status of each requirement."""
     pairs = list(statuses)
     musts = {status for of, status in pairs if of == "MUST"}
     binding = {status for of, status in pairs if of in counted(level)}
@@ -189,12 +189,12 @@ def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool
 
 
 def counted(level: str) -> tuple[str, ...]:
-    """The levels whose violation counts with `--corpus-level`."""
+    """The levels whose violations count with `--corpus-level`."""
     return ("MUST",) if level == "must" else ("MUST", "SHOULD")
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst of the components' verdicts; partial if there are none."""
+    """The worst of the components' verdicts; partial without any component."""
     return max(verdicts, key=VERDICTS.index, default="partial")
 
 
