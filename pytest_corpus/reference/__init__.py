@@ -1,7 +1,7 @@
-"""Embedded reference adapters: in memory, deterministic, conformant in every requirement.
+"""Embedded reference adapters: in memory, deterministic, conformant to every requirement.
 
-`pytest_corpus.reference:llm` and its siblings are factories for ``--corpus-adapter``, each of one component, and
-`pytest_corpus.reference:all` is one of all four. `pytest_corpus.reference:client` is one for ``--corpus-client``.
+`pytest_corpus.reference:llm` and its siblings are factories for ``--corpus-adapter``, one per component;
+`pytest_corpus.reference:all` serves all four. `pytest_corpus.reference:client` is for ``--corpus-client``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["all", "client", "embedding", "graph", "llm", "vector"]
 
 
 def _factory(component: str, title: str) -> Callable[..., ReferenceAdapter]:
-    """The factory of a component's reference adapter, a wire handler."""
+    """Make the factory of a component's reference adapter."""
 
     def factory(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceAdapter:
         made: type[ReferenceAdapter] = getattr(import_module(f"{__name__}.{component}.adapter"), f"Reference{title}")
@@ -45,7 +45,7 @@ def all(metrics: MetricsSink | None = None, provider: Provider | None = None) ->
 
 
 def client() -> ReferenceClient:
-    """The reference client, which builds a request of every operation (SCHEMA 8.2)."""
+    """The reference client, which builds a request for every operation (SCHEMA 8.2)."""
     from pytest_corpus.reference.request_builders import ReferenceClient
 
     return ReferenceClient()

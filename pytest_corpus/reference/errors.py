@@ -1,4 +1,4 @@
-"""Errors in the taxonomy (ERRORS 1): own refusals and provider faults."""
+"""Errors in the taxonomy (ERRORS 1): the adapter's refusals and provider faults."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -7,7 +7,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 
 
 class AdapterError(Exception):
-    """A failure of a class in the taxonomy; its message names fields and rules, never a value."""
+    """A failure with an error class; its message names fields and rules, never a value."""
 
     def __init__(self, name: str, message: str, *, retry_after_ms: float | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -17,12 +17,12 @@ class AdapterError(Exception):
 
 
 def invalid(path: str, code: str, rule: str, *, error: str = "BadRequest", **details: Any) -> AdapterError:
-    """A refusal that names the field at fault in `details.validation_errors` (BEHAVIORAL_CONFORMANCE 6.3)."""
+    """A refusal that names the invalid field in `details.validation_errors` (BEHAVIORAL_CONFORMANCE 6.3)."""
     return AdapterError(error, f"{path} {rule}", validation_errors=[{"field": path, "code": code}], **details)
 
 
 class FaultMapping:
-    """Turns the provider's exceptions into the taxonomy (ERRORS 8), and errors into hints (ERRORS 7)."""
+    """Converts the provider's exceptions to error classes (ERRORS 8), and errors to hints (ERRORS 7)."""
 
     component: ClassVar[str]
     fault_kinds: Mapping[str, str] = {"quota_exhausted": "ProviderQuotaExceeded"}
@@ -52,23 +52,23 @@ class FaultMapping:
     suggested_backoff_ms = 500
 
     def map_fault(self, fault: Exception) -> AdapterError:
-        """Any exception as an error with a neutral message: what the provider said stays behind."""
+        """Convert any exception to an error with a neutral message, without the provider's text."""
         name = self.classify(fault)
         message = self.fault_messages[TAXONOMY[name].family]
         return AdapterError(name, message, retry_after_ms=self.retry_after(fault, name))
 
     def classify(self, fault: Exception) -> str:
-        """The class that a fault belongs to; one of no known kind or status is Unavailable."""
+        """The error class of a fault; Unavailable if its kind and status are unknown."""
         kind, status = getattr(fault, "kind", None), getattr(fault, "http_status", None)
         return self.fault_kinds.get(str(kind)) or self.fault_statuses.get(status or 0, "Unavailable")
 
     def retry_after(self, fault: Exception, name: str) -> float | None:
-        """The provider's own advice in milliseconds, where the error may be retried."""
+        """The provider's advice in milliseconds, if the error may be retried."""
         advice: float | None = getattr(fault, "retry_after_ms", None)
         return advice if TAXONOMY[name].retry == "yes" else None
 
     def details(self, error: AdapterError, tenant_hash: str | None) -> dict[str, Any]:
-        """Hints for machines (SPECIFICATION 12.1), and what the error itself says."""
+        """Machine-readable hints (SPECIFICATION 12.1), plus the details of the error."""
         kind = error.kind
         hints: dict[str, Any] = {}
         if scope := self.resource_scopes.get(kind.name) or self.resource_scopes.get(kind.family):
@@ -80,5 +80,5 @@ class FaultMapping:
         return {**hints, **error.details}
 
     def throttle_scope(self, tenant_hash: str | None) -> str:
-        """The throttled party; a tenant by its hash alone (R21)."""
+        """The throttled party; a tenant is named by its hash only (R21)."""
         return f"tenant:{tenant_hash or 'none'}:{self.component}"

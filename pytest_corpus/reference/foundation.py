@@ -1,8 +1,8 @@
-"""The base of all reference adapters: one way in, one envelope out, one observation per call.
+"""The base of all reference adapters: one entry point, one envelope, one observation per call.
 
-A component derives from `ReferenceAdapter`, states its facts as class attributes and has each operation as
-the method of its bare name: a coroutine that returns `result`, or an async generator of `chunk` objects.
-Every decision is a method or an attribute of its own, so that a variant overrides just that one.
+A component derives from `ReferenceAdapter` and states its facts as class attributes. Each operation is a method
+with the bare operation name: a coroutine that returns `result`, or an async generator of `chunk` objects.
+Every decision is a separate method or attribute, so a variant overrides only that one.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ Chunk = dict[str, Any]
 
 
 class Provider(Protocol):
-    """The stand-in for the provider of a real adapter; it may raise, sleep or hang."""
+    """Replaces the provider of a real adapter; it may raise, sleep or hang."""
 
     async def reached(self, op: str, **facts: Any) -> object: ...
 
 
 def digest(value: object) -> str:
-    """SHA-256 of the canonical JSON of a value: all that memories know of content (SPECIFICATION 11.6)."""
+    """SHA-256 of the canonical JSON of a value; memories store only this digest of content (SPECIFICATION 11.6)."""
     try:
         return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     except RecursionError:
@@ -38,7 +38,7 @@ def digest(value: object) -> str:
 
 
 async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """The entry of `memory` under `key`, or else the result of `work`, which is stored unless `key` is None."""
+    """Return the entry of `memory` under `key`; otherwise the result of `work`, stored unless `key` is None."""
     if key is None:
         return await work()
     if key not in memory:
@@ -50,7 +50,7 @@ async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], C
 class ReferenceAdapter(Admission, FaultMapping, Telemetry):
     """A wire handler for one component, in memory and without network.
 
-    Keywords: `metrics` receives telemetry, `provider` is awaited where a provider would be called.
+    Keywords: `metrics` receives telemetry; `provider` is awaited when a real adapter would call its provider.
     """
 
     server = "pytest-corpus-reference"
@@ -69,7 +69,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
     # The wire (SPECIFICATION 4.2)
 
     async def handle(self, envelope: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a unary request with a success or an error envelope; raises nothing but cancellation."""
+        """Answer a unary request with a success or an error envelope; only cancellation raises."""
         call = Call(streaming=False)
         try:
             self.admit(call, envelope)
@@ -95,7 +95,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             self.load.release(call)
 
     def admit(self, call: Call, envelope: Mapping[str, Any]) -> None:
-        """Check what all requests share, in an order that gives a refused one as many labels as it can."""
+        """Check what all requests share, in an order that gives a refused request as many labels as possible."""
         if not isinstance(envelope, Mapping):
             raise invalid("request", "WRONG_TYPE", "must be an object")
         call.operation = self.find_operation(envelope.get("op"))
@@ -131,23 +131,23 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
     # Deadlines (SPECIFICATION 6.1)
 
     async def within_budget(self, call: Call, work: Coroutine[Any, Any, T]) -> T:
-        """Await `work` for no longer than the deadline allows; where that has passed, `work` never begins."""
+        """Await `work` until the deadline at most; if the deadline has passed, `work` never starts."""
         try:
             return await asyncio.wait_for(work, self.seconds_left(call))
         except TimeoutError:
             raise AdapterError("DeadlineExceeded", "The time budget of the operation is spent") from None
 
     def seconds_left(self, call: Call) -> float | None:
-        """The rest of the budget; None if there is no limit, or only the end of a stream is to come."""
+        """The remaining budget; None without a limit, or if only the end of a stream is left."""
         exempt = call.operation is not None and call.operation.deadline_exempt
         return None if exempt or call.settled else call.seconds_left
 
     # Operations, replays and the provider
 
     async def perform(self, call: Call) -> Any:
-        """Run a unary operation; a replay of an idempotency key gets the first answer (SPECIFICATION 6.1).
+        """Run a unary operation. A repeated idempotency key gets the first answer (SPECIFICATION 6.1).
 
-        One that comes while the first call is under way waits for it.
+        A repetition that arrives during the first call waits for it.
         """
         key, work = self.replay_key(call), partial(getattr(self, call.op), call)
         if key is None:
@@ -156,7 +156,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             return await remembered(self.replays, key, work)
 
     def replay_key(self, call: Call) -> str | None:
-        """The scope of an idempotency key: tenant, op and arguments; None where nothing is replayed."""
+        """The scope of an idempotency key: tenant, op and arguments; None if the call has no key."""
         if call.idempotency_key is None or call.op not in self.replayable:
             return None
         return digest([call.tenant_hash, call.op, call.args.values, call.idempotency_key])
@@ -165,7 +165,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         return await anext(chunks, None)
 
     async def reach(self, call: Call, **facts: Any) -> None:
-        """Call the provider; what it raises is mapped here and goes no further."""
+        """Call the provider; its exceptions are converted here."""
         if self.provider is None or call.operation is None:
             return
         try:
@@ -179,7 +179,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         return {name: value for name, value in given.items() if value is not None}
 
     async def capabilities(self, call: Call) -> dict[str, Any]:  # noqa: ARG002 - has the shape of all operations
-        """The facts that every component states (SPECIFICATION 6.2), to be extended with its own facts."""
+        """The facts that every component states (SPECIFICATION 6.2); components add their facts."""
         return {
             "server": self.server,
             "version": self.version,
@@ -190,7 +190,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         }
 
     async def health(self, call: Call) -> dict[str, Any]:
-        """A failing provider is a report, not an error (SPECIFICATION 7.6)."""
+        """The health report. A failing provider is part of the report, not an error (SPECIFICATION 7.6)."""
         report = {"ok": True, "status": "ok", "server": self.server, "version": self.version}
         try:
             await self.reach(call)

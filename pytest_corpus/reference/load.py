@@ -7,17 +7,17 @@ from pytest_corpus.reference.request import Call
 
 
 class Load:
-    """The calls that are under way, and those that came in the current second."""
+    """Counts the active calls and the calls in the current second."""
 
     def __init__(self) -> None:
         self.under_way: set[int] = set()
         self.second, self.calls = 0, 0
 
     def take(self, call: Call, concurrency: int, rate_limit_qps: int) -> None:
-        """Note a call, or refuse it as one too many.
+        """Register a call, or refuse it if there are too many.
 
         Raises:
-            AdapterError: ResourceExhausted, with the time after which to come again.
+            AdapterError: ResourceExhausted, with the time to wait before a retry.
         """
         second = int(time.monotonic())
         if second != self.second:
@@ -30,5 +30,5 @@ class Load:
         self.under_way.add(id(call))
 
     def release(self, call: Call) -> None:
-        """Note that a call is over, whether it was taken or not."""
+        """Remove a finished call, if it was registered."""
         self.under_way.discard(id(call))

@@ -1,4 +1,4 @@
-"""Reading a request: typed access to its fields, and the checks that all operations share."""
+"""Typed access to the fields of a request, and the checks that all operations share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JSON_TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 def copied(value: Any) -> Any:
-    """A copy of a JSON value that shares nothing with it."""
+    """An independent copy of a JSON value."""
     if isinstance(value, (str, float, int)):
         return value
     if isinstance(value, (dict, Mapping)):
@@ -35,7 +35,7 @@ def copied(value: Any) -> Any:
 class Fields:
     """Typed access to the members of a request object; null counts as absent.
 
-    Every reader raises a refusal of class `error` that names the field by its `path`.
+    Every reader raises a refusal of class `error` with the `path` of the field.
     """
 
     values: Mapping[str, Any]
@@ -66,7 +66,7 @@ class Fields:
         return value
 
     def integer(self, name: str, *, at_least: int) -> int | None:
-        """A whole number, in either notation: to JSON Schema 1.0 is one too."""
+        """An integer in either notation, because 1.0 is also an integer in JSON Schema."""
         value = self.number(name)
         if value is None:
             return None
@@ -87,22 +87,22 @@ class Fields:
         return Fields(self.read(name, "an object", required=True), f"{self.path}.{name}", self.error)
 
     def items(self, name: str, kind: str, *, required: bool = False) -> list[Any]:
-        """The elements of an array, all of one kind; none where it is absent."""
+        """The elements of an array, all of one kind; empty if the array is absent."""
         values: list[Any] = self.read(name, "an array", required=required) or []
         elements = Fields({f"{name}[{i}]": value for i, value in enumerate(values)}, self.path, self.error)
         return [elements.read(element, kind, required=True) for element in elements.values]
 
     def objects(self, name: str, *, required: bool = False) -> list[Fields]:
-        """The elements of an array of objects; none where it is absent."""
+        """The elements of an array of objects; empty if the array is absent."""
         values = self.items(name, "an object", required=required)
         return [Fields(value, f"{self.path}.{name}[{i}]", self.error) for i, value in enumerate(values)]
 
 
 @dataclass(slots=True)
 class Call:
-    """One call, filled in as its request is understood; telemetry reads it however the call ends.
+    """One call. Its fields are set while the request is parsed; telemetry reads them after success and failure.
 
-    Of the tenant no more than the hash is kept.
+    Only the hash of the tenant is kept.
     """
 
     streaming: bool
@@ -122,29 +122,29 @@ class Call:
 
     @property
     def op(self) -> str:
-        """The bare operation name, or ``invalid``: no label holds what a client made up."""
+        """The bare operation name, or ``invalid``, because labels must not contain names invented by clients."""
         return self.operation.name if self.operation else "invalid"
 
     @property
     def seconds_left(self) -> float | None:
-        """The rest of the budget, negative if it is spent; None without a deadline."""
+        """The remaining budget, negative if it is used up; None without a deadline."""
         return None if self.deadline_ms is None else self.deadline_ms / 1000 - time.time()
 
 
 class Admission:
-    """The checks that a request must pass before an operation sees it."""
+    """The checks that a request passes before an operation sees it."""
 
     component: ClassVar[str]
     features: Mapping[str, bool] = {}
     tenant_salt = b"one secret per deployment"
 
     def find_operation(self, op: object) -> Operation | None:
-        """The operation of this component that `op` names, offered or not."""
+        """The operation of this component with the name `op`, offered or not."""
         operation = BY_OP.get(op) if isinstance(op, str) else None
         return operation if operation and operation.component == self.component else None
 
     def read_section(self, envelope: Mapping[str, Any], name: str) -> Fields:
-        """`ctx` or `args`: a required object, whose numbers are sound at any depth (SPECIFICATION 4.1)."""
+        """Read `ctx` or `args`: a required object with valid numbers at any depth (SPECIFICATION 4.1)."""
         section = Fields(Fields(envelope, "request").member(name).values, name)
         for key, value in section.values.items():
             pending = [value]
@@ -159,7 +159,7 @@ class Admission:
         return section
 
     def check_number(self, value: float, path: str) -> None:
-        """Refuse NaN, infinities and integers beyond signed 64 bit."""
+        """Refuse NaN, infinities and integers beyond signed 64 bits."""
         if isinstance(value, float) and not math.isfinite(value):
             raise invalid(path, "NOT_FINITE", "must be finite")
         if isinstance(value, int) and not -LARGEST_INTEGER - 1 <= value <= LARGEST_INTEGER:
@@ -176,19 +176,19 @@ class Admission:
         call.deadline_ms = self.read_deadline(ctx)
 
     def read_deadline(self, ctx: Fields) -> float | None:
-        """Absolute epoch milliseconds."""
+        """Read the deadline, in absolute epoch milliseconds."""
         deadline = ctx.number("deadline_ms")
         if deadline is not None and deadline <= 0:
             raise ctx.invalid("deadline_ms", "OUT_OF_RANGE", "must be positive epoch milliseconds")
         return deadline
 
     def tenant_hash(self, tenant: str) -> str:
-        """Irreversible, stable and salted (SPECIFICATION 15); everything else knows tenants by it alone."""
+        """An irreversible, stable, salted hash of the tenant (SPECIFICATION 15). Other code only sees this hash."""
         content = tenant.encode("utf-8", "surrogatepass")
         return hmac.new(self.tenant_salt, content, hashlib.sha256).hexdigest()[:32]
 
     def route(self, call: Call) -> None:
-        """Refuse unknown operations, those that belong to the other entry point, and those not offered."""
+        """Refuse unknown operations, operations of the other entry point, and operations that are not offered."""
         if call.operation is None:
             raise AdapterError("NotSupported", "The operation is not known")
         if call.operation.streaming != call.streaming:
@@ -197,6 +197,6 @@ class Admission:
             self.require(call.operation.capability)
 
     def require(self, feature: str) -> None:
-        """Refuse what capabilities do not offer."""
+        """Refuse a feature that the capabilities do not offer."""
         if not self.features.get(feature, True):
             raise AdapterError("NotSupported", f"The adapter does not offer {feature}")

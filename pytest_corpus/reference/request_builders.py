@@ -1,4 +1,4 @@
-"""The embedded reference client: it builds a request of every operation (SPECIFICATION 4.2.6)."""
+"""The embedded reference client, which builds a request for every operation (SPECIFICATION 4.2.6)."""
 
 import time
 import uuid
@@ -47,14 +47,14 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
 class ReferenceClient:
     """Builds request envelopes, with a method for each operation: ``build_embed_request(text="Hello")``.
 
-    `build_llm_health_request` and the other names that components share carry the component.
+    Names that components share contain the component: `build_llm_health_request`.
     """
 
     def __init__(self, tenant: str | None = None, budget_ms: int = 30_000) -> None:
         self.tenant, self.budget_ms = tenant, budget_ms
 
     def request(self, op: str, **args: Any) -> Request:
-        """The envelope of one request; arguments that are None are left out."""
+        """The envelope of one request; arguments with the value None are left out."""
         ctx: dict[str, Any] = {"request_id": uuid.uuid4().hex, "tenant": self.tenant}
         if not BY_OP[op].deadline_exempt:
             ctx["deadline_ms"] = int(time.time() * 1000) + self.budget_ms

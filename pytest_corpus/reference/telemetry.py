@@ -16,14 +16,14 @@ class MetricsSink(Protocol):
 
 
 class Telemetry:
-    """Reports every call once: an observation, a counter, and for streams another one."""
+    """Reports every call once: an observation and a counter, plus another counter for streams."""
 
     component: ClassVar[str]
     metrics: MetricsSink | None
     deadline_buckets = ((0, "expired"), (1, "lt_1s"), (60, "lt_60s"), (math.inf, "ge_60s"))
 
     def settle(self, call: Call, outcome: str) -> None:
-        """Report how a call ended, "OK" or an error class: once, however often it is called."""
+        """Report the end of a call, "OK" or an error class. Repeated calls of this method have no effect."""
         if call.settled:
             return
         call.settled = True
@@ -51,11 +51,11 @@ class Telemetry:
             self.metrics.counter(component=self.component, name=name, value=value, extra=extra)
 
     def context_labels(self, call: Call) -> dict[str, Any]:
-        """`tenant_hash` and `deadline_bucket`, each where `ctx` gives cause for it."""
+        """`tenant_hash` and `deadline_bucket`, if `ctx` has a tenant or a deadline."""
         labels = {"tenant_hash": call.tenant_hash, "deadline_bucket": self.deadline_bucket(call)}
         return {name: value for name, value in labels.items() if value is not None}
 
     def deadline_bucket(self, call: Call) -> str | None:
-        """The budget at arrival as one of a few words; None without a deadline."""
+        """The budget at arrival as one of a few labels; None without a deadline."""
         left = call.seconds_left
         return None if left is None else next(word for limit, word in self.deadline_buckets if left <= limit)

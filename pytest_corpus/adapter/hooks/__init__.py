@@ -1,1 +1,1 @@
-"""The hooks that a factory may ask for, and logs."""
+"""The hooks that a factory may request, and logs."""

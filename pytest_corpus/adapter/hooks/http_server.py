@@ -1,4 +1,4 @@
-"""The servers of hooks and of vendors' stand-ins on a loopback address, and the answers that they give."""
+"""Loopback servers for hooks and for vendors' stand-ins, and the answers that they send."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 class Refused(Exception):
-    """A request that cannot be read; `status` is the answer."""
+    """A request that cannot be read; `status` is the status of the answer."""
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -38,7 +38,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """A request: its method, its path without a query, its body. The names of `headers` are in lower case."""
+    """A request: its method, its path without the query, its body. Names in `headers` are in lower case."""
 
     method: str
     path: str
@@ -47,11 +47,11 @@ class HookRequest:
 
 
 class Wire(ABC):
-    """A client's connection, whatever library serves it: an answer in parts, and the ways in which it breaks."""
+    """A client's connection, with any server library: it sends answers in parts and breaks in several ways."""
 
     @abstractmethod
     async def open(self, status: int, reason: str | None, headers: Mapping[str, str]) -> None:
-        """Begin an answer; without a `Content-Length` it has as many parts as are sent."""
+        """Begin an answer. Without a `Content-Length` it may have any number of parts."""
 
     @abstractmethod
     async def send(self, data: bytes) -> None:
@@ -59,32 +59,32 @@ class Wire(ABC):
 
     @abstractmethod
     async def end(self) -> None:
-        """End the answer as HTTP has it."""
+        """End the answer as HTTP requires."""
 
     @abstractmethod
     def cut(self) -> None:
-        """Close the connection after what was sent."""
+        """Close the connection after the parts that were sent."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Break the connection off."""
+        """Reset the connection."""
 
     @abstractmethod
     async def while_open(self, work: Awaitable[T]) -> T:
-        """Return the result of `work`; if the client goes away, it is cancelled, and that raises an exception."""
+        """Return the result of `work`. If the client leaves, `work` is cancelled and an exception is raised."""
 
     async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
         """Answer with JSON."""
         await self.answer_bytes(status, json.dumps(value).encode(), headers or {})
 
     async def answer_bytes(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Answer with something that is said to be JSON."""
+        """Answer with bytes whose content type is JSON."""
         await self.open(status, None, {**JSON, **headers, "Content-Length": str(len(body))})
         await self.send(body)
         await self.end()
 
     async def truncate(self, value: Any, headers: Mapping[str, str]) -> None:
-        """Answer 200, and close the connection in the middle of the body."""
+        """Answer 200 and close the connection in the middle of the body."""
         body = json.dumps(value).encode()
         await self.open(200, None, {**JSON, **headers, "Content-Length": str(len(body))})
         await self.send(body[: len(body) // 2])
@@ -92,7 +92,7 @@ class Wire(ABC):
 
 
 class Connection(Wire):
-    """A client's connection to a server of ours."""
+    """A client's connection to one of the suite's servers."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -100,7 +100,7 @@ class Connection(Wire):
         self._has_body = True
 
     async def next_request(self) -> HookRequest | None:
-        """Return the next request; None if there is none. Raises Refused if it is not HTTP, or too large."""
+        """Return the next request, or None at the end. Raises Refused if it is not HTTP or is too large."""
         if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
             self._http.start_next_cycle()
         if self._http.our_state is not h11.IDLE:
@@ -169,7 +169,7 @@ class Connection(Wire):
 
 
 def reset(transport: asyncio.BaseTransport) -> None:
-    """Break a connection off: the other side gets a reset, not an end."""
+    """Reset a connection: the other side sees a reset, not an orderly close."""
     if (found := transport.get_extra_info("socket")) is not None:
         with contextlib.suppress(OSError):
             found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -178,13 +178,13 @@ def reset(transport: asyncio.BaseTransport) -> None:
 
 
 class LoopbackServer:
-    """Serves requests on a free port, below a random path, so that nothing meant for an earlier server arrives.
+    """Serves requests on a free port, below a random path, so requests for an earlier server do not arrive.
 
-    The path also keeps out web pages and other users of the machine, who cannot guess it. A `Host` header may have any
-    name: an adapter in a container reaches this machine by another one.
+    Web pages and other users of the machine cannot guess the path. The `Host` header may have any name, because an
+    adapter in a container uses another name for this machine.
 
     Attributes:
-        url: the address, without a slash at its end; there once it is started.
+        url: the address without a final slash; available after the start.
     """
 
     url: str
@@ -204,7 +204,7 @@ class LoopbackServer:
         self.url = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
 
     async def aclose(self) -> None:
-        """End every connection, and everything that still waits there."""
+        """End every connection and all waiting work."""
         if self._server is not None:
             self._server.close()
         for task in list(self._open):

@@ -1,10 +1,9 @@
-"""The reports of calls, which may come after the answers (R92).
+"""Waits for the reports of calls, which may arrive after the answers (R92).
 
-No document says that a report is there when the answer is: one that comes up to a second later, from any thread,
-counts. The suite waits for a missing report until it knows that this adapter reports late, and that its reports name
-their calls (`adapter/scope.py`). From then on no call waits, and only a test that looks at a report waits for it. If
-reports do not name their calls, each call waits for those of the one before. An adapter that reports at once is never
-waited for.
+No document requires that reports arrive before the answer, so a report counts if it arrives up to a second later,
+from any thread. At first the suite waits for each missing report. Once it knows that an adapter reports late and that
+its reports name their calls (`adapter/scope.py`), only tests that need a report wait for it. If reports do not name
+their calls, each call waits for the reports of the previous call. Adapters that report at once cause no waiting.
 """
 
 import time
@@ -33,7 +32,7 @@ MOST_FRUITLESS = 20
 
 
 def pause() -> None:
-    """Wait before the next look."""
+    """Wait a short time before the next check."""
     with giving_way():
         time.sleep(POLL_S)
 
@@ -42,7 +41,7 @@ class LateReports:
     """Waits for the reports of one adapter.
 
     Attributes:
-        seen_s: the longest delay of a report in seconds; 0 if none was late.
+        seen_s: the longest delay of a report in seconds; 0 if no report was late.
     """
 
     def __init__(self, attribution: Attribution) -> None:
@@ -54,16 +53,16 @@ class LateReports:
 
     @property
     def is_exact(self) -> bool:
-        """True if every report has named its call so far."""
+        """True if every report so far has named its call."""
         return self._attribution.is_exact
 
     @property
     def grace_s(self) -> float:
-        """The seconds after a call in which a surplus report may come."""
+        """The seconds after a call in which a surplus report may arrive."""
         return min(LATEST_S, 2 * self.seen_s + QUIET_S)
 
     def finish(self, calls: Sequence[Observed]) -> None:
-        """Wait for the reports of calls that have just ended, or let them come."""
+        """Wait for the reports of finished calls, if the adapter's habits require it."""
         self._forget_old()
         if self._proven < PROVEN or not self.is_exact:
             for call in calls:
@@ -79,7 +78,7 @@ class LateReports:
             self._comes("backlog", lambda: first.is_complete, first.ended + LATEST_S, PATIENCE)
 
     def _wait(self, call: Observed) -> None:
-        """Wait for the reports that a call must have; if they name no call, for any that it may have, too."""
+        """Wait for the required reports of a call; if reports name no call, also for optional ones."""
         for kind in (OBSERVATION, OUTCOME):
             if not call.lacks(kind):
                 continue
@@ -92,24 +91,24 @@ class LateReports:
                 self._proven += 1
 
     def wait_for(self, call: Observed, kind: str) -> bool:
-        """Wait for a report of a call; of one that need not be observed, as long as reports usually take."""
+        """Wait for a report of a call; for an optional report, only the usual delay."""
         wait_s = LATEST_S if call.is_due else self.grace_s
         return self._comes(
             kind if call.is_due else f"{kind} that is not due", lambda: not call.lacks(kind), call.ended + wait_s
         )
 
     def settle(self, *, surplus: bool = True) -> None:
-        """Wait until the reports of all calls have come, or until it is too late for them; `surplus`: all of them."""
+        """Wait until the reports of all calls have arrived or are overdue; with `surplus`, until none can follow."""
         while not all((call.is_complete and not surplus) or self.is_settled(call) for call in self._open):
             pause()
 
     def is_settled(self, call: Observed) -> bool:
-        """True if a call has everything that it must have, and the time for surplus reports is over."""
+        """True if a call has all required reports, and the time for surplus reports is over."""
         past_s = time.monotonic() - call.ended
         return past_s > LATEST_S or (past_s > self.grace_s and call.is_complete)
 
     def _comes(self, kind: str, has_come: Callable[[], bool], until: float, most: int = MOST_FRUITLESS) -> bool:
-        """Wait until a report has come; False if it does not come, or is not expected to."""
+        """Wait for a report; return False if it does not arrive or is not expected."""
         waited = False
         while not has_come():
             if self._fruitless[kind] >= (most if self.seen_s else PATIENCE):

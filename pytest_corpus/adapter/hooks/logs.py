@@ -1,4 +1,4 @@
-"""Everything that is emitted through `logging`, or printed, while a call runs."""
+"""Collects log records and printed text while a call runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
 def text_of(record: logging.LogRecord) -> tuple[str, bool]:
-    """Message, extra fields and exception text of a record, a line each, and whether its message can be written."""
+    """Message, extra fields and exception text of a record, one per line; False if its message is invalid."""
     message = safe_call(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
     extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
     parts = [message]
@@ -29,13 +29,13 @@ def text_of(record: logging.LogRecord) -> tuple[str, bool]:
 
 
 class Tee:
-    """A stream of text that hands what is written to the calls that listen, and passes it on."""
+    """A text stream that passes its text on, and gives a copy to the calls that listen."""
 
     def __init__(self, stream: Any, place: int) -> None:
         self.stream, self._place = stream, place
 
     def write(self, text: str) -> Any:
-        """Hand on a text and pass it on."""
+        """Write a text, and give a copy to the calls that listen."""
         for tap in LogTap.listening():
             tap.printed[self._place].append(str(text))
         return self.stream.write(text)
@@ -45,18 +45,17 @@ class Tee:
 
 
 class LogTap:
-    """A context manager that collects the text of every record that any logger emits, and of what is printed.
+    """A context manager that collects every log record and all printed text.
 
-    It listens where loggers hand their records on, after their own filters: loggers that do not propagate, or
-    that are made while the call runs, are heard too. Loggers without a level of their own emit from INFO, or with
-    `debug` from DEBUG (R124); what the application would not see without that is not handed on to its handlers.
-    Records below INFO are kept apart, in `debug_texts`. `sources` has the logger and the line of each text in `texts`,
-    and `debug_sources` of those in `debug_texts`.
+    It listens behind the filters of loggers, so it also gets records of loggers that do not propagate or that are
+    new. Loggers without an explicit level emit from INFO on, or with `debug` from DEBUG on (R124); the handlers of
+    the application do not get the additional records. Records below INFO are in `debug_texts`. `sources` has the
+    logger and the line of each text in `texts`; `debug_sources` has them for `debug_texts`.
 
-    Of several calls at the same time each gets what is said in its scope; what is said outside of any, all get.
+    Concurrent calls each get the texts of their scope; texts outside of any scope go to all of them.
 
     Attributes:
-        printed: what was written to standard output and to standard error.
+        printed: the text on standard output and standard error.
     """
 
     _active: ClassVar[list[LogTap]] = []
@@ -74,12 +73,12 @@ class LogTap:
 
     @classmethod
     def listening(cls) -> list[LogTap]:
-        """Those that what is said now is meant for."""
+        """The taps that receive a text that is emitted now."""
         call = current_call()
         return [tap for tap in cls._active if tap._call is call] or cls._active
 
     def take(self, record: logging.LogRecord) -> bool:
-        """Keep message, extra fields and exception text of a record; whether its message can be written at all."""
+        """Keep message, extra fields and exception text of a record; note if its message cannot be formatted."""
         text, is_sound = text_of(record)
         is_debug = record.levelno < logging.INFO
         (self.debug_texts if is_debug else self.texts).append(text)
@@ -131,7 +130,7 @@ class LogTap:
 
 
 def _source_of(record: logging.LogRecord) -> str:
-    """The logger of a record and the line that logged it, for people; a record may be of any class."""
+    """The logger of a record and the line that logged it, as text; the record may be of any class."""
     name, file, line = (vars(record).get(each) for each in ("name", "pathname", "lineno"))
     logger = f" of the logger {names([name])}" if isinstance(name, str) else ""
     where = f" at {shown_file(file)}:{line}" if isinstance(file, str) and isinstance(line, int) else ""
@@ -139,7 +138,7 @@ def _source_of(record: logging.LogRecord) -> str:
 
 
 def _has_level(logger: logging.Logger) -> bool:
-    """Return whether a logger, or one above it but the root, has a level of its own."""
+    """True if a logger or one of its ancestors, except the root, has an explicit level."""
     each: logging.Logger | None = logger
     while each is not None and each is not logging.root:
         if each.level:

@@ -1,4 +1,4 @@
-"""A metrics sink that records what an adapter reports (SPECIFICATION 6.4)."""
+"""A metrics sink that records the adapter's reports (SPECIFICATION 6.4)."""
 
 import time
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["Count", "Observation", "RecordingSink"]
 
 
 class RecordingSink:
-    """A `MetricsSink` that keeps every observation and counter, in order, and gives each to its call. It is truthy.
+    """A `MetricsSink` that keeps all observations and counters in order, and assigns each to its call. It is truthy.
 
     Attributes:
         attribution: knows the calls of the adapter.
@@ -40,7 +40,7 @@ class RecordingSink:
             call.counts.append(count)
 
     def forget(self) -> None:
-        """Drop what was recorded; calls keep what belongs to them."""
+        """Drop all records; calls keep the records that belong to them."""
         self.observations.clear()
         self.counts.clear()
 
@@ -48,7 +48,7 @@ class RecordingSink:
 def _fit(
     args: tuple[Any, ...], kwargs: dict[str, Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> tuple[dict[str, Any], str]:
-    """A plain copy of what the interface knows, and what did not fit it."""
+    """A plain copy of the arguments in the interface, and the arguments that do not fit it."""
     given = {name if type(name) is str else str.__str__(name): value for name, value in kwargs.items()}
     extra = given.pop("extra", None)
     labels = None if extra is None else items_of(extra)

@@ -1,4 +1,4 @@
-"""A stand-in for the provider, which counts calls and carries out planned faults."""
+"""A stand-in for the provider. It counts calls and carries out planned faults."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ MISTAKEN = "an endpoint of the provider's stand-in (provider.serve) raised"
 
 
 class Mistakes:
-    """The exceptions of the author's own endpoints, and requests without an answer in a recording.
+    """Exceptions in the author's endpoints, and requests without an answer in a recording.
 
-    Late ones are of requests that came before the last `take`.
+    A mistake is late if its request arrived before the last `take`.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Mistakes:
         self._turn = 0
 
     def noting(self) -> Callable[[BaseException], None]:
-        """The function that notes the mistakes of a request that comes now."""
+        """A function that records the mistakes of a request that arrives now."""
         turn = self._turn
 
         def note(error: BaseException) -> None:
@@ -59,12 +59,12 @@ class Mistakes:
         return note
 
     def check_answers(self) -> None:
-        """Raise MissingAnswer if the recording had no answer to a request."""
+        """Raise MissingAnswer if a request had no answer in the recording."""
         if missing := next((each for each in self.noted if isinstance(each, MissingAnswer)), None):
             raise missing
 
     def take(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
-        """The mistakes since the last time, and a sentence for each late one, with the places that it came through."""
+        """The mistakes since the last call, and a sentence for each late one, with its places in the code."""
         self._turn += 1
         found = self.noted[:], list(map(_late, self._late))
         self.noted.clear()
@@ -79,22 +79,24 @@ def _late(mistake: EscapedException | MissingAnswer) -> str:
 
 
 class ProviderProbe:
-    """Given to a factory that asks for `provider`.
+    """The hook of a factory that takes `provider`.
 
-    The author's provider stub awaits `reached(op, **facts)` whenever it would call the provider, and for a
-    stream once more before each chunk with `chunk=0, 1, 2 ...`; a batch passes `items=n`. It may pass the `traceparent`
-    and the absolute `deadline_ms` that it would send along.
+    The author's provider stub awaits `reached(op, **facts)` whenever it would call the provider. For a stream it
+    does so
+    again before each chunk, with `chunk=0, 1, 2 ...`; for a batch it passes `items=n`. It may pass the
+    `traceparent` and
+    the absolute `deadline_ms` that it would send to the provider.
 
-    An adapter that is built on a vendor's client points it at `url` instead, and calls nothing.
+    An adapter with a vendor's client sets the client's base URL to `url` instead, and makes no calls of the hook.
 
     Attributes:
         attribution: knows the calls of the adapter.
-        mistakes: the exceptions of the author's own endpoints, which say nothing of the adapter.
-        lacking: by tunnel, what its protocol cannot express, as the author states.
-        is_on_wire: requests go to an address of this probe: of the stand-in, a proxy or a tunnel.
-        has_other_ways: something reached the provider otherwise than through a tunnel.
-        recording: what passes through proxies is recorded there, or comes from it.
-        is_proxied: a proxy was asked for.
+        mistakes: exceptions in the author's endpoints, which are not faults of the adapter.
+        lacking: for each tunnel, the faults and facts that its protocol cannot express, as the author states.
+        is_on_wire: True if requests go to an address of this probe: a stand-in, a proxy or a tunnel.
+        has_other_ways: True if a call reached the provider in another way than through a tunnel.
+        recording: records the traffic of proxies, or replays it.
+        is_proxied: True if a proxy was requested.
     """
 
     def __init__(self, recording: Recording | None = None) -> None:
@@ -116,7 +118,7 @@ class ProviderProbe:
     def url(self) -> str:
         """The address of a provider that speaks enough of the OpenAI, Anthropic and Cohere APIs for their clients.
 
-        Asking for it starts the server, on a loopback address. What is planned happens on the wire there, and each
+        The first access starts the server on a loopback address. Planned faults happen on the wire there, and each
         request counts as `reached`. Append ``/v1`` for OpenAI's client, nothing for the others.
         """
         if self.server is None:
@@ -130,12 +132,12 @@ class ProviderProbe:
 
         Every request is forwarded and counts as `reached`. A planned fault happens on the wire instead of forwarding.
         `op` is a function of method, path and JSON body that returns the operation of a request; without it, or if it
-        returns None, the usual paths decide, and then the operation of the call that is under way. `errors` is the
+        returns None, well-known paths decide, and then the operation of the active call. `errors` is the
         shape of the provider's errors: `openai`, `anthropic`, `cohere`, `google`, `ollama`, `problem+json` or an
-        `Errors` of `pytest_corpus.vendors`; by default the one that the host or the path is known for, else OpenAI's.
+        `Errors` of `pytest_corpus.vendors`; by default the shape for the host or the path, else OpenAI's.
 
         Raises:
-            ValueError: the address is not one of HTTP, or the shape is unknown.
+            ValueError: the address is not an HTTP address, or the shape is unknown.
             ModuleNotFoundError: aiohttp is not installed; `pip install 'pytest-corpus[http]'`.
         """
         from pytest_corpus.adapter.hooks.vendors.shapes import SHAPES, shape_of
@@ -160,13 +162,16 @@ class ProviderProbe:
     def tunnel(self, host: str, port: int, *, without: Collection[str] = ()) -> tuple[str, int]:
         """The loopback address, host and port, of a tunnel to the real provider at `host` and `port`, over TCP.
 
-        Bytes are relayed as they are, TLS too. A planned fault happens to the connection: it is reset, refused, cut
-        off, slow or silent. What the adapter sends during a call counts as `reached`, at the operation of that call.
-        `host` may be the path of a Unix socket. `without` names the kinds of faults that the protocol of the provider
-        cannot express, and `traceparent` and `deadline_ms` if it has no place for them; reports show it as your claim.
+        Bytes are relayed unchanged, also TLS. A planned fault affects the connection: it is reset, refused, cut
+        off, slow
+        or silent. Data that the adapter sends during a call counts as `reached`, for the operation of that call.
+        `host` may
+        be the path of a Unix socket. `without` names the kinds of faults that the provider's protocol cannot
+        express, and
+        `traceparent` and `deadline_ms` if it cannot transmit them. Reports show this as your claim.
 
         Raises:
-            ValueError: there is no such address, or no such kind.
+            ValueError: the address or a kind of fault is not valid.
         """
         from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel, lacks
 
@@ -182,7 +187,7 @@ class ProviderProbe:
         return self._tunnels[place].address
 
     def settle(self) -> None:
-        """Count what lies at tunnels before a call begins: it does not belong to it."""
+        """Count data that waits at tunnels before a call begins, because it does not belong to the call."""
         if self._tunnels and self._background is not None:
             with suppress(TimeoutError):
                 self._background.run(_turns())
@@ -196,12 +201,12 @@ class ProviderProbe:
         return self._background
 
     def serve(self, endpoints: Endpoints) -> None:
-        """Serve the API of another vendor at `url`, too: endpoints by method and path (`pytest_corpus.vendors`).
+        """Serve the API of another vendor at `url` too: endpoints by method and path (`pytest_corpus.vendors`).
 
-        They are asked before those that are built in; a `*` in a path stands for any text.
+        They take precedence over the built-in endpoints; a `*` in a path matches any text.
 
         Raises:
-            TypeError: a key is not a pair of method and path, or a value has not the methods of an endpoint.
+            TypeError: a key is not a pair of method and path, or a value lacks the methods of an endpoint.
         """
         for place, endpoint in endpoints.items():
             if not (isinstance(place, tuple) and [type(each) for each in place] == [str, str]):
@@ -213,7 +218,7 @@ class ProviderProbe:
         self._own.update(endpoints)
 
     def close(self) -> None:
-        """End every server that was started, and every connection to one."""
+        """Close every server and every connection."""
         servers: list[ProviderServer | ProxyServer | Tunnel] = [*self._proxies.values(), *self._tunnels.values()]
         servers += [self.server] if self.server is not None else []
         background, self._background = self._background, None
@@ -225,7 +230,7 @@ class ProviderProbe:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """Count an operation (not a chunk) and carry out what is planned for it; other calls go on meanwhile.
+        """Count an operation (not a chunk) and carry out the fault that is planned for it; other calls continue.
 
         Raises:
             ProviderFault: as planned.
@@ -235,9 +240,9 @@ class ProviderProbe:
         await (asyncio.sleep(0) if plan is None else plan.carry_out())
 
     def arrived(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
-        """Count an operation (not a chunk); what is planned for it and still to be carried out.
+        """Count an operation (not a chunk); return its planned fault, which the caller must carry out.
 
-        A tunnel gives in `able` the kinds that it can carry out.
+        A tunnel passes in `able` the kinds of faults that it can carry out.
         """
         self.has_other_ways |= able is None
         named, chunk = snapshot(op), snapshot(facts.get("chunk"))
@@ -259,16 +264,16 @@ class ProviderProbe:
         return None
 
     def calls(self, op: str | None = None) -> int:
-        """The number of operations that reached the provider, of one op or of all."""
+        """The number of operations that reached the provider, of one operation or of all."""
         return len(self._operations) if op is None else self._operations.count(op)
 
     @property
     def arrivals(self) -> tuple[str, ...]:
-        """The op of every operation that reached the provider, in order."""
+        """The name of each operation that reached the provider, in order."""
         return tuple(self._operations)
 
     def take_arrivals(self) -> list[Arrival]:
-        """Everything that has reached the provider since this was last called."""
+        """All arrivals at the provider since the last call of this method."""
         taken, self._untaken = self._untaken, []
         return taken
 
@@ -284,11 +289,12 @@ class ProviderProbe:
     ) -> Plan:
         """Plan a behaviour for the next `times` arrivals of `op` (None: of any op).
 
-        Without `at_chunk` it strikes the operation, with it the chunk of that number. `form` is how it looks at `url`,
-        one of `pytest_corpus.spec.errors.FORMS`; nothing else depends on it.
+        Without `at_chunk` it affects the operation, otherwise the chunk with that number. `form` is its form on
+        the wire
+        at `url`, one of `pytest_corpus.spec.errors.FORMS`.
 
         Raises:
-            ValueError: an unknown kind or form, or one that the other does not have.
+            ValueError: the kind or the form is unknown, or the kind does not have the form.
         """
         if kind not in BY_KIND:
             raise ValueError(f"unknown fault kind {kind!r}; one of {', '.join(BY_KIND)}")
@@ -301,17 +307,17 @@ class ProviderProbe:
         return plan
 
     def clear(self) -> None:
-        """Forget every plan; the counts stay."""
+        """Remove all plans; the counts stay."""
         self.plans.clear()
 
     @property
     def plans(self) -> list[Plan]:
-        """The plans of the current test, or of the fact that is found out."""
+        """The plans of the current test, or of the shared fact that is being determined."""
         return self.attribution.part.plans
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Carry out no plan within: the suite prepares the call for which a plan is meant."""
+        """Within this context no plan is carried out, because the suite prepares the planned call."""
         with part_of(self.attribution.part):
             yield
 
@@ -331,5 +337,5 @@ async def _turns() -> None:
 
 
 def is_stand_in(probe: ProviderProbe) -> bool:
-    """True if the endpoints that are built in answer all requests, in words that are known."""
+    """True if built-in endpoints answer all requests, so the texts of answers are known."""
     return probe.server is not None and probe.server.is_plain and not (probe.is_proxied or probe.lacking)

@@ -1,8 +1,9 @@
-"""The hooks over the wire: a server on a loopback address, for adapters outside this process (R86).
+"""The hooks over the wire: a server on a loopback address, for adapters outside of this process (R86).
 
-A post to ``metrics/observe``, ``metrics/counter`` or ``provider/reached`` becomes the same call that an adapter in this
-process makes, on the same sink and the same probe. The endpoints of vendors are served below ``provider``, for adapters
-that are built on their clients.
+A post to ``metrics/observe``, ``metrics/counter`` or ``provider/reached`` becomes the call that an adapter in
+this process
+would make on the same sink and probe. Vendors' endpoints are served below ``provider``, for adapters that use their
+clients.
 """
 
 from collections import deque
@@ -24,15 +25,16 @@ VENDORS = "provider/v"
 
 
 class HookServer(LoopbackServer):
-    """Serves the hooks of one adapter, in the event loop in which it was started.
+    """Serves the hooks of one adapter in the event loop in which it was started.
 
-    Each call has an address, so that a report can be assigned to its call even if several run concurrently. An
-    observation or a counter for an earlier call comes late. An arrival at the provider is answered and dropped then: a
-    plan would strike another call. What comes to `url` names no call.
+    Each call has an address, so a report can be assigned to its call even if several calls run concurrently.
+    Observations and counters for earlier calls are late reports. Late arrivals at the provider are answered and
+    dropped,
+    because a plan would affect another call. Reports to `url` name no call.
 
     Attributes:
-        reports: the latest reports, each with the call that its address belongs to.
-        given_up: the number of times that an adapter closed a connection while it waited for the provider.
+        reports: the latest reports, each with the call of its address.
+        given_up: the number of connections that an adapter closed while it waited for the provider.
     """
 
     def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
@@ -46,12 +48,12 @@ class HookServer(LoopbackServer):
 
     @property
     def called(self) -> set[str]:
-        """The hooks that were called; what comes to a proxy calls `provider`."""
+        """The hooks that were called; a request to a proxy counts as a call of `provider`."""
         is_reached = self._provider.is_proxied and self._provider.calls()
         return self._called | {"provider"} if is_reached else self._called
 
     def address(self) -> tuple[str, str]:
-        """Return the number of an address for the reports of the current call, and the address."""
+        """The number of the address for reports of the current call, and the address."""
         self._number += 1
         number = str(self._number)
         if (call := current_call()) is not None:
@@ -62,7 +64,7 @@ class HookServer(LoopbackServer):
 
     @property
     def nowhere(self) -> str:
-        """An address of no call: reports there are answered and dropped."""
+        """An address that belongs to no call; its reports are answered and dropped."""
         return f"{self.url}/0"
 
     async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:

@@ -1,1 +1,1 @@
-"""From a declaration to an open adapter."""
+"""Opens an adapter from its declaration."""

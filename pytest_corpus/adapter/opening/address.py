@@ -1,4 +1,4 @@
-"""Addresses of adapters outside this process, as a user writes them (R91)."""
+"""Addresses of adapters outside of this process, in the notation of users (R91)."""
 
 import re
 import shlex
@@ -19,9 +19,9 @@ class Address:
     """The address of an adapter.
 
     Attributes:
-        scheme: the row of its kind.
-        text: the address as it was given.
-        shown: the address as reports call it: without a query, and without what looks like a credential.
+        scheme: the row of its scheme.
+        text: the unchanged address.
+        shown: the address in reports: without the query and without possible credentials.
     """
 
     scheme: Scheme
@@ -30,19 +30,19 @@ class Address:
 
     @property
     def command(self) -> list[str]:
-        """The words of the program of `cmd:`, split as a shell would."""
+        """The command line after `cmd:`, split like a shell does."""
         return shlex.split(self.text.removeprefix(self.scheme.prefix))
 
 
 def scheme_of(declared: str) -> Scheme | None:
-    """The kind of address that a declaration without its label is; None of any other declaration."""
+    """The scheme of an address without label; None if the declaration is not an address."""
     return next((scheme for scheme in SCHEMES if declared.strip().lower().startswith(scheme.prefix)), None)
 
 
 def split_label(declared: str) -> tuple[str, str] | None:
-    """The label and the address; None if it is not an address. Without a label, it is the shown form of the address.
+    """The label and the address; None if it is not an address. The default label is the address as reports show it.
 
-    An address may hold `=` itself, so a label is letters, digits, `_` and `-` before the first one (R91).
+    Addresses may contain `=`, so a label consists of letters, digits, `_` and `-` before the first `=` (R91).
     """
     found = _LABELLED.fullmatch(declared.strip())
     if found and scheme_of(found["rest"]):
@@ -52,7 +52,7 @@ def split_label(declared: str) -> tuple[str, str] | None:
 
 
 def parse(declared: str) -> Address:
-    """Read a declaration without its label. Raises DeclarationError if it cannot be read, or carries a password."""
+    """Parse a declaration without its label. Raises DeclarationError if it is not valid or contains a password."""
     scheme = scheme_of(declared)
     assert scheme is not None, "no address"
     text = declared.strip()
@@ -84,7 +84,7 @@ def parse(declared: str) -> Address:
 
 
 def shown(declared: str) -> str:
-    """Return an address as it may be shown."""
+    """The form of an address in reports."""
     scheme = scheme_of(declared)
     return declared if scheme is None else _shown(declared.strip(), scheme)
 

@@ -1,4 +1,4 @@
-"""From a declaration to a factory, and from a factory, or an adapter of the SDK, to what reaches wire handlers."""
+"""Finds the factory in a declaration, and opens its wire handlers; an SDK adapter gets a wire handler."""
 
 import concurrent.futures
 import importlib
@@ -27,7 +27,7 @@ from pytest_corpus.text.values import nearest
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """A wire handler over an SDK adapter, the component that it serves, and whether it reports to our sink."""
+    """A wire handler for an SDK adapter, its component, and True if it reports to the suite's metrics sink."""
 
     component: str
     handler: Any
@@ -35,9 +35,9 @@ class Wrapped:
 
 
 def wrapped(candidate: Any, metrics: Any) -> Wrapped | None:
-    """`candidate` behind the SDK's wire handler, or None where it is not an SDK adapter.
+    """Put the SDK's wire handler before `candidate`; return None if it is not an SDK adapter.
 
-    Where the adapter's own metrics sink is the SDK's no-op, `metrics` takes its place.
+    If the adapter's metrics sink is the SDK's no-op sink, `metrics` replaces it.
     """
     for component in COMPONENTS:
         module = sys.modules.get(f"corpus_sdk.{component}.{component}_base")
@@ -52,7 +52,7 @@ def wrapped(candidate: Any, metrics: Any) -> Wrapped | None:
 
 
 def _attach(adapter: Any, metrics: Any, no_op: type) -> bool:
-    """Put `metrics` wherever the adapter holds the SDK's no-op sink."""
+    """Replace the SDK's no-op sink everywhere in the adapter by `metrics`."""
     names = [name for name, value in vars(adapter).items() if isinstance(value, no_op)]
     for name in names:
         setattr(adapter, name, metrics)
@@ -74,7 +74,7 @@ Closer = Callable[[], Awaitable[None]]
 
 
 def split_label(declared: str) -> tuple[str, str]:
-    """``label=mypkg:factory`` as (label, spec); the label is empty where none is given, unless it is an address."""
+    """Split ``label=mypkg:factory`` into label and spec. Without a label, the label of an address, or an empty text."""
     label, recorded, path = declared.rpartition(f"={TRANSCRIPT}")
     if recorded:  # the label of the record may be an address
         return label, f"{TRANSCRIPT}{path}"
@@ -85,7 +85,7 @@ def split_label(declared: str) -> tuple[str, str]:
 
 
 def resolve(spec: str) -> Callable[..., Any]:
-    """The factory that ``module:attr.attr`` names. Raises DeclarationError if it cannot be imported or called."""
+    """Import the factory ``module:attr.attr``. Raises DeclarationError if it cannot be imported or called."""
     found = find(spec)
     if not callable(found):
         path = spec.partition(":")[2]
@@ -94,7 +94,7 @@ def resolve(spec: str) -> Callable[..., Any]:
 
 
 def find(spec: str) -> Any:
-    """The object that ``module:attr.attr`` names; the working folder is importable. Raises DeclarationError."""
+    """Import the object ``module:attr.attr``, also from the working folder. Raises DeclarationError."""
     module_name, colon, path = spec.partition(":")
     if not colon or not module_name or not path:
         raise DeclarationError(spec, "is not of the form 'module:attribute'", "write it as mypkg.module:factory")
@@ -125,7 +125,7 @@ def find(spec: str) -> Any:
 
 
 def spec_of(factory: Any) -> str:
-    """`module:attribute` of the place that defines a factory, however it was declared; empty if it has none."""
+    """`module:attribute` of the place that defines a factory, however it was declared; empty if unknown."""
     module, path = getattr(factory, "__module__", None), getattr(factory, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(path, str):
         return ""
@@ -136,7 +136,7 @@ def spec_of(factory: Any) -> str:
 
 
 def _as_module(file: Path, attribute: str) -> str:
-    """The advice on how to name a file as a module of its package."""
+    """Advice to name a module of a package instead of a file."""
     file = file.absolute().with_suffix("")
     names, folder = [file.name], file.parent
     while (folder / "__init__.py").is_file() or (folder != Path.cwd() and Path.cwd() in folder.parents):
@@ -146,7 +146,7 @@ def _as_module(file: Path, attribute: str) -> str:
 
 
 def _near_module(name: str) -> str:
-    """The advice on a module that is not there: a similar one, or the places where modules are found."""
+    """Advice about a missing module: a similar name, or the places where Python looks for modules."""
     package, _, last = name.rpartition(".")
     places = getattr(sys.modules[package], "__path__", ()) if package else None
     return _suggest(last, [each.name for each in pkgutil.iter_modules(places)], f"{package}." if package else "") or (
@@ -155,9 +155,9 @@ def _near_module(name: str) -> str:
 
 
 def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
-    """Return the error for an exception of the user's code, with the places in that code where it came from.
+    """The error for an exception in the user's code, with the lines of that code that raised it.
 
-    What cannot be imported says no more of itself than names.
+    For a failed import only names are shown.
     """
     found = escaped_exception(error)
     way = ", ".join(f"{place} in {place.function}" for place in found.own[-MOST_PLACES:])
@@ -169,7 +169,7 @@ def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
 
 
 def described(error: BaseException) -> str:
-    """An exception in one line: its type and the first line of its text, without what looks like a credential."""
+    """An exception in one line: its type and the first line of its text, without possible credentials."""
     first = safe_str(error.msg if isinstance(error, SyntaxError) else error).strip().splitlines()
     return f"{type_name(error)}: {redacted(first[0][:200])}" if first else type_name(error)
 
@@ -180,7 +180,7 @@ def _suggest(name: str, known: list[str], prefix: str = "") -> str:
 
 
 def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
-    """Return the hooks that a factory asks for by name. Raises DeclarationError if it needs other arguments."""
+    """The hooks that a factory accepts, by name. Raises DeclarationError if it requires other arguments."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except KeyboardInterrupt:
@@ -202,15 +202,15 @@ def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
 
 
 class Opened:
-    """The result of a factory, reduced to the transports that reach it and the objects to be closed afterwards.
+    """The opened result of a factory: its transports, and the objects to close afterwards.
 
     Attributes:
-        transports: what reaches a component, where the factory said which.
-        shared: what reaches every other component, if anything does.
+        transports: the transport of each component that the factory named.
+        shared: the transport to all other components, if any.
         parts: the objects that the factory returned.
-        closers: how to close them; a transport that holds a connection adds its `aclose`.
-        metrics_attached: an SDK adapter was given the recording sink.
-        remote: the adapter, where it is outside this process.
+        closers: the functions that close them; a transport with a connection adds its `aclose`.
+        metrics_attached: True if an SDK adapter got the recording sink.
+        remote: the adapter, if it is outside of this process.
     """
 
     def __init__(self) -> None:
@@ -222,15 +222,15 @@ class Opened:
         self.remote: RemoteAdapter | None = None
 
     def serves(self, component: str) -> bool:
-        """True if a component's operations reach a handler."""
+        """True if there is a handler for the operations of a component."""
         return component in self.transports or self.shared is not None
 
     def transport(self, component: str) -> Transport:
-        """Return the transport to a component; every call to one that is not served is a fault."""
+        """The transport to a component. If the component is not served, every call is a fault."""
         return self.transports.get(component, self.shared) or InProcess(None)
 
     async def close(self) -> list[str]:
-        """Close everything, the last opened first; what was raised, for a warning."""
+        """Close everything in reverse order; return the exceptions, for a warning."""
         raised = []
         while self.closers:
             try:
@@ -243,10 +243,10 @@ class Opened:
 
 
 def within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float, declared: str) -> T:
-    """Run a factory in the loop of its adapter, and return its result.
+    """Run a factory in the event loop of its adapter, and return its result.
 
     Raises:
-        DeclarationError: it takes longer than the limit, ends the loop, or raises CancelledError.
+        DeclarationError: the factory exceeds the limit, stops the loop, or raises CancelledError.
     """
     try:
         return loop.run(work, limit_s)
@@ -260,12 +260,12 @@ def within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float,
 async def open_factory(
     factory: Callable[..., Any], keywords: Mapping[str, Any], sink: Any, declared: str, opened: Opened
 ) -> None:
-    """Call `factory` and add what it returns to `opened`, in the loop that the adapter will live in.
+    """Call `factory` in the event loop of the adapter, and add its result to `opened`.
 
-    `sink` replaces the no-op sink of an SDK adapter, whether or not the factory asks for `metrics`.
+    `sink` replaces the no-op sink of an SDK adapter, even if the factory does not take `metrics`.
 
     Raises:
-        DeclarationError: the factory raises, or what it returns is not an adapter.
+        DeclarationError: the factory raises, or its result is not an adapter.
     """
     try:
         made = await entered(factory(**keywords), opened)
@@ -326,7 +326,7 @@ def _some(value: Any) -> Any:
 
 
 async def entered(made: Any, opened: Opened) -> Any:
-    """Await, iterate or enter what a factory returned until there is an object, noting how to leave it."""
+    """Await, iterate or enter the result of a factory until it is an object, and record how to close it."""
     if inspect.isawaitable(made):
         made = await made
     if inspect.isasyncgen(made):

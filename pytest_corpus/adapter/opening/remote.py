@@ -1,4 +1,4 @@
-"""An adapter outside this process: reached at its address, with a server for the hooks."""
+"""An adapter outside of this process: it has an address, and a server for the hooks."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Connection:
     """The settings of connections to addresses.
 
     Attributes:
-        headers: sent with each request; their values are credentials and never shown.
+        headers: the headers of each request; their values are credentials and never shown.
         tls: ``yes``, ``no`` (certificates are not verified) or the path of a file with authorities.
-        connections: how many there may be at the same time.
-        startup_s: how many seconds an address may take to answer at all, and a program to start.
-        log: the file that an adapter at an address writes its log to, where that is given.
-        upstream: the address of the real provider, if the suite stands before it.
+        connections: the largest number of concurrent connections.
+        startup_s: the time limit in seconds for a program to start and for the first answer of an address.
+        log: the log file of an adapter at an address, if given.
+        upstream: the address of the real provider, if the suite is a proxy for it.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -51,7 +51,7 @@ class Connection:
     upstream: str = ""
 
     def context(self) -> ssl.SSLContext:
-        """Return the context that verifies the other side. Raises OSError if the file of authorities cannot be read."""
+        """The TLS context that verifies the other side. Raises OSError if the file of authorities is unreadable."""
         context = ssl.create_default_context(cafile=None if self.tls in ("yes", "no") else self.tls)
         if self.tls == "no":
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -59,13 +59,13 @@ class Connection:
 
 
 class RemoteFactory:
-    """The factory of an adapter at an address: it is given the hooks, and hands out what reaches the adapter."""
+    """The factory of an adapter at an address: it takes the hooks and returns the remote adapter."""
 
     def __init__(self, address: Address, connection: Connection) -> None:
         self.address, self.connection = address, connection
 
     def check(self) -> None:
-        """See that the library is installed that reaches such an address. Raises DeclarationError if it is not."""
+        """Check that the library for the transport is installed. Raises DeclarationError if not."""
         scheme = self.address.scheme
         if scheme.library and importlib.util.find_spec(scheme.library) is None:
             raise DeclarationError(
@@ -78,7 +78,7 @@ class RemoteFactory:
         return RemoteAdapter(self.address, self.connection, HookServer(metrics, provider), self.proxy(provider))
 
     def proxy(self, provider: ProviderProbe) -> str:
-        """The address of the proxy before its provider; empty without one. Raises DeclarationError."""
+        """The address of the proxy before the adapter's provider; empty without a proxy. Raises DeclarationError."""
         try:
             return provider.proxy(self.connection.upstream) if self.connection.upstream else ""
         except (ValueError, ModuleNotFoundError) as error:
@@ -87,13 +87,13 @@ class RemoteFactory:
 
 
 class RemoteAdapter:
-    """An adapter at an address, reachable within its context.
+    """An adapter at an address; it is connected within its context.
 
     Attributes:
-        hooks: the server that it reports to.
-        proxy: the address of the proxy before its provider; empty without one.
+        hooks: the server that receives its reports.
+        proxy: the address of the proxy before its provider, or empty.
         side_channel: its headers and log lines.
-        known: the results that tests of the transport share, of any component.
+        known: results that transport tests of all components share.
     """
 
     transport: RawTransport
@@ -105,7 +105,7 @@ class RemoteAdapter:
 
     @property
     def hears_logs(self) -> bool:
-        """The suite reads its logs: the standard error of a program, or a file (R74)."""
+        """True if the suite can read its log: the standard error of a program, or a file (R74)."""
         return self.connection.log is not None or self.address.scheme.prefix == "cmd:"
 
     async def __aenter__(self) -> RemoteAdapter:
@@ -126,13 +126,13 @@ class RemoteAdapter:
             await self.hooks.aclose()
 
     async def connect(self) -> None:
-        """Open the transport of the address's scheme."""
+        """Open the transport of the address."""
         module = importlib.import_module(f"pytest_corpus.adapter.transports.{self.address.scheme.module}")
         await module.connect(self)
 
     @property
     def target(self) -> str:
-        """The host and port of the address, also where it names no port."""
+        """The host and port of the address, with the default port if it names none."""
         url = urlsplit(self.address.text)
         return url.netloc if url.port else f"{url.netloc.rstrip(':')}:{self._port}"
 
@@ -142,10 +142,10 @@ class RemoteAdapter:
         return url.port or (443 if url.scheme in ("https", "wss") else DEFAULT_PORTS.get(url.scheme, 80))
 
     async def reach(self) -> ssl.SSLContext:
-        """Wait until the port is open, and with TLS until the other side is verified; return what verifies it.
+        """Wait until the port is open; with TLS, verify the other side and return the TLS context.
 
         Raises:
-            DeclarationError: nothing answers there, or it cannot be verified.
+            DeclarationError: the address does not answer or cannot be verified.
         """
         try:
             tls = self.connection.context()
@@ -190,5 +190,5 @@ class RemoteAdapter:
             return tls
 
     def unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
-        """Return the error that refuses the address."""
+        """The error for an address that cannot be used."""
         return DeclarationError(self.address.shown, fault, remedy)

@@ -1,4 +1,4 @@
-"""Settings of the connection to an adapter: of the ini file of pytest, or of [tool.pytest-corpus] in pyproject.toml."""
+"""Settings of the connection to an adapter, from the ini file of pytest or [tool.pytest-corpus] in pyproject.toml."""
 
 import configparser
 import os
@@ -43,13 +43,13 @@ def setting(key: str) -> str:
 
 
 class Settings:
-    """Settings of the ini file, or of the table in pyproject.toml; the ini file wins.
+    """Settings from the ini file or from the table in pyproject.toml; the ini file wins.
 
     Args:
-        folder: where relative paths start.
+        folder: the base of relative paths.
         ini: the settings of the ini file: texts, and lists of texts for headers.
-        table: the table, of `table_in`.
-        options: the keys whose value in `ini` comes from an option of the command line.
+        table: the result of `table_in`.
+        options: the keys in `ini` whose value comes from the command line.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Settings:
         return lines
 
     def place(self, key: str) -> str:
-        """The place that sets a setting, for messages."""
+        """The source of a setting, for messages."""
         if key in self._options:
             return f"--corpus-{key}"
         return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting(key)
@@ -162,7 +162,7 @@ def table_in(folder: Path) -> dict[str, Any]:
 
 
 def of_folder(folder: Path, headers: Sequence[str] = ()) -> Settings:
-    """The settings that a run of pytest in a folder has, with more headers. Raises SettingError."""
+    """The settings that a pytest run in a folder would have, with more headers. Raises SettingError."""
     place, ini = found_from(folder)
     table = table_in(place)
     held = Settings(folder, ini, table)
@@ -170,9 +170,9 @@ def of_folder(folder: Path, headers: Sequence[str] = ()) -> Settings:
 
 
 def found_from(folder: Path) -> tuple[Path, dict[str, Any]]:
-    """The folder of the ini file that pytest reads in a folder, and what it says of the connection.
+    """The folder of the ini file that pytest would read, and its settings of the connection.
 
-    It is the first one in the folder or above it, as in pytest; without one, the nearest pyproject.toml counts.
+    As in pytest, it is the first ini file in the folder or above; without any, the nearest pyproject.toml.
     """
     project = None
     for place in (folder.absolute(), *folder.absolute().parents):
@@ -189,7 +189,7 @@ def found_from(folder: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _section(path: Path) -> Mapping[str, Any] | None:
-    """The settings of pytest in a file; None if it has none. Of a file that cannot be read, pytest says why."""
+    """The pytest settings in a file; None without any. If a file is unreadable, pytest reports the reason."""
     with suppress(ValueError, AttributeError, configparser.Error):
         if path.suffix != ".toml":
             parser = configparser.RawConfigParser(

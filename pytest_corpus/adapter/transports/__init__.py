@@ -1,1 +1,1 @@
-"""Transports from a request to the bytes of its answer: one module each, behind one Protocol."""
+"""Transports: they send a request and return the answer as bytes. One module each, behind one Protocol."""

@@ -1,4 +1,4 @@
-"""An adapter behind gRPC: one message a request, one a frame (SPECIFICATION 4.2.4.4; R89)."""
+"""An adapter behind gRPC: one message per request and per frame (SPECIFICATION 4.2.4.4; R89)."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _VALUE = re.compile(r"[\x20-\x7e]*")
 
 
 def no_metadata(headers: Mapping[str, str]) -> list[str]:
-    """Return the names of the headers that gRPC cannot carry as metadata, because of the name or the value."""
+    """The headers whose name or value gRPC cannot transmit as metadata."""
     return [name for name, value in headers.items() if not (_NAME.fullmatch(name.lower()) and _VALUE.fullmatch(value))]
 
 
@@ -114,7 +114,7 @@ def _read(message: bytes) -> bytes:
 
 
 async def connect(remote: Remote) -> None:
-    """Open a channel to an adapter that answers at its port."""
+    """Open a channel to the adapter at an address."""
     await remote.reach()
     if unsuited := no_metadata(remote.connection.headers):
         raise remote.unreachable(

@@ -38,7 +38,7 @@ UNAUTHORIZED = (401, 403)
 
 
 class Http(RawTransport):
-    """Posts envelopes to one URL; `Accept` alone says what comes back."""
+    """Posts envelopes to one URL; only `Accept` selects the format of the answer."""
 
     def __init__(self, remote: Remote, tls: ssl.SSLContext) -> None:
         self._url, self._hooks, self._side_channel = remote.address.text, remote.hooks, remote.side_channel
@@ -93,9 +93,9 @@ class Http(RawTransport):
                 response.close()
 
     async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:
-        """Return if NDJSON was refused and events are served: with 406, or the status of NOT_SUPPORTED (TRA-HTTP-9).
+        """True if the adapter refuses NDJSON but serves events: status 406 or that of NOT_SUPPORTED (TRA-HTTP-9).
 
-        That status may refer to the operation instead, so it is tried, once, in a call that counts for nothing.
+        The status may refer to the operation, so events are tried once, in a call that does not count.
         """
         if op in self._formats or op in self._tried:
             return False
@@ -113,7 +113,7 @@ class Http(RawTransport):
     async def post(
         self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
     ) -> aiohttp.ClientResponse:
-        """Return the head of the answer, also if the first connection was gone. Raises aiohttp.ClientError, OSError."""
+        """Post, and retry once on a closed connection; return the response. Raises aiohttp.ClientError, OSError."""
         _, hooks = self._hooks.address()
         own = {"Accept": accept, HOOKS_HEADER: hooks, **(headers or {})}
         for attempt in range(MAX_STALE + 1):
@@ -156,7 +156,7 @@ async def _note_reuse(_session: object, trace: SimpleNamespace, _params: object)
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
-    """Return a whole body; raise `CallFailed` if it is too long."""
+    """Read a whole body. Raises `CallFailed` if it is too long."""
     parts, size = [], 0
     async for part in response.content.iter_any():
         size += len(part)
@@ -168,7 +168,7 @@ async def read_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenerator[bytes, None]:
-    """Yield the frames of an answer, by its content type; by the requested one if it names no other."""
+    """Yield the frames of an answer by its content type, or by the requested type if it is another one."""
     kind = content_type(response)
     if kind == JSON:
         yield await read_body(response)
@@ -186,7 +186,7 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
 
 
 def _whole(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
-    """The frames among payloads: every event, and every line that is not blank, without the end of the line."""
+    """The frames in payloads: every event, or every line that is not blank, without its line end."""
     for payload in payloads:
         if payload is None:
             raise too_long()
@@ -207,11 +207,11 @@ def is_envelope(answer: bytes) -> bool:
 
 
 def is_not_supported(answer: bytes) -> bool:
-    """Return if an answer is an error with the code NOT_SUPPORTED."""
+    """True if an answer is an error with the code NOT_SUPPORTED."""
     value, _ = read_exactly(answer)
     return isinstance(value, dict) and value.get("ok") is False and value.get("code") == TAXONOMY["NotSupported"].code
 
 
 async def connect(remote: Remote) -> None:
-    """Open a session for an adapter that answers at its port."""
+    """Open a session for the adapter at an address."""
     remote.transport = Http(remote, await remote.reach())

@@ -1,6 +1,6 @@
-"""A wire handler in this process, called directly: each answer is written as the bytes that would travel.
+"""A wire handler in this process, called directly. Answers are encoded as the bytes of a real transport.
 
-Whatever an object of the adapter's raises, returns or lies about ends here, as a fault or as bytes.
+Every object of the adapter is converted here to bytes or to a fault, whatever it returns or raises.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytest_corpus.redaction import type_name
 
 
 class InProcess:
-    """Calls `handle` and `handle_stream` of a wire handler, an object with those methods or without."""
+    """Calls `handle` and `handle_stream` of a wire handler, which may lack these methods."""
 
     turns = 4
 
@@ -29,7 +29,7 @@ class InProcess:
         self.streams = _has_stream(handler)
 
     async def send(self, envelope: Any) -> bytes:
-        """Return the result of `handle`, awaited if it is awaitable."""
+        """The result of `handle`, awaited if it is awaitable."""
         envelope, task = copied(envelope), asyncio.current_task()
         try:
             answer = self._handler.handle(envelope)
@@ -42,15 +42,15 @@ class InProcess:
         raise CallFailed(fault)
 
     def stream(self, envelope: Any) -> HandlerFrames:
-        """Return the result of `handle_stream`, awaited if it is awaitable, to be iterated."""
+        """The result of `handle_stream`, awaited if it is awaitable, for iteration."""
         return HandlerFrames(self._handler, copied(envelope))
 
     async def aclose(self) -> None:
-        """Nothing is held: the handler is closed with what its factory made."""
+        """Do nothing: the handler is closed with the other results of its factory."""
 
 
 class HandlerFrames:
-    """The frames that a handler yields, each written as bytes."""
+    """The frames that a handler yields, each as bytes."""
 
     def __init__(self, handler: Any, envelope: Any) -> None:
         self._handler, self._envelope = handler, envelope
@@ -61,7 +61,7 @@ class HandlerFrames:
         return self
 
     async def __anext__(self) -> bytes:
-        """Return the next frame."""
+        """The next frame as bytes."""
         frame, fault, task = None, None, asyncio.current_task()
         # In one coroutine: a StopIteration that leaves a second one would become a RuntimeError.
         try:
@@ -86,7 +86,7 @@ class HandlerFrames:
         return _written(frame)
 
     async def aclose(self) -> None:
-        """Close the stream if the handler offers that; RULINGS R22 lets it do without, and raise anything."""
+        """Close the stream if the handler offers that. RULINGS R22 makes it optional and allows any exception."""
         task = asyncio.current_task()
         try:
             close = getattr(self._source, "aclose", None)
@@ -99,7 +99,7 @@ class HandlerFrames:
 
 
 def _has_stream(handler: Any) -> bool:
-    """Return if a handler has `handle_stream`; a property that raises counts, and raises again in the call."""
+    """True if a handler has `handle_stream`. A property that raises counts, and raises again in the call."""
     try:
         return callable(getattr(handler, "handle_stream", None))
     except BaseException:  # noqa: BLE001 - a property of the adapter's may raise anything
@@ -117,14 +117,14 @@ def _written(answer: Any) -> bytes:
 
 
 def _raised(error: BaseException, task: object) -> CallFault:
-    """Return the fault of an exception; raise it again if it stops this call."""
+    """The fault of an exception. If the exception stops this call, raise it again."""
     if is_collected(task) or is_cancelled(error):
         raise error
     return CallFault("raised", type_name(error), escaped_exception(error))
 
 
 def copied(value: Any) -> Any:
-    """A deep copy, made quickly of what JSON knows."""
+    """A deep copy, with a fast path for JSON types."""
     kind = type(value)
     if kind is dict:
         return {key: copied(item) for key, item in value.items()}

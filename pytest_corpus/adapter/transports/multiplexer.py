@@ -1,4 +1,4 @@
-"""Concurrent calls over one channel of messages, as on stdio and WebSocket (R88).
+"""Concurrent calls over one message channel, such as stdio or WebSocket (R88).
 
 A request is ``{"id": n, "envelope": ...}``, each answer ``{"id": n, "frame": ...}``, and ``{"cancel": n}`` ends a call.
 """
@@ -33,15 +33,15 @@ Send = Callable[[bytes], Awaitable[None]]
 
 
 class ClosedWhileIdle(CallFailed):
-    """A channel that had carried calls was closed before anything came for the calls under way."""
+    """A channel that was used before was closed before the active calls got any message."""
 
 
 class NoMessage(Exception):
-    """A message that is not an object of `id` and `frame` alone."""
+    """A message that is not an object with exactly `id` and `frame`."""
 
 
 def unpack(message: bytes) -> tuple[int | None, bytes]:
-    """Return the id of an answer and the bytes of its frame, unread; raise `NoMessage` if it is not one."""
+    """Return the id and the unparsed frame of an answer. Raises `NoMessage` if the message is not valid."""
     if found := _ID_FIRST.match(message):
         whole = message.rstrip()
         if not whole.endswith(b"}"):
@@ -58,11 +58,11 @@ def _number(text: bytes) -> int | None:
 
 
 class CallMultiplexer:
-    """The calls that are under way on one channel.
+    """The active calls on one channel.
 
     Attributes:
         noise: the number of messages that were not objects.
-        closed_while_idle: it was in use, and was closed before anything came for the calls under way.
+        closed_while_idle: True if the channel was used before and was closed before the active calls got a message.
     """
 
     def __init__(self, send: Send, hooks: HookServer) -> None:
@@ -75,7 +75,7 @@ class CallMultiplexer:
         self._listeners: list[Listener] = []
 
     def take(self, message: bytes) -> None:
-        """Give a message to the call that it answers."""
+        """Pass a message to the call that it answers."""
         self._tell(message, binary=False)
         try:
             number, frame = unpack(message)
@@ -100,7 +100,7 @@ class CallMultiplexer:
             listener.heard(message, binary=binary)
 
     def fail(self, fault: CallFault) -> None:
-        """Let every call under way fail."""
+        """Let every active call fail."""
         for queue in self._waiting.values():
             queue.put_nowait(self._failure(fault))
 
@@ -108,7 +108,7 @@ class CallMultiplexer:
         return ClosedWhileIdle(fault) if self.closed_while_idle else CallFailed(fault)
 
     def end(self, fault: CallFault, *, is_goodbye: bool = False) -> None:
-        """Note that the channel is closed: no call gets an answer from now on."""
+        """Record that the channel is closed; calls get no more answers."""
         self._ended = fault
         self.closed_while_idle = is_goodbye and self._is_quiet
         self.fail(fault)
@@ -116,7 +116,7 @@ class CallMultiplexer:
             listener.news.set()
 
     async def unary(self, envelope: Any) -> bytes:
-        """Return the one frame that answers a request."""
+        """The only frame that answers a request."""
         number, queue = await self._begin(envelope, streaming=False)
         try:
             answer = await queue.get()
@@ -130,7 +130,7 @@ class CallMultiplexer:
         return answer
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """Yield the frames that answer a request, up to the one that ends the stream."""
+        """Yield the frames that answer a request, including the terminal frame."""
         number, queue = await self._begin(envelope, streaming=True)
         ended = False
         try:
@@ -146,7 +146,7 @@ class CallMultiplexer:
                 await self._cancel(number)
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a request, or a whole message, and note every message until its answer and shortly after."""
+        """Send a request or a whole message, and record every message until its answer and shortly after."""
         listener = Listener(request, answer)
         self._listeners.append(listener)
         number = None
@@ -205,10 +205,10 @@ class CallMultiplexer:
 
 
 class Listener:
-    """Notes what comes on a channel for one call, and knows how long to listen.
+    """Records the messages on a channel for one call, and determines how long to listen.
 
     Attributes:
-        news: something came, or the channel was closed.
+        news: set if a message arrived or the channel was closed.
     """
 
     def __init__(self, request: RawRequest, answer: RawAnswer) -> None:
@@ -220,15 +220,15 @@ class Listener:
 
     @property
     def is_satisfied(self) -> bool:
-        """The call was answered or left; a channel that is closed after that was closed while idle."""
+        """True if the call was answered or abandoned. A channel that closes later was idle."""
         return self._request.body is None and self._until is not None
 
     def ends_in(self, seconds: float) -> None:
-        """Listen for this time from now on."""
+        """Listen for this time, starting now."""
         self._until = time.monotonic() + seconds
 
     def heard(self, message: bytes, *, binary: bool) -> None:
-        """Note a message; listen a little longer after the call's last one, and after one that is not an answer."""
+        """Record a message. Listen a little longer after the last message of the call and after unrelated ones."""
         self._answer.keep(message, binary=binary)
         self.news.set()
         try:
@@ -244,12 +244,12 @@ class Listener:
             self._until = time.monotonic() + self._request.listen_s if is_last else None
 
     def leaves(self) -> bool:
-        """Return if the client goes away now, after the number of messages that the request names."""
+        """True if the client must leave now, after the number of messages in the request."""
         most = self._request.leave_after
         return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most
 
     async def goes_on(self) -> bool:
-        """Wait for the next message, and return if there may be another."""
+        """Wait for the next message; return True if there may be another."""
         left = None if self._until is None else self._until - time.monotonic()
         if left is not None and left <= 0:
             return False
@@ -262,7 +262,7 @@ class Listener:
 
 
 def is_terminal(frame: bytes) -> bool:
-    """Return if no frame can follow: after a final chunk, an error, or what is not a frame of a stream."""
+    """True if no frame can follow: after a final chunk, an error, or a message that is not a stream's frame."""
     if _GOING_ON.search(frame) and not _PERHAPS_TERMINAL.search(frame):
         return False
     try:

@@ -1,4 +1,4 @@
-"""A program in a process group of its own: lines in, lines out, and the end of it with all that it started."""
+"""Runs a program in a separate process group, with lines as input and output, and ends it with all its children."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STARTED: weakref.WeakSet[Program] = weakref.WeakSet()
 
 
 class Intake:
-    """Makes lines of bytes as they come; of a line that is longer than `limit` `too_long` takes the beginning."""
+    """Splits bytes into lines; `too_long` gets the beginning of a line that exceeds `limit`."""
 
     def __init__(self, take: Callable[[bytes], None], limit: int, too_long: Callable[[bytes], None]) -> None:
         self._take, self._limit, self._too_long = take, limit, too_long
@@ -28,7 +28,7 @@ class Intake:
         self._size = 0
 
     def feed(self, data: bytes) -> None:
-        """Hand on each line that is complete by now."""
+        """Pass on each complete line."""
         *whole, rest = data.split(b"\n")
         for line in whole:
             if self._size <= self._limit:
@@ -44,7 +44,7 @@ class Intake:
             self._parts.clear()
 
     def end(self) -> None:
-        """Hand on what stands behind the last line feed."""
+        """Pass on the bytes after the last line feed."""
         if self._parts:
             self._take(b"".join(self._parts))
             self._parts.clear()
@@ -54,9 +54,9 @@ class Program(asyncio.SubprocessProtocol):
     """A running program.
 
     Args:
-        answers: takes its standard output.
-        errors: takes its standard error.
-        ended: is called once, when no answer can come any more, with the exit code, None where it still runs.
+        answers: receives its standard output.
+        errors: receives its standard error.
+        ended: called once no answer can follow, with the exit code, or None if the program still runs.
     """
 
     def __init__(self, answers: Intake, errors: Intake, ended: Callable[[int | None], None]) -> None:
@@ -81,7 +81,7 @@ class Program(asyncio.SubprocessProtocol):
         return self._transport.get_returncode()
 
     async def write(self, data: bytes) -> None:
-        """Write to its standard input. Raises OSError if that is closed."""
+        """Write to its standard input. Raises OSError if the input is closed."""
         pipe = self._input()
         if pipe is None or pipe.is_closing():
             raise BrokenPipeError
@@ -90,7 +90,7 @@ class Program(asyncio.SubprocessProtocol):
             await self._writable.wait()
 
     async def wait(self, seconds: float) -> int | None:
-        """The exit code if it ends within this time, and its output is read by then."""
+        """The exit code, if the program ends and its output is read within this time."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._exited.wait(), seconds)
             for closed in self._closed.values():
@@ -98,7 +98,7 @@ class Program(asyncio.SubprocessProtocol):
         return self.code
 
     async def aclose(self) -> None:
-        """Close its standard input, wait a moment, and end its whole process group."""
+        """Close its standard input, wait a short time, and end the whole process group."""
         try:
             if (pipe := self._input()) is not None:
                 pipe.close()
@@ -114,7 +114,7 @@ class Program(asyncio.SubprocessProtocol):
             _STARTED.discard(self)
 
     def kill(self) -> None:
-        """End the program and everything that it started, unless that left its process group."""
+        """End the program and all its children that are still in its process group."""
         with contextlib.suppress(OSError):
             os.killpg(self._transport.get_pid(), signal.SIGKILL)
 
@@ -122,7 +122,7 @@ class Program(asyncio.SubprocessProtocol):
         return cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(STDIN))
 
     async def _end(self) -> None:
-        """Tell the end once what the program wrote before it is read."""
+        """Report the end once, after all output was read."""
         await self.wait(GRACE_S)
         self._ended(self.code)
 
@@ -137,7 +137,7 @@ class Program(asyncio.SubprocessProtocol):
         self._takers[fd].feed(data)
 
     def pipe_connection_lost(self, fd: int, _error: Exception | None) -> None:
-        """It has closed one of its files."""
+        """Note that the program closed one of its files."""
         if fd == STDIN:
             self._writable.set()
             return
@@ -147,12 +147,12 @@ class Program(asyncio.SubprocessProtocol):
             self._begin_end()
 
     def process_exited(self) -> None:
-        """It has ended; its children may hold its output open."""
+        """Note that the program ended; its children may keep its output open."""
         self._exited.set()
         self._begin_end()
 
     def pause_writing(self) -> None:
-        """It reads more slowly than is written."""
+        """Note that the program reads too slowly."""
         self._writable.clear()
 
     def resume_writing(self) -> None:

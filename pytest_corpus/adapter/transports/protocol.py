@@ -1,4 +1,4 @@
-"""The interface of a transport: a request goes out as JSON, and the answer comes back as unparsed bytes."""
+"""The interface of a transport: it sends a request as JSON and returns the answer as unparsed bytes."""
 
 import os
 import re
@@ -28,7 +28,7 @@ class SideChannel:
     """Collects texts until they are taken, and remembers the latest lines of standard error.
 
     Args:
-        log: a file that the adapter writes its log to; what it adds from now on counts.
+        log: the log file of the adapter; only new lines count.
     """
 
     def __init__(self, log: Path | None = None) -> None:
@@ -41,16 +41,16 @@ class SideChannel:
         self._headers: deque[str] = deque(maxlen=MAX_LINES)
 
     def line(self, text: str) -> None:
-        """Note a line of standard error."""
+        """Add a line of standard error."""
         self.latest.append(text[:200])
         self._lines.append(text[:MAX_LINE])
 
     def headers(self, values: Iterable[str]) -> None:
-        """Note the headers of an answer."""
+        """Add the headers of an answer."""
         self._headers.extend(value[:MAX_LINE] for value in values)
 
     def take(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The lines and the headers that came since the last time."""
+        """Return the lines and the headers since the last call."""
         self._read_log()
         lines, headers = tuple(self._lines), tuple(self._headers)
         self._lines.clear()
@@ -84,7 +84,7 @@ _NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
 
 
 class CallFailed(Exception):
-    """A call has no answer, or no further frame: `fault` says why."""
+    """A call without an answer, or a stream without its next frame; `fault` is the reason."""
 
     def __init__(self, fault: CallFault) -> None:
         self.fault = fault
@@ -95,7 +95,7 @@ class CallFailed(Exception):
 
 
 def too_long() -> CallFailed:
-    """Return the failure of a call whose answer is not read to its end."""
+    """The failure of a call whose answer is too long to be read."""
     return CallFailed(CallFault("cut_off", TOO_LONG))
 
 
@@ -104,17 +104,17 @@ CREDENTIALS = "set credentials in corpus_header: NAME:VALUE"
 
 
 def unauthorized(status: str) -> CallFailed:
-    """The failure of a call that a server refuses for its credentials, without an envelope."""
+    """The failure of a call that a server refuses because of its credentials, without an envelope."""
     return CallFailed(CallFault("raised", f"the status is {status}, without an envelope", wants_credentials=True))
 
 
 def connection_failed(error: Exception) -> CallFailed:
-    """Return the failure of a call whose connection ended in an error."""
+    """The failure of a call whose connection ended with an error."""
     return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))
 
 
 def request_bytes(envelope: Any) -> bytes:
-    """A request as compact UTF-8 JSON; NaN and infinities become ``1e999``, which JSON can express (R88)."""
+    """A request as compact UTF-8 JSON; NaN and infinities become ``1e999``, which is valid JSON (R88)."""
     data = to_bytes(envelope)
     if b"NaN" not in data and b"Infinity" not in data:
         return data
@@ -129,15 +129,15 @@ def _finite(found: re.Match[bytes]) -> bytes:
 
 
 def is_stream(envelope: Any) -> bool:
-    """Return if the envelope's operation is a streaming one, which decides on the entry point."""
+    """True if the envelope's operation is streaming, which determines the entry point."""
     op = op_of(envelope)
     return op in BY_OP and BY_OP[op].streaming
 
 
 class Frames(Protocol):
-    """The frames of a stream, each as the bytes of one JSON document; an asynchronous generator of bytes will do.
+    """The frames of a stream, each as the bytes of one JSON document. An asynchronous generator of bytes is enough.
 
-    The client reads frame after frame and closes the stream in every case, also before the first and after the last.
+    The client always closes the stream, also before the first frame and after the last one.
     """
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
@@ -146,20 +146,20 @@ class Frames(Protocol):
         """The next frame.
 
         Raises:
-            StopAsyncIteration: there are no more.
-            CallFailed: there are no more, though the stream should have gone on.
+            StopAsyncIteration: the stream ended.
+            CallFailed: the stream ended too early.
         """
 
     async def aclose(self) -> None:
-        """Tell the adapter that no more frames are read."""
+        """Tell the adapter that the client stops reading."""
 
 
 class Transport(Protocol):
-    """The way to one wire handler (SPECIFICATION 4.1), from opening to closing in one event loop.
+    """The connection to one wire handler (SPECIFICATION 4.1), used in one event loop only.
 
-    An envelope is anything that a test sends, an object or not, and is not changed. Bytes are handed on as they came:
-    `adapter/calls.py` judges them. A transport sets no time limit; a call that takes too long is
-    cancelled, and the CancelledError is let through. Calls may run concurrently.
+    An envelope is any value that a test sends, and is not changed. Answers are passed on unchanged; `adapter/calls.py`
+    judges them. A transport sets no time limits: a call that takes too long is cancelled, and the transport lets the
+    CancelledError through. Calls may run concurrently.
     """
 
     streams: bool
@@ -169,10 +169,10 @@ class Transport(Protocol):
     """The most turns of the loop after a call, so that reports of the adapter's own tasks are part of it."""
 
     async def send(self, envelope: Any) -> bytes:
-        """The answer of the unary entry point: the bytes of one JSON document. Raises CallFailed if there is none."""
+        """The answer of the unary entry point: the bytes of one JSON document. Raises CallFailed without an answer."""
 
     def stream(self, envelope: Any) -> Frames:
-        """The frames of the streaming entry point, which is called when the first one is asked for."""
+        """The frames of the streaming entry point, which is called when the first frame is requested."""
 
     async def aclose(self) -> None:
-        """Release what the transport itself holds, such as a connection, but not what a factory made."""
+        """Release the transport's resources, such as connections, but not the objects of a factory."""

@@ -1,4 +1,4 @@
-"""Raw requests and answers, for tests of the transport itself: nothing is encoded or read."""
+"""Raw requests and answers for tests of the transport itself; they are neither encoded nor parsed."""
 
 import ssl
 import time
@@ -20,13 +20,13 @@ class RawRequest:
     """A raw request.
 
     Attributes:
-        envelope: the request, whatever it is.
-        streaming: it goes to the streaming entry point.
-        body: bytes that are sent instead of the envelope; on stdio and WebSocket, instead of the whole message.
-        method, accept, content_type, encoding, headers: of HTTP alone; `encoding` is what `Accept-Encoding` offers.
-        leave_after: the number of pieces after which the client goes away; None: it reads to the end.
-        disconnect: leaving a WebSocket closes its connection, which is one of its own.
-        listen_s: the seconds to listen to a channel of messages after the last answer, or after leaving it.
+        envelope: the request, of any type.
+        streaming: True to use the streaming entry point.
+        body: bytes to send instead of the envelope; on stdio and WebSocket instead of the whole message.
+        method, accept, content_type, encoding, headers: for HTTP only; `encoding` is the value of `Accept-Encoding`.
+        leave_after: the number of pieces after which the client leaves; None: it reads to the end.
+        disconnect: True to use a separate WebSocket connection that closes when the client leaves.
+        listen_s: the seconds to listen to a message channel after the last answer or after leaving.
     """
 
     envelope: Any = None
@@ -52,9 +52,9 @@ class Piece:
     """A piece of an answer: a part of a body, a line, a message.
 
     Attributes:
-        data: its bytes; of gRPC those of the message `Frame`.
-        at_s: when it came, in seconds after the request.
-        binary: whether it is a binary message of a WebSocket.
+        data: its bytes; for gRPC the bytes of the message `Frame`.
+        at_s: the time of its arrival, in seconds after the request.
+        binary: True for a binary message of a WebSocket.
     """
 
     data: bytes
@@ -64,17 +64,17 @@ class Piece:
 
 @dataclass(slots=True)
 class RawAnswer:
-    """The answer as far as it has come.
+    """The answer received so far.
 
     Attributes:
-        status, version, headers: of HTTP; 0 and empty where there was no answer.
+        status, version, headers: for HTTP; 0 and empty without an answer.
         code: the name of gRPC's status.
         trailing: gRPC's trailing metadata.
-        pieces, size: what came, in its order, and how many bytes that is.
-        number: the id of the call on a channel of messages; None where a whole message was sent.
-        noise: how many messages since the channel was opened were no objects at all.
-        left_s: when the client went away, in seconds after the request; None where it did not.
-        fault: why there is no whole answer.
+        pieces, size: the received pieces in order, and their size in bytes.
+        number: the id of the call on a message channel; None if a whole message was sent.
+        noise: the number of messages on the channel that were not objects.
+        left_s: the time at which the client left, in seconds after the request; None if it stayed.
+        fault: the reason for an incomplete answer.
     """
 
     status: int = 0
@@ -92,7 +92,7 @@ class RawAnswer:
 
     @property
     def body(self) -> bytes:
-        """All pieces together."""
+        """All pieces joined."""
         return b"".join(piece.data for piece in self.pieces)
 
     @property
@@ -101,7 +101,7 @@ class RawAnswer:
         return time.monotonic() - self.started
 
     def header(self, name: str) -> str:
-        """The values of a header, with commas; empty where it is not there."""
+        """The values of a header, separated by commas; empty if it is absent."""
         return ", ".join(value for each, value in self.headers if each.lower() == name.lower())
 
     @property
@@ -110,7 +110,7 @@ class RawAnswer:
         return self.header("Content-Type").partition(";")[0].strip().lower()
 
     def keep(self, data: bytes, *, binary: bool = False) -> None:
-        """Note a piece that came just now; of an answer that is longer than any nothing is kept."""
+        """Add a piece that just arrived; nothing is added to an answer that is too long."""
         if self.fault is not None:
             return
         self.size += len(data)
@@ -120,29 +120,29 @@ class RawAnswer:
             self.fault = too_long().fault
 
     def goes_on_after(self, data: bytes, request: RawRequest) -> bool:
-        """Note a piece, and return if the client reads on: it does not leave, and the answer is not too long."""
+        """Add a piece; return True if the client reads on: it does not leave, and the answer is not too long."""
         self.keep(data)
         if len(self.pieces) == request.leave_after:
             self.leave()
         return self.left_s is None and self.fault is None
 
     def leave(self) -> None:
-        """Note that the client goes away."""
+        """Note that the client leaves."""
         self.left_s = self.elapsed_s
 
 
 class RawTransport(Transport, Protocol):
-    """A transport to an adapter outside this process, whose reports arrive by themselves."""
+    """A transport to an adapter outside of this process; the adapter sends its reports independently."""
 
     streams: bool = True
     turns: int = 0
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a request as it stands, and note in `answer` what comes, until it is whole."""
+        """Send a request unchanged, and add received pieces to `answer` until it is complete."""
 
 
 class Remote(Protocol):
-    """The adapter at an address, as the `connect` of a transport module sees it; `connect` sets `transport`."""
+    """The adapter at an address, as `connect` in a transport module sees it; `connect` sets `transport`."""
 
     transport: RawTransport
     address: Any

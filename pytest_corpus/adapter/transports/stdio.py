@@ -1,6 +1,6 @@
-"""An adapter that is a program: a line of JSON each way (R88).
+"""An adapter that is a program: one line of JSON each way (R88).
 
-The program is started once, in the invocation folder, and ended with all that it started.
+The program is started once, in the invocation folder, and ended with all its children.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 
 
 class Stdio(RawTransport):
-    """Speaks to a program over its standard input and output."""
+    """Talks to a program over its standard input and output."""
 
     def __init__(self, remote: Remote) -> None:
         self._command, self._hooks, self._side_channel = remote.address.command, remote.hooks, remote.side_channel
@@ -53,7 +53,7 @@ class Stdio(RawTransport):
         return self.calls.stream(envelope)
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Write a line, and note every line that comes; leaving cancels the call."""
+        """Write a line and record every received line; leaving cancels the call."""
         await self.calls.raw(replace(request, disconnect=False), answer)
 
     async def _write(self, message: bytes) -> None:
@@ -73,7 +73,7 @@ class Stdio(RawTransport):
 
 
 async def connect(remote: Remote) -> None:
-    """Start the program, and wait until it answers or the time to start is over."""
+    """Start the program, and wait until it answers or the startup time is over."""
     side_channel = remote.side_channel
     remote.transport = program = Stdio(remote)
     try:
@@ -95,7 +95,7 @@ async def connect(remote: Remote) -> None:
 
 
 async def _fails_at_once(call: Coroutine[Any, Any, bytes], startup_s: float) -> bool:
-    """Return if the first call fails; it need not have ended when the time to start is over."""
+    """True if the first call fails; the call may still be active when the startup time is over."""
     hello = asyncio.ensure_future(call)
     try:
         await asyncio.wait({hello}, timeout=startup_s)

@@ -1,4 +1,4 @@
-"""An adapter behind a WebSocket: one message a request, one a frame (SPECIFICATION 4.2.4.3; R88)."""
+"""An adapter behind a WebSocket: one message per request and per frame (SPECIFICATION 4.2.4.3; R88)."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ CLOSING_S = 2.0
 
 
 class WebSocket(RawTransport):
-    """Speaks over one connection, which is opened again if it was closed while no call was under way."""
+    """Uses one connection, which is reopened if it was closed while no call was active."""
 
     def __init__(self, remote: Remote, tls: ssl.SSLContext) -> None:
         self._remote, self._tls = remote, tls
@@ -33,7 +33,7 @@ class WebSocket(RawTransport):
         self._opening = asyncio.Lock()
 
     async def connect(self) -> CallMultiplexer:
-        """The calls of an open connection. Raises aiohttp.ClientError or OSError if there is none."""
+        """The multiplexer of an open connection. Raises aiohttp.ClientError or OSError if it cannot be opened."""
         async with self._opening:
             if self._socket is not None and not self._socket.closed and self._calls is not None:
                 return self._calls
@@ -122,7 +122,7 @@ class WebSocket(RawTransport):
 
 
 async def _refuse_redirect(_session: object, _trace: object, params: aiohttp.TraceRequestRedirectParams) -> None:
-    """End a handshake that would go on elsewhere, with its headers (R87): `ws_connect` has no option for it."""
+    """Refuse a redirect, which would send the headers elsewhere (R87); `ws_connect` has no option for it."""
     response = params.response
     response.close()
     raise aiohttp.WSServerHandshakeError(
@@ -138,7 +138,7 @@ def _remedy(status: object) -> str:
 
 
 async def connect(remote: Remote) -> None:
-    """Open a WebSocket to an adapter that answers at its port."""
+    """Open a WebSocket to the adapter at an address."""
     socket = WebSocket(remote, await remote.reach())
     try:
         await asyncio.wait_for(socket.connect(), remote.connection.startup_s)

@@ -1,6 +1,6 @@
 """The embedded reference adapter for embeddings: hashed features instead of a model.
 
-Everything that is not particular to embeddings is in `foundation`.
+`foundation` has everything that is not specific to embeddings.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -18,7 +18,7 @@ from pytest_corpus.spec.operations import BY_OP
 
 
 class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
-    """All seven operations of SPECIFICATION 10: embeddings single, in batches and streamed, tokens, statistics."""
+    """All seven operations of SPECIFICATION 10: single, batch and streaming embeddings, tokens, statistics."""
 
     component = "embedding"
     features: Mapping[str, bool] = {
@@ -46,7 +46,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         self.statistics = Statistics()
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """The common facts, and the models and limits of SPECIFICATION 10.5."""
+        """The common facts, plus the models and limits of SPECIFICATION 10.5."""
         return {
             **await super().capabilities(call),
             "supported_models": list(self.models),
@@ -77,7 +77,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         return self.batch_result(options, texts, jobs, done, failures)
 
     async def stream_embed(self, call: Call) -> AsyncGenerator[Chunk, None]:
-        """A chunk `{embeddings, is_final, model}`, then a final one without embeddings and with the `usage`."""
+        """A chunk `{embeddings, is_final, model}`, then a final chunk with `usage` and without embeddings."""
         job = self.read_job(call)
         await self.reach(call)
         for index, chunk in enumerate(self.chunks(job)):
@@ -87,7 +87,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
             yield chunk
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
-        """`{tokens}`: how many `text` has, in an object because edition 1.0.0 wants one (R10)."""
+        """`{tokens}`: the number of tokens in `text`, in an object because edition 1.0.0 requires one (R10)."""
         if call.args.text("model") is not None:
             self.read_model(call)
         text = call.args.required_text("text")
@@ -98,14 +98,14 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         return self.statistics.report()
 
     async def outcomes(self, call: Call, jobs: Sequence[Job]) -> list[Embedding | AdapterError]:
-        """The outcome of each job: the provider is asked for what the cache does not have."""
+        """The outcome of each job. The provider is only asked for texts that are not cached."""
         known = [self.recall(call, job) for job in jobs]
         missing = [job for job, embedding in zip(jobs, known, strict=True) if embedding is None]
         asked = iter(await self.ask_together(call, missing) if missing else [])
         return [embedding or next(asked) for embedding in known]
 
     async def ask_together(self, call: Call, jobs: Sequence[Job]) -> Sequence[Embedding | AdapterError]:
-        """One call of the provider for all jobs, or one for each where that fails."""
+        """Ask the provider once for all jobs; if that fails, once for each job."""
         try:
             await self.reach(call, items=len(jobs))
         except AdapterError as fault:
@@ -115,7 +115,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
     async def ask_one_by_one(
         self, call: Call, jobs: Sequence[Job], fault: AdapterError
     ) -> Sequence[Embedding | AdapterError]:
-        """Each job by itself; if none succeeds, the texts were not the cause, and the batch fails with `fault`."""
+        """Process each job separately. If all fail, the texts are not the cause, and the batch fails with `fault`."""
         single = replace(call, operation=BY_OP["embedding.embed"])
         outcomes = [await self.attempt(single, job) for job in jobs]
         if all(isinstance(outcome, AdapterError) for outcome in outcomes):
@@ -133,7 +133,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         return self.embedded(call, job)
 
     def embedded(self, call: Call, job: Job) -> Embedding:
-        """The provider's embedding, which the cache keeps."""
+        """The provider's embedding, which is cached."""
         embedding = self.embedding(job)
         if key := self.cache_key(call, job):
             self.cache[key] = copied(embedding)
@@ -149,7 +149,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         return found
 
     def cache_key(self, call: Call, job: Job) -> str | None:
-        """A hash over tenant, text and all that the vector depends on (BEHAVIORAL_CONFORMANCE 6.6)."""
+        """A hash over tenant, text and everything that the vector depends on (BEHAVIORAL_CONFORMANCE 6.6)."""
         if not self.features["supports_caching"]:
             return None
         options = job.options

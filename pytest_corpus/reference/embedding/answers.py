@@ -1,4 +1,4 @@
-"""The answers of embedding operations, where a real adapter reads what its provider returned."""
+"""The answers of embedding operations. A real adapter would read its provider's results here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class Answers(FeatureSpace):
         return {"vector": vector, "text": job.text, "model": job.options.model, "dimensions": len(vector)}
 
     def vector(self, job: Job) -> Vector:
-        """The vector of the provider, normalized if the request asks for it and the provider does not do so."""
+        """The provider's vector, normalized if the request asks for it and the provider does not normalize."""
         vector = self.source_vector(job)
         at_source = self.features["normalizes_at_source"]
         return self.normalized(vector) if job.options.normalize and not at_source else vector

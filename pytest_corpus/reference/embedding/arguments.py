@@ -19,7 +19,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A checked text, cut to the limit where that was asked for, and what is to be done with it."""
+    """A checked text, truncated if requested, with its options."""
 
     text: str
     truncated: bool
@@ -27,7 +27,7 @@ class Job:
 
 
 class Arguments(Admission):
-    """Reads texts as jobs, within the limits that the capabilities state."""
+    """Reads texts as jobs, within the limits in the capabilities."""
 
     models: Mapping[str, int] = {"reference-large": 24, "reference-small": 16}
     """The dimensions of each model."""
@@ -59,7 +59,7 @@ class Arguments(Admission):
         return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
 
     def read_texts(self, call: Call) -> list[str]:
-        """The texts of a batch; one that is not a string refuses the batch as a whole (ERRORS 6.2)."""
+        """The texts of a batch. An item that is not a string refuses the whole batch (ERRORS 6.2)."""
         texts: list[str] = replace(call.args, error="InputFormatError").items("texts", "a string", required=True)
         self.check_batch_size(len(texts))
         return texts
@@ -75,7 +75,7 @@ class Arguments(Admission):
             )
 
     def job(self, text: str, path: str, options: Options) -> Job:
-        """A text as it will be embedded: whole, or cut to the limit."""
+        """A text to embed: complete, or truncated to the limit."""
         cut = self.cut(text)
         truncated = len(cut) < len(text)
         if truncated and not (options.truncate and self.features["supports_truncation"]):

@@ -1,4 +1,4 @@
-"""Vectors from hashes of the parts of a text, instead of an embedding model."""
+"""Vectors from hashes of a text's tokens, instead of an embedding model."""
 
 import hashlib
 import math
@@ -10,24 +10,24 @@ Vector = list[float]
 
 
 class FeatureSpace(Language):
-    """Texts that share tokens lie close to each other; no two texts have the same vector, and none is zero."""
+    """Maps texts to vectors. Texts that share tokens are close; all vectors differ, and none is zero."""
 
     def features_of(self, text: str) -> list[str]:
-        """The tokens of a text, and the text as a whole."""
+        """The tokens of a text, and the whole text."""
         return [*(token.strip() for token in self.split(text)), f"text:{text}"]
 
     def sum_of_features(self, text: str, model: str, dimensions: int) -> Vector:
-        """One direction for each feature, added up; the vector is not of unit length."""
+        """The sum of the directions of all features; its length is not 1."""
         directions = [self.direction(feature, model, dimensions) for feature in self.features_of(text)]
         return [math.fsum(components) for components in zip(*directions, strict=True)]
 
     def direction(self, feature: str, model: str, dimensions: int) -> Vector:
-        """Pseudo-random components between -1 and 1; a model of its own has directions of its own."""
+        """Pseudo-random components between -1 and 1; each model has other directions."""
         content = f"{model}\0{feature}".encode("utf-8", "surrogatepass")
         return [(byte - 127.5) / 127.5 for byte in hashlib.shake_128(content).digest(dimensions)]
 
 
 def unit(vector: Sequence[float]) -> Vector:
-    """The vector of the same direction and of length 1."""
+    """The vector with the same direction and length 1."""
     length = math.hypot(*vector)
     return [component / length for component in vector]

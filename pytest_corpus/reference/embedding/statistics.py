@@ -1,4 +1,4 @@
-"""Counters of what an adapter has done since it was made; they hold numbers and no content."""
+"""Counters of an adapter's work since it was created; they contain numbers and no content."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -46,7 +46,7 @@ class Accounting(Language, Telemetry):
     counted_requests = frozenset({"embed", "embed_batch", "stream_embed"})
 
     def account(self, jobs: Sequence[Job]) -> None:
-        """Count the texts that were embedded."""
+        """Count the embedded texts."""
         for job in jobs:
             tokens = self.tokens(job.text)
             self.statistics.add_text(tokens)

@@ -1,7 +1,7 @@
 """The embedded reference adapter for graphs: a property graph in memory instead of a database.
 
-Each operation reads its arguments, reaches the provider and only then looks at the data, so that what fails on
-the way has changed nothing. Everything that is not particular to graphs is in `foundation`.
+Each operation reads its arguments, calls the provider and only then uses the data, so a failed call changes nothing.
+`foundation` has everything that is not specific to graphs.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -20,7 +20,7 @@ from pytest_corpus.reference.telemetry import MetricsSink
 
 
 class ReferenceGraph(Batches, Traversals, Pages):
-    """All operations of SPECIFICATION 7, with every optional one."""
+    """All operations of SPECIFICATION 7, including the optional ones."""
 
     component = "graph"
     features: Mapping[str, bool] = {
@@ -45,7 +45,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         self.tenants: dict[str | None, Space] = {}
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """The common facts, dialects and limits (SPECIFICATION 7.2), and what a batch may hold."""
+        """The common facts, dialects and limits (SPECIFICATION 7.2), and the operations allowed in a batch."""
         common = await super().capabilities(call)
         return {
             **common,
@@ -119,7 +119,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         }
 
     async def get_schema(self, call: Call) -> dict[str, Any]:
-        """The labels of the tenant's `nodes` and `edges`, each with its `count` and the types of `properties`."""
+        """The labels of the tenant's `nodes` and `edges`, each with its `count` and the types of its `properties`."""
         await self.reach(call)
         graphs = self.space(call).values()
         nodes = [(label, node) for graph in graphs for node in graph.nodes.values() for label in node.labels]
@@ -134,7 +134,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         return digest([call.tenant_hash, question.dialect, call.args.values])
 
     def describe(self, labelled: Sequence[tuple[str, Entity]]) -> dict[str, Any]:
-        """By label: how many entities have it, and of what type their properties are; never a value of one."""
+        """For each label: the number of its entities and the types of their properties, never a property's value."""
         described: dict[str, Any] = {}
         for label, entity in labelled:
             entry = described.setdefault(label, {"count": 0, "properties": {}})

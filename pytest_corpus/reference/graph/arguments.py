@@ -11,7 +11,7 @@ from pytest_corpus.reference.request import Admission, Fields
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The ids to delete: those given, if any, whose properties equal those of the filter."""
+    """The entities to delete: by ids if given, and by equality with the filter's properties."""
 
     namespace: str
     ids: list[str] | None
@@ -19,7 +19,7 @@ class Selection:
 
 
 class Arguments(Admission):
-    """Each reader checks one thing and refuses it by name."""
+    """Reads arguments. Each reader checks one argument, and its refusal names it."""
 
     def read_namespace(self, args: Fields) -> str:
         namespace = args.text("namespace") or DEFAULT_NAMESPACE
@@ -30,7 +30,7 @@ class Arguments(Admission):
     # Nodes and edges
 
     def read_nodes(self, args: Fields) -> list[Node]:
-        """Nodes of sound types; whether one can be stored is a question of its own."""
+        """Read nodes with valid types; if a node can be stored is checked later."""
         return [self.read_node(args, item) for item in args.objects("nodes", required=True)]
 
     def read_node(self, args: Fields, item: Fields) -> Node:
@@ -47,7 +47,7 @@ class Arguments(Admission):
         return Edge(name, src, dst, label, self.read_object(item, "properties"), namespace)
 
     def read_item_namespace(self, args: Fields, item: Fields) -> str:
-        """The item's own namespace, which must be the call's where both are given."""
+        """The namespace of an item; if the call also names one, both must be equal."""
         of_item, of_call = item.text("namespace"), args.text("namespace")
         if of_item is not None and of_call is not None and of_item != of_call:
             raise item.invalid("namespace", "CONTRADICTION", "must be the namespace of the call")
@@ -64,7 +64,7 @@ class Arguments(Admission):
         return Selection(self.read_namespace(args), ids, self.read_filter(args, "filter"))
 
     def read_filter(self, args: Fields, name: str) -> Mapping[str, Any]:
-        """Properties and the values that they must equal; there are no operators."""
+        """The properties of a filter and the values that they must equal; there are no operators."""
         wanted = self.read_object(args, name)
         if any(isinstance(value, (Mapping, list)) for value in wanted.values()):
             rule = "must give one plain value for each property"
@@ -72,7 +72,7 @@ class Arguments(Admission):
         return wanted
 
     def read_operations(self, args: Fields, name: str) -> list[tuple[str, Fields]]:
-        """The operations of a batch or transaction, by their bare names."""
+        """The operations of a batch or transaction, as bare names."""
         return [(item.required_text("op"), item.member("args")) for item in args.objects(name, required=True)]
 
     def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:

@@ -1,6 +1,6 @@
-"""A reader of Cypher for the reference adapter: MATCH, UNWIND, WHERE and RETURN, which openCypher and GQL share.
+"""A Cypher interpreter for the reference adapter: MATCH, UNWIND, WHERE and RETURN, as in openCypher and GQL.
 
-A text is read once, whole, before anything runs; parameters are looked up while it runs and are never text.
+A text is parsed completely before it runs. Parameters are looked up at run time and never parsed as text.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ NOT_OFFERED = ("CALL", "CREATE", "DELETE", "DETACH", "DROP", "INSERT", "LOAD", "
 
 @dataclass(slots=True)
 class Part:
-    """One node or relationship of a pattern."""
+    """A node or a relationship in a pattern."""
 
     name: str | None = None
     labels: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Part:
     direction: str = "BOTH"
 
     def fits(self, entity: Entity, scope: Scope) -> bool:
-        """True if an entity has the labels and properties, and is the one that the name already stands for."""
+        """True if an entity has the labels and properties, and equals the entity that the name is bound to, if any."""
         known = scope.get(self.name or "")
         if isinstance(known, (Node, Edge)) and known != entity:
             return False
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One item of RETURN; `counts` where it is an aggregate over all rows of a group."""
+    """An item of RETURN; `counts` if it is an aggregate over all rows of a group."""
 
     name: str
     value: Expression
@@ -50,7 +50,7 @@ class Column:
 
 
 class Cypher(Expressions, Query):
-    """A query that was read from a text."""
+    """A parsed query."""
 
     def __init__(self, text: str) -> None:
         self.scanner = Scanner(text)
@@ -138,7 +138,7 @@ class Cypher(Expressions, Query):
     # Patterns
 
     def read_pattern(self) -> list[Part]:
-        """A node, and then relationships and nodes in turn."""
+        """Parse a node, followed by relationships and nodes in turn."""
         parts = [self.read_node()]
         while self.scanner.sees("-") or self.scanner.sees("<"):
             parts += [self.read_relationship(), self.read_node()]
@@ -184,14 +184,14 @@ class Cypher(Expressions, Query):
 
 
 def walk(graph: Graph, pattern: Sequence[Part], scope: Scope) -> Iterator[Scope]:
-    """Every way to lay a pattern over a graph."""
+    """Yield every match of a pattern in a graph."""
     for node in graph.nodes.values():
         if pattern[0].fits(node, scope):
             yield from follow(graph, pattern[1:], node, pattern[0].named(node, scope), frozenset())
 
 
 def follow(graph: Graph, rest: Sequence[Part], node: Node, scope: Scope, used: frozenset[str]) -> Iterator[Scope]:
-    """The ways to go on from a node, each over relationships that were not used yet."""
+    """Yield the continuations of a match at a node, without using a relationship twice."""
     if not rest:
         yield scope
         return
@@ -205,7 +205,7 @@ def follow(graph: Graph, rest: Sequence[Part], node: Node, scope: Scope, used: f
 
 
 def project_columns(columns: Sequence[Column], scopes: list[Scope]) -> list[tuple[Scope, Row]]:
-    """Each row with the scope it came from; with a count, one row for each group of equal other columns."""
+    """Each row with its scope; with a count, one row per group of equal other columns."""
     pairs = [(scope, {column.name: column.value(scope) for column in columns}) for scope in scopes]
     counts = [column.name for column in columns if column.counts]
     if not counts:

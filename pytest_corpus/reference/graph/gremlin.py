@@ -1,6 +1,6 @@
-"""A reader of Gremlin for the reference adapter: traversals that read, written as text.
+"""A Gremlin interpreter for the reference adapter: read-only traversals as text.
 
-Parameters are bindings, as with a Gremlin Server: a bare name in the text stands for the value that came with it.
+Parameters are bindings, as in Gremlin Server: a bare name in the text refers to the value in the request.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ Flow = list[Any]
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A name whose value comes with the request."""
+    """A name whose value is in the request."""
 
     name: str
 
@@ -57,7 +57,7 @@ class Step:
 
 
 class Gremlin(Query):
-    """A traversal that was read from a text."""
+    """A parsed traversal."""
 
     def __init__(self, text: str) -> None:
         self.scanner = Scanner(text)
@@ -114,7 +114,7 @@ class Gremlin(Query):
 
 
 class FilterSteps:
-    """The steps that keep some of the values of a traversal."""
+    """Steps that keep some of a traversal's values."""
 
     flow: Flow
 
@@ -148,7 +148,7 @@ class FilterSteps:
 
 
 class MapSteps:
-    """The steps that turn each value of a traversal into another one."""
+    """Steps that replace each value of a traversal."""
 
     flow: Flow
 
@@ -180,7 +180,7 @@ class MapSteps:
 
 
 class Traversal(FilterSteps, MapSteps):
-    """The values that flow from step to step."""
+    """The values between the steps of a traversal."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -226,7 +226,7 @@ class Traversal(FilterSteps, MapSteps):
         self.flow.sort(key=lambda value: sort_key(member(value, key)), reverse=direction == ["desc"])
 
     def project(self, *names: str) -> Flow:
-        """Each `by` that follows fills the next of the names."""
+        """Each following `by` fills the next name."""
         entities, empty = list(self.flow), iter(names)
 
         def fill(args: Sequence[Any]) -> None:

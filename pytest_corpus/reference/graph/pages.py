@@ -12,7 +12,7 @@ from pytest_corpus.reference.request import Fields
 
 
 class Pages(Arguments):
-    """Reads where a page starts and cuts it."""
+    """Reads the start of a page and cuts the page."""
 
     vertices_in_page = 100
 
@@ -20,7 +20,7 @@ class Pages(Arguments):
         return args.integer("limit", at_least=1) or self.vertices_in_page
 
     def read_cursor(self, args: Fields) -> str | None:
-        """The id that a page comes after; None at the beginning."""
+        """The id after which the page starts; None at the beginning."""
         cursor = args.text("cursor")
         try:
             return str(json.loads(base64.b64decode(cursor, validate=True))) if cursor else None
@@ -32,12 +32,12 @@ class Pages(Arguments):
         return base64.b64encode(json.dumps(node.id).encode()).decode()
 
     def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
-        """The nodes that fit a filter, in the order of their ids, from one id on."""
+        """The nodes that match a filter, in the order of their ids, after a given id."""
         nodes = sorted(graph.nodes.values(), key=lambda node: node.id)
         return [node for node in nodes if self.matches(node, wanted) and (after is None or node.id > after)]
 
     def page(self, nodes: Sequence[Node], limit: int) -> dict[str, Any]:
-        """The first `limit` nodes, and what leads to the rest of them."""
+        """The first `limit` nodes, and the cursor to the rest."""
         has_more = len(nodes) > limit
         cursor = self.cursor(nodes[limit - 1]) if has_more else None
         return {"nodes": [node.to_wire() for node in nodes[:limit]], "next_cursor": cursor, "has_more": has_more}

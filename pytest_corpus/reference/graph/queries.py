@@ -1,4 +1,4 @@
-"""Answers of the reference adapter for graphs to queries."""
+"""The answers of the reference adapter for graphs to queries."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Question:
 
 
 class Queries(Arguments):
-    """Reads a query and runs it on the graphs of a tenant."""
+    """Parses a query and runs it on the graphs of a tenant."""
 
     dialects: tuple[str, ...] = ("cypher", "opencypher", "gql", "gremlin")
     languages: ClassVar[Mapping[str, Callable[[str], Query]]] = {
@@ -51,7 +51,7 @@ class Queries(Arguments):
             raise invalid("args.text", "TOO_LONG", rule, max_query_length=self.max_query_length)
 
     def read_dialect(self, args: Fields) -> str:
-        """An advertised dialect; the first one where none is named (SPECIFICATION 7.4)."""
+        """The requested dialect, which must be advertised; by default the first one (SPECIFICATION 7.4)."""
         dialect = args.text("dialect") or self.dialects[0]
         if dialect not in self.dialects:
             raise AdapterError("NotSupported", "args.dialect must be advertised", supported_dialects=[*self.dialects])
@@ -66,7 +66,7 @@ class Queries(Arguments):
             raise self.query_refused(problem) from None
 
     def query_refused(self, problem: QueryError) -> AdapterError:
-        """A query that cannot be run, by what is wrong and not by its text (ERRORS 6.4)."""
+        """The error for an invalid query; it names the problem and not the text (ERRORS 6.4)."""
         if isinstance(problem, QueryFeatureError):
             return AdapterError("NotSupported", f"args.text {problem}")
         return invalid("args.text", "QUERY_PARSE", str(problem), error="QueryParseError")
@@ -78,7 +78,7 @@ class Queries(Arguments):
         return timeout_ms
 
     def graph(self, space: Space, namespace: str) -> Graph:
-        """A graph to read from, which must have been written to (ERRORS 6.4)."""
+        """The graph to read; it must have been written before (ERRORS 6.4)."""
         if namespace not in space:
             raise invalid("args.namespace", "NOT_FOUND", "is not known", error="NamespaceNotFound")
         return space[namespace]
@@ -94,7 +94,7 @@ class Queries(Arguments):
         }
 
     def records(self, space: Space, question: Question) -> list[dict[str, Any]]:
-        """The rows of a query, in its order, as they go onto the wire."""
+        """The rows of a query, in its order, in wire format."""
         graph = self.graph(space, question.namespace)
         try:
             rows = question.query.run(graph, question.params)
@@ -111,7 +111,7 @@ class Queries(Arguments):
         return value.to_wire() if isinstance(value, (Node, Edge)) else copied(value)
 
     def chunks(self, records: Sequence[dict[str, Any]]) -> Iterator[Chunk]:
-        """`graph.types.chunk` objects, a few records each; without records it is one final chunk."""
+        """`graph.types.chunk` objects with a few records each; without records, one final chunk."""
         for start in range(0, len(records) or 1, self.records_in_chunk):
             end = start + self.records_in_chunk
             chunk = {"records": [*records[start:end]], "is_final": end >= len(records)}

@@ -1,4 +1,4 @@
-"""Reading query texts: tokens, and the errors of all dialects."""
+"""The scanner of query texts, and the errors of all dialects."""
 
 import re
 from collections.abc import Mapping
@@ -22,15 +22,15 @@ Row = dict[str, Any]
 
 
 class QueryError(Exception):
-    """The text is not a query, or does not fit its parameters; the message quotes neither."""
+    """The text is not a query or does not fit its parameters; the message quotes neither of them."""
 
 
 class QueryFeatureError(QueryError):
-    """The text asks for something that is not offered."""
+    """The text needs a feature that is not offered."""
 
 
 class Query:
-    """A parsed query; `run` returns its rows and changes nothing."""
+    """A parsed query; `run` returns its rows and changes no data."""
 
     def run(self, graph: Graph, params: Mapping[str, object]) -> list[Row]:
         raise NotImplementedError
@@ -54,27 +54,27 @@ class Scanner:
 
     @property
     def kind(self) -> str:
-        """Of what kind the next token is."""
+        """The kind of the next token."""
         return self.tokens[self.position][0]
 
     def sees(self, *words: str) -> bool:
-        """True if these words or signs come next, in any case."""
+        """True if these words or signs come next; case is ignored."""
         coming = self.tokens[self.position : self.position + len(words)]
         return [text.upper() for kind, text in coming if kind != "string"] == list(words)
 
     def take(self, *words: str) -> bool:
-        """Pass over these words or signs if they come next."""
+        """Skip these words or signs if they come next; return True if they did."""
         found = self.sees(*words)
         self.position += len(words) * found
         return found
 
     def need(self, *words: str) -> None:
-        """Pass over these words or signs, which must come next."""
+        """Skip these words or signs; raise QueryError if they do not come next."""
         if not self.take(*words):
             raise QueryError(f"lacks {' '.join(words)}")
 
     def next(self, *kinds: str) -> tuple[str, str]:
-        """The next token, which must be of one of these kinds."""
+        """Return the next token; raise QueryError unless it is of one of these kinds."""
         if self.kind not in kinds:
             raise QueryError(f"lacks a {' or '.join(kinds)}")
         self.position += 1

@@ -13,7 +13,7 @@ DEFAULT_NAMESPACE = "default"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A vertex; it is replaced and never changed."""
+    """A vertex; it is replaced, never modified."""
 
     id: str
     labels: tuple[str, ...]
@@ -21,7 +21,7 @@ class Node:
     namespace: str = DEFAULT_NAMESPACE
 
     def to_wire(self) -> dict[str, Any]:
-        """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
+        """The node as `graph.types.entity`, as an independent copy (SCHEMA 4.4)."""
         return {
             "id": self.id,
             "labels": list(self.labels),
@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relationship from `src` to `dst`; it is replaced and never changed."""
+    """A relationship from `src` to `dst`; it is replaced, never modified."""
 
     id: str
     src: str
@@ -42,7 +42,7 @@ class Edge:
     namespace: str = DEFAULT_NAMESPACE
 
     def to_wire(self) -> dict[str, Any]:
-        """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
+        """The edge as `graph.types.entity`, as an independent copy (SCHEMA 4.4)."""
         return {name: copied(getattr(self, name)) for name in self.__slots__}
 
 
@@ -51,17 +51,17 @@ Entity = Node | Edge
 
 @dataclass(slots=True)
 class Graph:
-    """The nodes and edges of one namespace by their ids."""
+    """The nodes and edges of one namespace, by id."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
 
     def draft(self) -> Graph:
-        """A graph of the same content that can be changed by itself."""
+        """A copy of the graph that can be changed independently."""
         return Graph(dict(self.nodes), dict(self.edges))
 
     def neighbours(self, node: str, direction: str) -> Iterator[tuple[Edge, str]]:
-        """Each edge at a node with the node at its other end; `direction` is OUTGOING, INCOMING or BOTH."""
+        """Each edge of a node, with the node at its other end; `direction` is OUTGOING, INCOMING or BOTH."""
         for edge in self.edges.values():
             if edge.src == node and direction in ("OUTGOING", "BOTH"):
                 yield edge, edge.dst
@@ -74,5 +74,5 @@ Space = dict[str, Graph]
 
 
 def same(stored: object, wanted: object) -> bool:
-    """Equality of JSON values: true is not 1."""
+    """True if two JSON values are equal: true is not 1."""
     return isinstance(stored, bool) == isinstance(wanted, bool) and stored == wanted

@@ -1,4 +1,4 @@
-"""Traversals of a graph: read from a request, and carried out (SPECIFICATION 7)."""
+"""Traversals of a graph: parsing of requests and execution (SPECIFICATION 7)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Journey:
 
 
 class Traversals(Arguments):
-    """Reads a traversal and walks it, breadth first."""
+    """Parses a traversal and executes it, breadth first."""
 
     max_traversal_depth = 6
 
@@ -58,7 +58,7 @@ class Traversals(Arguments):
         return direction
 
     def travel(self, graph: Graph, journey: Journey) -> tuple[dict[str, list[str]], list[Edge]]:
-        """The path of ids to each node that is reached, shortest first, and the edges that were crossed."""
+        """The path of ids to each reached node, shortest first, and the crossed edges."""
         if not set(journey.start_nodes) <= graph.nodes.keys():
             raise AdapterError("VertexNotFound", "args.start_nodes must be nodes of the namespace")
         paths = {start: [start] for start in journey.start_nodes}
@@ -78,6 +78,6 @@ class Traversals(Arguments):
         return paths, list(crossed.values())
 
     def crosses(self, journey: Journey, edge: Edge, node: Node) -> bool:
-        """True if a traversal goes over an edge to a node."""
+        """True if the traversal may follow an edge to a node."""
         typed = not journey.relationship_types or edge.label in journey.relationship_types
         return typed and self.matches(edge, journey.relationship_filters) and self.matches(node, journey.node_filters)

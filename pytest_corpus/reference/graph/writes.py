@@ -1,4 +1,4 @@
-"""Changes that the reference adapter for graphs makes, one by one or as steps of a batch or transaction."""
+"""Writes of the reference adapter for graphs, alone or as steps of a batch or transaction."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from pytest_corpus.reference.request import Fields
 
 @dataclass(slots=True)
 class Outcome:
-    """The outcome of a write: the number of processed items, and (index, id, error) of those that failed."""
+    """The outcome of a write: the number of processed items, and (index, id, error) of each failed item."""
 
     processed: int = 0
     failures: list[tuple[int, str, AdapterError]] = field(default_factory=list)
@@ -25,7 +25,7 @@ Change = Callable[[Space], Outcome]
 
 
 class Writes(Queries):
-    """Reads a write as a change, and carries it out on the graphs of a tenant."""
+    """Parses a write and applies it to the graphs of a tenant."""
 
     writes = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 
@@ -38,7 +38,7 @@ class Writes(Queries):
         return partial(self.delete, selection=self.read_selection(args), remove=remove)
 
     def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
-        """Put one entity after the other; one that cannot be stored does not hinder the others."""
+        """Store entities one by one; an entity that cannot be stored does not stop the others."""
         outcome = Outcome()
         for index, entity in enumerate(entities):
             try:
@@ -63,16 +63,16 @@ class Writes(Queries):
             raise AdapterError("BadRequest", f"ids and labels of a {kind} must not be empty")
 
     def own(self, entity: Any) -> Any:
-        """The entity as it is stored: nothing of it belongs to the caller any more."""
+        """The stored form of an entity: a copy that shares nothing with the caller."""
         return replace(entity, properties=entity.to_wire()["properties"])
 
     def delete(self, space: Space, selection: Selection, remove: Callable[[Graph, Selection], int]) -> Outcome:
-        """Remove what is there; an absent item is not a failure (R26)."""
+        """Remove existing items; an absent item is not a failure (R26)."""
         graph = space.get(selection.namespace)
         return Outcome(processed=0 if graph is None else remove(graph, selection))
 
     def remove_nodes(self, graph: Graph, selection: Selection) -> int:
-        """Remove nodes, and the edges that would lack an end."""
+        """Remove nodes, and the edges at them."""
         victims = {node.id for node in graph.nodes.values() if self.selected(node, selection)}
         for node in victims:
             del graph.nodes[node]
@@ -91,7 +91,7 @@ class Writes(Queries):
         return named and self.matches(entity, selection.filter)
 
     def partial_success(self, outcome: Outcome) -> dict[str, Any]:
-        """Counts and per-item failures, valid under both editions (ERRORS 10, R14)."""
+        """Counts and failures of single items, valid under both editions (ERRORS 10, R14)."""
         failures = [
             {"index": index, "id": name, "error": error.kind.name, "detail": str(error)}
             for index, name, error in outcome.failures

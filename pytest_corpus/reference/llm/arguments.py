@@ -12,7 +12,7 @@ from pytest_corpus.reference.request import Call
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A checked request for at most `limit` tokens, or for a call of `tool`; `seed` decides the words."""
+    """A checked request for at most `limit` tokens, or for a call of `tool`; `seed` determines the words."""
 
     model: str
     tokens: int
@@ -23,7 +23,7 @@ class Prompt:
 
 
 class Arguments(Messages, Language):
-    """Reads a request as a prompt, within the limits that the capabilities state."""
+    """Reads a request as a prompt, within the limits in the capabilities."""
 
     models: tuple[str, ...] = ("reference-large", "reference-small")
     context_window = 512
@@ -49,7 +49,7 @@ class Arguments(Messages, Language):
         return Prompt(model, tokens, limit, stop_sequences, tool, seed=digest([model, texts]))
 
     def read_model(self, call: Call) -> str:
-        """The requested model, or the first one listed."""
+        """The requested model, or the first model in the list."""
         model = call.args.text("model") or self.models[0]
         if model not in self.models:
             raise self.unknown_model(model)
@@ -67,7 +67,7 @@ class Arguments(Messages, Language):
                 raise call.args.invalid(name, "OUT_OF_RANGE", f"must lie between {low} and {high}")
 
     def in_range(self, name: str, value: float) -> bool:
-        """Both ends belong to a range, but for `top_p`, which is above 0 (R37)."""
+        """Check a range with both ends included, except for `top_p`, which must be above 0 (R37)."""
         low, high = self.ranges[name]
         return low <= value <= high and not (name == "top_p" and value == 0)
 

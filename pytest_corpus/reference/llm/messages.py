@@ -11,7 +11,7 @@ class Messages(Admission):
     roles: tuple[str, ...] = ("system", "user", "assistant", "tool")
 
     def formatted(self, call: Call) -> Fields:
-        """The arguments whose faults are faults of format (ERRORS 6.1)."""
+        """Read the arguments whose faults are format errors (ERRORS 6.1)."""
         return replace(call.args, error="InputFormatError")
 
     def read_messages(self, call: Call) -> list[str]:
@@ -20,7 +20,7 @@ class Messages(Admission):
         return [text for message in messages for text in self.read_message(message)]
 
     def read_message(self, message: Fields) -> list[str]:
-        """The texts that one message adds to the prompt; its unknown keys are ignored."""
+        """The texts that one message adds to the prompt; unknown keys are ignored."""
         if message.required_text("role") not in self.roles:
             raise message.invalid("role", "NOT_ALLOWED", f"must be one of {', '.join(self.roles)}")
         message.text("name")
@@ -60,7 +60,7 @@ class Messages(Admission):
         return function.required_text("name")
 
     def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        """The function that must be called; None where the model is free, and then answers in words."""
+        """The function that must be called; None if the model may choose, and then it answers with words."""
         choice = call.args.values.get("tool_choice")
         if choice in (None, "auto", "none"):
             return None

@@ -1,7 +1,7 @@
 """The embedded reference adapter for vectors: exact search over namespaces in memory.
 
-Everything that is not particular to vectors is in `foundation`; `arguments` reads requests, `store` compares
-vectors and metadata, `namespaces` holds the data, and `search` answers queries.
+`foundation` has everything that is not specific to vectors. `arguments` reads requests, `store` compares vectors and
+metadata, `namespaces` has the data, and `search` answers queries.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from pytest_corpus.reference.vector.store import Item, Space
 
 
 class ReferenceVector(Search, ReferenceAdapter):
-    """The eight operations of SPECIFICATION 9, for tenants that know nothing of each other."""
+    """The eight operations of SPECIFICATION 9. Tenants are isolated from each other."""
 
     component = "vector"
     features: Mapping[str, bool] = {
@@ -42,7 +42,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         self.versions = count(1)
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """The common facts, and the metrics and limits that are enforced."""
+        """The common facts, plus the metrics and the limits in force."""
         common = await super().capabilities(call)
         return {
             **common,
@@ -56,7 +56,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         }
 
     async def health(self, call: Call) -> dict[str, Any]:
-        """The common report, and the namespaces of the tenant who asks."""
+        """The common report, plus the namespaces of the requesting tenant."""
         report = await super().health(call)
         return {**report, "namespaces": dict.fromkeys(self.spaces(call), report["status"])}
 
@@ -72,7 +72,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         return self.search(call, query)
 
     async def batch_query(self, call: Call) -> dict[str, Any]:
-        """`{results}`, in the order of the queries, in an object because edition 1.0.0 wants one (R10)."""
+        """`{results}`, in the order of the queries, in an object because edition 1.0.0 requires one (R10)."""
         namespace = self.read_namespace(call.args)
         queries = [self.read_batched(fields, namespace) for fields in call.args.objects("queries", required=True)]
         for query in queries:
@@ -85,14 +85,14 @@ class ReferenceVector(Search, ReferenceAdapter):
         return {"results": [self.search(call, query) for query in queries]}
 
     def cache_key(self, call: Call, namespace: str) -> str | None:
-        """A hash over tenant, operation, all arguments and the state of the namespace: a write makes a new one."""
+        """A hash over tenant, operation, all arguments and the version of the namespace, which every write changes."""
         if not self.features["supports_caching"]:
             return None
         version = self.space(call, namespace).version
         return digest([call.tenant_hash, call.op, version, call.args.values])
 
     async def upsert(self, call: Call) -> dict[str, Any]:
-        """Insert or replace by id; `{processed_count, failed_count, failures}`."""
+        """Insert or replace vectors by id; returns `{processed_count, failed_count, failures}`."""
         namespace = self.read_namespace(call.args)
         items = self.read_items(call, namespace)
         self.check_items(call, namespace, items)
@@ -117,7 +117,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         return {"processed_count": processed, "failed_count": len(failures), "failures": failures}
 
     async def delete(self, call: Call) -> dict[str, Any]:
-        """Remove by `ids`, by `filter`, or what both name; what is not there counts for nothing."""
+        """Remove by `ids`, by `filter`, or by both; absent vectors are not counted."""
         namespace = self.read_namespace(call.args)
         ids, conditions = self.read_ids(call), self.read_filter(call.args)
         if not ids and not conditions:
@@ -127,7 +127,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         return self.counts(self.erase(call, namespace, ids, conditions), [])
 
     async def create_namespace(self, call: Call) -> dict[str, Any]:
-        """`{success, namespace, details}`; creating once more what is there changes nothing."""
+        """`{success, namespace, details}`; creating an existing namespace changes nothing."""
         name, wanted = self.read_name(call), Space(self.read_metric(call), self.read_dimensions(call))
         self.check_existing(call, name, wanted)
         await self.reach(call)
@@ -136,7 +136,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         return {"success": True, "namespace": name, "details": details}
 
     async def delete_namespace(self, call: Call) -> dict[str, Any]:
-        """`{success, namespace, details}`; deleting what is not there succeeds."""
+        """`{success, namespace, details}`; deleting an absent namespace succeeds."""
         name = self.read_name(call)
         await self.reach(call)
         existed = self.drop(call, name)

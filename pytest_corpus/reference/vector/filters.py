@@ -1,4 +1,4 @@
-"""Filters over metadata: read from a request, and applied (SPECIFICATION 9.2, SCHEMA 4.2.2)."""
+"""Filters over metadata: parsing and evaluation (SPECIFICATION 9.2, SCHEMA 4.2.2)."""
 
 import re
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ FIELD_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 
 class Filters(Conditions, Limits):
-    """Reads a filter as conditions."""
+    """Parses a filter into conditions."""
 
     max_filter_terms = 4
 
     def read_filter(self, fields: Fields) -> list[Condition]:
-        """The terms of a filter, none where there is none; what cannot be served is refused (R31)."""
+        """The terms of a filter; empty without a filter. Unsupported terms are refused (R31)."""
         terms = fields.read("filter", "an object") or {}
         if terms:
             self.require("supports_filters")
@@ -28,7 +28,7 @@ class Filters(Conditions, Limits):
         return conditions
 
     def read_term(self, name: str, term: Any) -> list[Condition]:
-        """One name's conditions: `{operator: operand}`, or a value that must be equal."""
+        """The conditions on one name: `{operator: operand}`, or a value that must be equal."""
         if not FIELD_NAME.fullmatch(name) or term == {} or isinstance(term, list):
             raise self.unreadable()
         if not isinstance(term, Mapping):

@@ -1,4 +1,4 @@
-"""The limits of vector operations, which the capabilities state."""
+"""The limits of vector operations, as stated in the capabilities."""
 
 import math
 from typing import Any
@@ -8,14 +8,14 @@ from pytest_corpus.reference.request import Admission, Call, Fields
 
 
 class Limits(Admission):
-    """Reads sizes and refuses what exceeds a limit."""
+    """Reads sizes and refuses those above a limit."""
 
     max_dimensions = 64
     max_batch_size = 16
     max_top_k = 32
 
     def read_size(self, fields: Fields, name: str, limit: str, largest: int) -> int:
-        """A positive integer within a limit, which the refusal states."""
+        """A positive integer within a limit; a refusal states the limit."""
         fields.read(name, "a number", required=True)
         size = fields.integer(name, at_least=1) or 1
         if size > largest:
@@ -36,5 +36,5 @@ class Limits(Admission):
             )
 
     def beyond(self, path: str, limit: str, largest: int, **details: Any) -> AdapterError:
-        """More than a limit of the capabilities allows."""
+        """The error for a value above a limit in the capabilities."""
         return invalid(path, "OUT_OF_RANGE", f"must be at most {limit}", **{limit: largest, **details})

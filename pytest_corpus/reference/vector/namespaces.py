@@ -1,4 +1,4 @@
-"""The namespaces of a tenant: looked up, checked and changed."""
+"""The namespaces of a tenant: lookup, checks and changes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ Failures = list[tuple[int, AdapterError]]
 
 
 class Namespaces(VectorRequests):
-    """Keeps the namespaces of each tenant apart."""
+    """Keeps the namespaces of tenants apart."""
 
     tenants: dict[str | None, dict[str, Space]]
     versions: Iterator[int]
@@ -19,13 +19,13 @@ class Namespaces(VectorRequests):
     """True if an upsert skips items that fail; edition 1.0.0 refuses it whole, as it cannot name them by index."""
 
     def spaces(self, call: Call) -> dict[str, Space]:
-        """The namespaces of the tenant; the default one is always there."""
+        """The namespaces of the tenant; the default namespace always exists."""
         spaces = self.tenants.setdefault(self.owner(call), {})
         spaces.setdefault(self.default_namespace, Space(self.default_metric))
         return spaces
 
     def owner(self, call: Call) -> str | None:
-        """Whose data a call works on (SPECIFICATION 14.1)."""
+        """The owner of the data that a call uses (SPECIFICATION 14.1)."""
         return call.tenant_hash
 
     def space(self, call: Call, name: str) -> Space:
@@ -35,7 +35,7 @@ class Namespaces(VectorRequests):
         return space
 
     def touch(self, space: Space) -> None:
-        """Make the answers that are cached for a namespace unreachable."""
+        """Invalidate the cached answers of a namespace."""
         space.version = next(self.versions)
 
     def create(self, call: Call, name: str, wanted: Space) -> None:
@@ -63,7 +63,7 @@ class Namespaces(VectorRequests):
         return (not ids or item.id in ids) and self.passes(item.metadata, conditions)
 
     def check_existing(self, call: Call, name: str, wanted: Space) -> Space | None:
-        """The namespace of that name, which must be like the wanted one."""
+        """The existing namespace, which must match the wanted one."""
         existing = self.spaces(call).get(name)
         if existing is None or existing.dimensions is None:
             return existing
@@ -72,13 +72,13 @@ class Namespaces(VectorRequests):
         return existing
 
     def check_query(self, call: Call, query: Query) -> None:
-        """Refuse an unknown namespace, or a vector that cannot lie in it."""
+        """Refuse an unknown namespace, or a vector that does not fit it."""
         space = self.space(call, query.namespace)
         if mismatch := self.mismatch(query.namespace, space.dimensions, query.vector):
             raise mismatch
 
     def check_items(self, call: Call, namespace: str, items: Sequence[Item]) -> Failures:
-        """The items that cannot be stored; if they are not reported one by one, they refuse the others too."""
+        """The items that cannot be stored. Unless failures are reported per item, they refuse the whole request."""
         failures: Failures = []
         dimensions = self.space(call, namespace).dimensions
         for index, item in enumerate(items):

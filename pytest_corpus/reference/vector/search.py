@@ -9,7 +9,7 @@ from pytest_corpus.reference.vector.store import Hit, Item, Space
 
 
 class Search(Namespaces):
-    """Selects, ranks and shows the items that match a query."""
+    """Selects, ranks and returns the items that match a query."""
 
     vectors_always = True
     """True if matches hold their vectors unasked: edition 1.0.0 has no match without one."""
@@ -33,7 +33,7 @@ class Search(Namespaces):
         return Hit(item, *self.measure(space.metric, query.vector, item.vector))
 
     def rank(self, space: Space, hits: list[Hit]) -> list[Hit]:  # noqa: ARG002 - has what a variant may rank by
-        """Best first; equals in the order of their ids."""
+        """Sort best first; equal items by their ids."""
         return sorted(hits, key=lambda hit: (-hit.score, hit.distance, hit.item.id))
 
     def match(self, query: Query, hit: Hit) -> dict[str, Any]:

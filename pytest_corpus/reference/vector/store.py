@@ -1,4 +1,4 @@
-"""Namespaces of vectors in memory, distances and filters, instead of an index."""
+"""Namespaces of vectors in memory, distances and filters, instead of a vector index."""
 
 import math
 import operator
@@ -22,7 +22,7 @@ class Item:
 
 @dataclass(slots=True)
 class Space:
-    """A namespace: items by id; `dimensions` is None until the first vector, `version` moves with every write."""
+    """A namespace: items by id. `dimensions` is None until the first vector; every write changes `version`."""
 
     metric: str
     dimensions: int | None = None
@@ -32,7 +32,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An item that a query found; a higher score and a lower distance are better (SPECIFICATION 9.4)."""
+    """An item found by a query; a higher score and a lower distance are better (SPECIFICATION 9.4)."""
 
     item: Item
     score: float
@@ -41,7 +41,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One term of a filter: what `operator` must say of the metadata under `name`."""
+    """One term of a filter: the `operator` and operand for the metadata under `name`."""
 
     name: str
     operator: str
@@ -49,12 +49,12 @@ class Condition:
 
 
 def finite(value: float) -> float:
-    """The nearest number that JSON can say."""
+    """The closest number that JSON can represent."""
     return max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
 
 
 def scaled(vector: Sequence[float]) -> tuple[list[float], float]:
-    """A vector of components within [-1, 1], and the factor that gives the original."""
+    """A vector with components within [-1, 1], and the factor that restores the original."""
     factor = max(map(abs, vector)) or 1
     return [component / factor for component in vector], factor
 
@@ -74,19 +74,19 @@ class Geometry:
         return self.measures[metric](query, stored)
 
     def cosine(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """The cosine of the angle, and 1 less that; a zero vector has no direction and scores 0."""
+        """The cosine of the angle, and 1 minus it. A zero vector has no direction; its score is 0."""
         (a, _), (b, _) = scaled(left), scaled(right)
         norms = math.hypot(*a) * math.hypot(*b)
         score = max(-1.0, min(1.0, math.fsum(map(operator.mul, a, b)) / norms)) if norms else 0.0
         return score, 1 - score
 
     def euclidean(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """The distance, and a score in (0, 1] that falls as it grows."""
+        """The distance, and a score in (0, 1] that decreases with it."""
         distance = finite(math.dist(left, right))
         return 1 / (1 + distance), distance
 
     def dot(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """The product, and a distance that falls as it grows and is never negative (edition 1.0.0)."""
+        """The product, and a distance that decreases with it and is never negative (edition 1.0.0)."""
         (a, one), (b, other) = scaled(left), scaled(right)
         score = finite(math.fsum(map(operator.mul, a, b)) * one * other)
         return score, 1 / (1 + score) if score > 0 else 1 - score
@@ -109,11 +109,11 @@ class Conditions:
         return tuple(f"{sign}{name}" for sign in ("", "$") for name in (*self.comparisons, "in"))
 
     def passes(self, metadata: Mapping[str, Any], conditions: Sequence[Condition]) -> bool:
-        """True if all conditions hold."""
+        """True if all conditions are satisfied."""
         return all(self.holds(metadata, condition) for condition in conditions)
 
     def holds(self, metadata: Mapping[str, Any], condition: Condition) -> bool:
-        """True if one condition holds; none does for a name that is not there."""
+        """True if one condition is satisfied; an absent name satisfies none."""
         if condition.name not in metadata:
             return False
         value, operand = metadata[condition.name], condition.operand
@@ -124,5 +124,5 @@ class Conditions:
         return is_number(value) and self.comparisons[condition.operator](value, operand)
 
     def equal(self, left: Any, right: Any) -> bool:
-        """Equality of JSON scalars: true is not 1, but 1 is 1.0."""
+        """True if two JSON scalars are equal: true is not 1, but 1 is 1.0."""
         return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
