@@ -71,9 +71,8 @@ def evidence(hits: Any, size: Any, rate: Any) -> Any:
     """The logarithm of the evidence against a rate after `hits` of `size`: the mixture of Robbins' sequential test.
 
     The mixture gives equal weight to all rates on the side of the hits. If the true rate is `rate`, or on its other
-    side, the result exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between 0 and 1
-    count as
-    partial hits. Arguments may be arrays.
+    side, the result exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between 0 and 1 count
+    as partial hits. Arguments may be arrays.
     """
     import numpy as np
     from scipy.special import betainc, betaln, xlog1py, xlogy

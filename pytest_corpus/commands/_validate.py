@@ -197,8 +197,8 @@ def schema_for(name: str, value: Any, edition: str | None) -> str:
     """The short name of the schema of a message in the file `name`.
 
     The ``op`` of a request (SPECIFICATION 4.2.6) selects the request schema of the operation; in an edition without
-    one, the component's request envelope. All error envelopes have one schema (SCHEMA 3.1). Any other message with
-    the file name of a golden has the schema of that golden.
+    one, the component's request envelope. All error envelopes have one schema (SCHEMA 3.1). Any other message with the
+    file name of a golden has the schema of that golden.
 
     Raises:
         CommandError: the schema cannot be determined. The message does not contain the file's name.

@@ -18,8 +18,8 @@ Send = Callable[..., AsyncIterator[str]]
 async def adapter_of(declared: str, component: str) -> AsyncIterator[Send]:
     """Open the adapter of `module:factory` like the suite does, with hooks without faults, and close it afterwards.
 
-    `send(request, streaming=False)` yields its frames as JSON texts; an exception of the adapter goes to stderr.
-    If the factory cannot be found or called, the process ends with one sentence.
+    `send(request, streaming=False)` yields its frames as JSON texts; an exception of the adapter goes to stderr. If the
+    factory cannot be found or called, the process ends with one sentence.
     """
     metrics, provider, opened = RecordingSink(), ProviderProbe(), Opened()
     hooks = {"metrics": metrics, "provider": provider, "component": component}

@@ -1,8 +1,8 @@
 """The base of all reference adapters: one entry point, one envelope, one observation per call.
 
-A component derives from `ReferenceAdapter` and states its facts as class attributes. Each operation is a method
-with the bare operation name: a coroutine that returns `result`, or an async generator of `chunk` objects.
-Every decision is a separate method or attribute, so a variant overrides only that one.
+A component derives from `ReferenceAdapter` and states its facts as class attributes. Each operation is a method with
+the bare operation name: a coroutine that returns `result`, or an async generator of `chunk` objects. Every decision is
+a separate method or attribute, so a variant overrides only that one.
 """
 
 import asyncio

@@ -59,8 +59,7 @@ def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, 
     """The changes, and whether they are a regression: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
 
     A regression is a newly violated requirement of `level` or above (by default the level of the new run), a worse
-    verdict, or a component that is no longer tested. A change is `{component, id, level, text,
-    old, new}`.
+    verdict, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.
     """
     changes, why = compare(old, new, level)
     said = {"old": _verdict(old), "new": _verdict(new)}

@@ -1,8 +1,8 @@
 """The report formats by file suffix. To add one, write a module and a row in `FORMATS`.
 
-Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`). A format
-may have further parameters: `evidence` (the facts behind findings), `earlier` (a report to compare with)
-or `contents` (prompts and answers of bundles).
+Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`). A format may
+have further parameters: `evidence` (the facts behind findings), `earlier` (a report to compare with) or `contents`
+(prompts and answers of bundles).
 """
 
 from __future__ import annotations

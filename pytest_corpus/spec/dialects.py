@@ -1,12 +1,12 @@
 """Probe queries: the queries of the suite in each known query language (SPECIFICATION 7.4; R33).
 
-Each purpose has several spellings of one query, the most usual first; the first that an adapter accepts is
-used. They ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`,
-`corpus_rank` and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group`
-and `rank`. Only the values of `corpus_value` in a record matter, under any name.
+Each purpose has several spellings of one query, the most usual first; the first that an adapter accepts is used. They
+ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`, `corpus_rank` and
+`corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`. Only the values
+of `corpus_value` in a record matter, under any name.
 
-A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an
-object from purpose to a text, or to a list of texts.
+A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an object
+from purpose to a text, or to a list of texts.
 """
 
 from collections.abc import Mapping

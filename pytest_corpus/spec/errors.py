@@ -18,8 +18,8 @@ def code_of(name: str) -> str:
 class ErrorClass:
     """A canonical class (`parent` is None) or an allowed subtype of one.
 
-    `http` and `grpc` list the transport codes of ERRORS 3; `retry` follows ERRORS 4; `components` are
-    the protocols to which ERRORS 1.1 assigns the subtype.
+    `http` and `grpc` list the transport codes of ERRORS 3; `retry` follows ERRORS 4; `components` are the protocols to
+    which ERRORS 1.1 assigns the subtype.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Every schema file of both editions (SCHEMA 2.1, 2.3; R3, R39, R40, R42).
 
-A schema has a short name: its file name without ``.json``, with ``common.`` before it in the common folder.
-Its first edition has the file ``<stem>.json``. A later edition that changes it adds
-``<stem>.v<major.minor>.json`` next to it; otherwise the file of the previous edition stays in use.
+A schema has a short name: its file name without ``.json``, with ``common.`` before it in the common folder. Its first
+edition has the file ``<stem>.json``. A later edition that changes it adds ``<stem>.v<major.minor>.json`` next to it;
+otherwise the file of the previous edition stays in use.
 """
 
 from collections.abc import Iterator

@@ -21,15 +21,15 @@ class Problem:
     """A fault of an instance.
 
     Attributes:
-        path: keys and array indexes joined by dots, e.g. ``result.usage.total_tokens``; ``""`` is the
-            root. It ends with the missing or forbidden key, not with the object around it.
+        path: keys and array indexes joined by dots, e.g. ``result.usage.total_tokens``; ``""`` is the root. It ends
+            with the missing or forbidden key, not with the object around it.
         rule: the violated schema keyword, or ``json`` for a value that is not JSON.
         message: the demand of the rule, without any value of the instance.
         schema: short name of the schema that the instance was checked against.
-        found: what is there instead, shortened; only of what can be neither content nor a secret more than its
-            kind and size.
-        hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place;
-            empty if nothing is near.
+        found: what is there instead, shortened; only of what can be neither content nor a secret more than its kind and
+            size.
+        hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place; empty if
+            nothing is near.
         location: where the rule stands: a file and a JSON pointer, e.g.
             ``llm/llm.types.message.json#/properties/role/enum``.
     """

@@ -1,7 +1,7 @@
 """A strict JSON parser for bytes, with a fault for each way in which a document can be invalid.
 
-If two JSON parsers could disagree about a document, it has a fault, even if Python's parser accepts it: NaN, a
-repeated key, a lone surrogate, a number beyond the range of a double, excessive nesting (RFC 8259, RFC 7493).
+If two JSON parsers could disagree about a document, it has a fault, even if Python's parser accepts it: NaN, a repeated
+key, a lone surrogate, a number beyond the range of a double, excessive nesting (RFC 8259, RFC 7493).
 """
 
 import json
@@ -47,8 +47,8 @@ class Flaw:
 def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
     """Parse a JSON document; return its value and its flaw.
 
-    If there is a flaw, the value is the result of a lenient parser, or None. The last of repeated keys counts.
-    Unless `closely`, repeated keys and deep nesting are not flaws of a readable document.
+    If there is a flaw, the value is the result of a lenient parser, or None. The last of repeated keys counts. Unless
+    `closely`, repeated keys and deep nesting are not flaws of a readable document.
     """
     try:
         value = orjson.loads(data)
@@ -83,8 +83,8 @@ NOT_PLAIN = object()
 def read_plainly(data: bytes) -> Any:
     """Read a flawless document like `read_exactly` if orjson reads the same value; otherwise return `NOT_PLAIN`.
 
-    All its numbers are finite. orjson reads integers of more than 64 bits differently, and refuses NaN, numbers
-    beyond the range of a double and lone surrogates.
+    All its numbers are finite. orjson reads integers of more than 64 bits differently, and refuses NaN, numbers beyond
+    the range of a double and lone surrogates.
     """
     if depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(_ZEROS):
         return NOT_PLAIN

@@ -1,7 +1,7 @@
 """Editions of the requirements. An edition fixes the requirements that count and their levels in every version.
 
-An edition is a file of `spec/editions/`. After its release it only gets errata. A requirement that is
-not in an edition is a *preview*: it is tested and reported, but does not influence the verdict.
+An edition is a file of `spec/editions/`. After its release it only gets errata. A requirement that is not in an edition
+is a *preview*: it is tested and reported, but does not influence the verdict.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The records of a run's tests, and the reasons why some records prove nothing.
 
-A record counts only if the test was collected, the process that ran its body made one record, and pytest reported
-the test once, with the same record and outcome. Any other record can only prove a violation.
+A record counts only if the test was collected, the process that ran its body made one record, and pytest reported the
+test once, with the same record and outcome. Any other record can only prove a violation.
 """
 
 from __future__ import annotations

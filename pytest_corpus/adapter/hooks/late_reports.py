@@ -1,9 +1,9 @@
 """Waits for the reports of calls, which may arrive after the answers (R92).
 
-No document requires that reports arrive before the answer, so a report counts if it arrives up to a second later,
-from any thread. At first the suite waits for each missing report. Once it knows that an adapter reports late and that
-its reports name their calls (`adapter/scope.py`), only tests that need a report wait for it. If reports do not name
-their calls, each call waits for the reports of the previous call. Adapters that report at once cause no waiting.
+No document requires that reports arrive before the answer, so a report counts if it arrives up to a second later, from
+any thread. At first the suite waits for each missing report. Once it knows that an adapter reports late and that its
+reports name their calls (`adapter/scope.py`), only tests that need a report wait for it. If reports do not name their
+calls, each call waits for the reports of the previous call. Adapters that report at once cause no waiting.
 """
 
 import time

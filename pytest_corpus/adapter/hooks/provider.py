@@ -81,11 +81,9 @@ def _late(mistake: EscapedException | MissingAnswer) -> str:
 class ProviderProbe:
     """The hook of a factory that takes `provider`.
 
-    The author's provider stub awaits `reached(op, **facts)` whenever it would call the provider. For a stream it
-    does so
-    again before each chunk, with `chunk=0, 1, 2 ...`; for a batch it passes `items=n`. It may pass the
-    `traceparent` and
-    the absolute `deadline_ms` that it would send to the provider.
+    The author's provider stub awaits `reached(op, **facts)` whenever it would call the provider. For a stream it does
+    so again before each chunk, with `chunk=0, 1, 2 ...`; for a batch it passes `items=n`. It may pass the `traceparent`
+    and the absolute `deadline_ms` that it would send to the provider.
 
     An adapter with a vendor's client sets the client's base URL to `url` instead, and makes no calls of the hook.
 
@@ -132,9 +130,9 @@ class ProviderProbe:
 
         Every request is forwarded and counts as `reached`. A planned fault happens on the wire instead of forwarding.
         `op` is a function of method, path and JSON body that returns the operation of a request; without it, or if it
-        returns None, well-known paths decide, and then the operation of the active call. `errors` is the
-        shape of the provider's errors: `openai`, `anthropic`, `cohere`, `google`, `ollama`, `problem+json` or an
-        `Errors` of `pytest_corpus.vendors`; by default the shape for the host or the path, else OpenAI's.
+        returns None, well-known paths decide, and then the operation of the active call. `errors` is the shape of the
+        provider's errors: `openai`, `anthropic`, `cohere`, `google`, `ollama`, `problem+json` or an `Errors` of
+        `pytest_corpus.vendors`; by default the shape for the host or the path, else OpenAI's.
 
         Raises:
             ValueError: the address is not an HTTP address, or the shape is unknown.
@@ -162,13 +160,10 @@ class ProviderProbe:
     def tunnel(self, host: str, port: int, *, without: Collection[str] = ()) -> tuple[str, int]:
         """The loopback address, host and port, of a tunnel to the real provider at `host` and `port`, over TCP.
 
-        Bytes are relayed unchanged, also TLS. A planned fault affects the connection: it is reset, refused, cut
-        off, slow
-        or silent. Data that the adapter sends during a call counts as `reached`, for the operation of that call.
-        `host` may
-        be the path of a Unix socket. `without` names the kinds of faults that the provider's protocol cannot
-        express, and
-        `traceparent` and `deadline_ms` if it cannot transmit them. Reports show this as your claim.
+        Bytes are relayed unchanged, also TLS. A planned fault affects the connection: it is reset, refused, cut off,
+        slow or silent. Data that the adapter sends during a call counts as `reached`, for the operation of that call.
+        `host` may be the path of a Unix socket. `without` names the kinds of faults that the provider's protocol cannot
+        express, and `traceparent` and `deadline_ms` if it cannot transmit them. Reports show this as your claim.
 
         Raises:
             ValueError: the address or a kind of fault is not valid.
@@ -289,9 +284,8 @@ class ProviderProbe:
     ) -> Plan:
         """Plan a behaviour for the next `times` arrivals of `op` (None: of any op).
 
-        Without `at_chunk` it affects the operation, otherwise the chunk with that number. `form` is its form on
-        the wire
-        at `url`, one of `pytest_corpus.spec.errors.FORMS`.
+        Without `at_chunk` it affects the operation, otherwise the chunk with that number. `form` is its form on the
+        wire at `url`, one of `pytest_corpus.spec.errors.FORMS`.
 
         Raises:
             ValueError: the kind or the form is unknown, or the kind does not have the form.

@@ -1,9 +1,8 @@
 """The hooks over the wire: a server on a loopback address, for adapters outside of this process (R86).
 
-A post to ``metrics/observe``, ``metrics/counter`` or ``provider/reached`` becomes the call that an adapter in
-this process
-would make on the same sink and probe. Vendors' endpoints are served below ``provider``, for adapters that use their
-clients.
+A post to ``metrics/observe``, ``metrics/counter`` or ``provider/reached`` becomes the call that an adapter in this
+process would make on the same sink and probe. Vendors' endpoints are served below ``provider``, for adapters that use
+their clients.
 """
 
 from collections import deque
@@ -29,8 +28,7 @@ class HookServer(LoopbackServer):
 
     Each call has an address, so a report can be assigned to its call even if several calls run concurrently.
     Observations and counters for earlier calls are late reports. Late arrivals at the provider are answered and
-    dropped,
-    because a plan would affect another call. Reports to `url` name no call.
+    dropped, because a plan would affect another call. Reports to `url` name no call.
 
     Attributes:
         reports: the latest reports, each with the call of its address.

@@ -36,8 +36,7 @@ def check(
     """Yield the findings about the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
 
     A golden must exist and be in the table. It must be strict JSON in UTF-8 of at most 10 MiB, be valid under its
-    schemas
-    and editions, and satisfy the invariants and the rules of streams. A broken schema is also a finding.
+    schemas and editions, and satisfy the invariants and the rules of streams. A broken schema is also a finding.
 
     Args:
         root: the ``golden/`` folder, as in `root_folder`.

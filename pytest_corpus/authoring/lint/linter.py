@@ -128,8 +128,8 @@ def _asked() -> Iterator[tuple[str, str]]:
 def mixed(tree: Tree) -> Iterator[Finding]:
     """References to a file of another edition than the editions of the referring file.
 
-    A file is valid in its own edition and in later editions until a newer file replaces it. If a later edition
-    replaces a type, the files that refer to the type also need a new version.
+    A file is valid in its own edition and in later editions until a newer file replaces it. If a later edition replaces
+    a type, the files that refer to the type also need a new version.
     """
     serves: dict[str, list[str]] = defaultdict(list)
     for schema in tree.schemas:

@@ -1,7 +1,7 @@
 """Runs cases concurrently up to a limit, each once and with a time limit.
 
-Cases run in daemon threads, so a blocked provider can be abandoned and does not keep the process alive. New cases
-start only while a caller waits for a result, or when the store of another process hands them out.
+Cases run in daemon threads, so a blocked provider can be abandoned and does not keep the process alive. New cases start
+only while a caller waits for a result, or when the store of another process hands them out.
 """
 
 import math

@@ -154,8 +154,8 @@ class Store:
         """Return the wanted result, or the id of a case that the caller must run now, or None if it has to wait.
 
         Args:
-            wanted: the case whose result the caller needs; None for any case. Other cases are handed out if several
-                may run concurrently.
+            wanted: the case whose result the caller needs; None for any case. Other cases are handed out if several may
+                run concurrently.
             owner: the process of the caller.
         """
         with self._lock:

@@ -1,7 +1,7 @@
 """The embedded reference adapter for LLMs: deterministic words instead of a model.
 
-It is an example for adapter authors: read the request, call the provider, answer. `foundation` has everything that
-is not specific to LLMs.
+It is an example for adapter authors: read the request, call the provider, answer. `foundation` has everything that is
+not specific to LLMs.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping

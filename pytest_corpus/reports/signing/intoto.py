@@ -1,7 +1,7 @@
 """The report as an in-toto Statement v1 with the test-result predicate v0.1, ready to be signed.
 
-The subject is the adapter: its name, with the digest of the JSON report that describes what was tested. An adapter
-is not a file and has no digest. Whoever has the JSON report can check the digest.
+The subject is the adapter: its name, with the digest of the JSON report that describes what was tested. An adapter is
+not a file and has no digest. Whoever has the JSON report can check the digest.
 """
 
 import json

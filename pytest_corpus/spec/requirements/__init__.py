@@ -1,8 +1,8 @@
 """The requirement catalogue: every sentence of the documents that the suite tests.
 
 Each sentence is an entry of three lines; each chapter is a module. The tests of `graph/crud_basic.py` are in
-`suites/graph/test_crud_basic.py` and in its continuations, such as `test_crud_basic_edges.py`. Shared requirements
-are in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is never used again.
+`suites/graph/test_crud_basic.py` and in its continuations, such as `test_crud_basic_edges.py`. Shared requirements are
+in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is never used again.
 """
 
 from functools import cache

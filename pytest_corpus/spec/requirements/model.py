@@ -30,8 +30,8 @@ class Requirement:
             transport of `spec/transports.py`, or the name of a capability flag that must not be false.
         components: the components to which it applies.
         hint: the change that an author usually has to make.
-        quiet: the components for which its tests must run alone, because other calls could hide or imitate a
-            violation: they change caches, statistics or complete lists.
+        quiet: the components for which its tests must run alone, because other calls could hide or imitate a violation:
+            they change caches, statistics or complete lists.
     """
 
     id: str

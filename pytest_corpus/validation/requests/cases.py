@@ -163,8 +163,8 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
     """The builder of an object for a case, or None.
 
     `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
-    `qualified_method` or `build_method`. A shorter name that several components share
-    (`build_health_request`) counts if its component is clear: in a mapping, or if `owners` gives one component.
+    `qualified_method` or `build_method`. A shorter name that several components share (`build_health_request`) counts
+    if its component is clear: in a mapping, or if `owners` gives one component.
     """
     holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
     name = case.qualified_method

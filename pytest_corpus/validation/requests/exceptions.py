@@ -84,8 +84,8 @@ class VersionMismatchError(WireValidationError):
 class WireSchemaError(WireValidationError, SchemaAssertionError):
     """An envelope violates its schema in every accepted version.
 
-    It is also a `SchemaAssertionError`, as `assert_valid` raises it, with `schema`, `edition`, `problems` and
-    `golden`. The place of the first problem determines `code`.
+    It is also a `SchemaAssertionError`, as `assert_valid` raises it, with `schema`, `edition`, `problems` and `golden`.
+    The place of the first problem determines `code`.
     """
 
     def __init__(self, cause: SchemaAssertionError, case_id: str = UNKNOWN_CASE) -> None:

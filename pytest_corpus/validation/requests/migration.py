@@ -19,13 +19,12 @@ class SchemaMigrator:
     def migrate_llm_envelope_v1_to_v2(v1_envelope: dict[str, Any]) -> dict[str, Any]:
         """Convert an LLM request envelope from version 1 to 2.0.0 (SCHEMA 10.2).
 
-        ``args.prompt`` becomes the only user message in ``args.messages``, and ``schema_version`` becomes ``2.0.0``.
-        If a request already has messages, or its operation has neither key, only the version changes.
+        ``args.prompt`` becomes the only user message in ``args.messages``, and ``schema_version`` becomes ``2.0.0``. If
+        a request already has messages, or its operation has neither key, only the version changes.
 
         Raises:
-            MigrationError: the envelope is not a JSON object or not an LLM request; its version is not 1;
-                ``args`` is not an
-                object; ``args.prompt`` is not a string or comes with ``args.messages``; or a completion has
+            MigrationError: the envelope is not a JSON object or not an LLM request; its version is not 1; ``args`` is
+                not an object; ``args.prompt`` is not a string or comes with ``args.messages``; or a completion has
                 neither of both keys.
         """
         if not isinstance(v1_envelope, dict):

@@ -92,9 +92,9 @@ def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CA
 def validate_ctx_field(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
     """Accept an envelope whose `ctx` is an object with valid members (SCHEMA 3.2).
 
-    As in edition 1.1.0, members may be null and undocumented keys are ignored (SPECIFICATION 4; R8). If only
-    edition 1.0.0 is accepted, its schema refuses both. `deadline_ms` is absolute epoch milliseconds, at least 1.
-    Nested values that are not JSON are left to the round trip.
+    As in edition 1.1.0, members may be null and undocumented keys are ignored (SPECIFICATION 4; R8). If only edition
+    1.0.0 is accepted, its schema refuses both. `deadline_ms` is absolute epoch milliseconds, at least 1. Nested values
+    that are not JSON are left to the round trip.
 
     Raises:
         EnvelopeTypeError, CtxValidationError
@@ -156,8 +156,8 @@ def validate_args_for_operation(args: Any, validator: Validator, case_id: str = 
 
     Raises:
         ArgsValidationError: the arguments are not an object, or the validator raises. An error of this class is raised
-            unchanged. Of another error only the type is shown, because its text may contain secrets; the error
-            is the ``__cause__``.
+            unchanged. Of another error only the type is shown, because its text may contain secrets; the error is the
+            ``__cause__``.
     """
     if not issubclass(type(args), dict):
         said = f"{case_id}: args validation failed: args must be a JSON object, is {type(args).__name__}"

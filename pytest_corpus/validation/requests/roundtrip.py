@@ -1,9 +1,9 @@
 """The round trip through JSON (SCHEMA 6.3): the value can be written, and reading gives the same value.
 
-A value passes if JSON can represent it: a dict as an object, a list or a tuple as an array, and a str, an int, a
-float or an enum of these as its value. It fails if a JSON writer refuses it, if other JSON readers refuse it
-(SPECIFICATION 4.1: no NaN, no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or if it changes on the way,
-as a key that is not a string does.
+A value passes if JSON can represent it: a dict as an object, a list or a tuple as an array, and a str, an int, a float
+or an enum of these as its value. It fails if a JSON writer refuses it, if other JSON readers refuse it (SPECIFICATION
+4.1: no NaN, no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or if it changes on the way, as a key that is not a
+string does.
 """
 
 import json

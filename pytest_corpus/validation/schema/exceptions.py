@@ -56,8 +56,8 @@ class SchemaValidationError(Exception):
     """An instance violates a schema.
 
     The text has one line per problem: its path, the expected and the received value, the rule and the place of the
-    rule. A golden file follows as an example. The text shows keys, numbers and short identifiers of the instance,
-    never possible content or secrets (SPECIFICATION 14; R21).
+    rule. A golden file follows as an example. The text shows keys, numbers and short identifiers of the instance, never
+    possible content or secrets (SPECIFICATION 14; R21).
     """
 
     def __init__(

@@ -1,9 +1,8 @@
 """Explains why an instance violates a schema, without repeating its values.
 
-The compiled validator only decides; this module finds place and reason. It runs for refused instances only, so
-it may be slow. An instance may contain a prompt, a vector or a credential, so messages name keys, types, rules
-and lengths, never values (SPECIFICATION 14; R21). The harmless part of a value is in `Problem.found`, not in the
-message.
+The compiled validator only decides; this module finds place and reason. It runs for refused instances only, so it may
+be slow. An instance may contain a prompt, a vector or a credential, so messages name keys, types, rules and lengths,
+never values (SPECIFICATION 14; R21). The harmless part of a value is in `Problem.found`, not in the message.
 """
 
 import json

@@ -89,9 +89,9 @@ find_schema = SHIPPED.find_schema
 def table_of(root: Path) -> SchemaTable:
     """The schemas of a folder: the protocol's schemas, and any other files in a user's folder (SCHEMA 6.1).
 
-    If a file is next to a protocol file and names an edition (``llm.response_format.v1.1.json``), it is the file
-    of that edition. Any other file is a schema with its file name, in every edition. The shipped folder contains
-    only the protocol's schemas.
+    If a file is next to a protocol file and names an edition (``llm.response_format.v1.1.json``), it is the file of
+    that edition. Any other file is a schema with its file name, in every edition. The shipped folder contains only the
+    protocol's schemas.
     """
     if root.resolve() == _shipped_root():
         return SHIPPED

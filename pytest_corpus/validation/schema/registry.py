@@ -92,10 +92,9 @@ class SchemaRegistry:
     Files are read and validators are compiled at first use, then cached. Threads may share a registry.
 
     Args:
-        root: the ``schemas/`` folder; by default the folder in ``CORPUS_SCHEMAS_ROOT``, or else the shipped
-            folder.
-        formats: checks for the user's own formats, by name, in addition to `FORMATS` and JSON Schema's
-            formats; all of them are asserted.
+        root: the ``schemas/`` folder; by default the folder in ``CORPUS_SCHEMAS_ROOT``, or else the shipped folder.
+        formats: checks for the user's own formats, by name, in addition to `FORMATS` and JSON Schema's formats; all of
+            them are asserted.
     """
 
     def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:

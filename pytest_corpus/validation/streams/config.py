@@ -27,8 +27,8 @@ MAX_ERRORS: Final = 1000
 class ValidationMode(Enum):
     """How much of a stream is checked against its schemas.
 
-    Every mode checks the frames, their order, their end and error envelopes. The mode decides about the content of
-    the frames. A mode is given as the member or as its name in any case.
+    Every mode checks the frames, their order, their end and error envelopes. The mode decides about the content of the
+    frames. A mode is given as the member or as its name in any case.
     """
 
     STRICT = "strict"
@@ -53,23 +53,22 @@ class ValidationConfig:
     """The configuration of the validation of a stream.
 
     Args:
-        envelope_schema_id: the schema of the stream: the component's success or stream envelope, or the frame of
-            its streaming operation. It can replace `component`, and its version can replace `edition`. The
-            union of overlay frames (``llm.stream.frames.ndjson.schema``) means ``framing="event"``. SCHEMA 6.2
-            names the unary success envelope; it is read as the stream envelope, because no frame can satisfy
-            it (R3).
+        envelope_schema_id: the schema of the stream: the component's success or stream envelope, or the frame of its
+            streaming operation. It can replace `component`, and its version can replace `edition`. The union of overlay
+            frames (``llm.stream.frames.ndjson.schema``) means ``framing="event"``. SCHEMA 6.2 names the unary success
+            envelope; it is read as the stream envelope, because no frame can satisfy it (R3).
         component: the component of the stream; it must have a streaming operation.
         mode: a `ValidationMode` or its name in any case.
         max_frame_bytes: the largest size of a frame as UTF-8 JSON.
         sample_rate: the share of chunks that SAMPLED validates, above 0 and at most 1.
-        edition: the only schema edition that decides (R18); None accepts a chunk if any edition accepts it. If
-            the pinned edition has no schema for the chunks, the first edition with such a schema decides.
+        edition: the only schema edition that decides (R18); None accepts a chunk if any edition accepts it. If the
+            pinned edition has no schema for the chunks, the first edition with such a schema decides.
         framing: ``canonical`` for the frames of adapters, ``event`` for the gateway overlay (R1).
         max_errors: the number of defects in the report; further defects are only counted.
 
     Raises:
-        ValueError: an unknown mode or framing, a number out of range, a component that does not stream, or a
-            schema without rules for the frames of a stream.
+        ValueError: an unknown mode or framing, a number out of range, a component that does not stream, or a schema
+            without rules for the frames of a stream.
         UnknownEditionError, UnknownSchemaError: the edition or the schema does not exist.
     """
 
@@ -280,8 +279,8 @@ class StreamReport:
 
     Attributes:
         total_frames: all frames, including frames after the terminal.
-        frames_validated: the frames whose content was validated. In the modes STRICT and COLLECT_ERRORS these
-            are all frames up to the terminal, including it.
+        frames_validated: the frames whose content was validated. In the modes STRICT and COLLECT_ERRORS these are all
+            frames up to the terminal, including it.
         validation_errors: the defects, in the order of the frames.
         terminal: the way in which the stream ended; None if no frame ended it.
         errors_omitted: the number of defects that the report does not contain.

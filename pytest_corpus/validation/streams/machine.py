@@ -1,8 +1,8 @@
 """The state machine of a stream: canonical frames, one terminal, nothing after it (SPECIFICATION 4.2.3).
 
 A stream is a sequence of ``{ok, code, ms, chunk}`` frames with code ``STREAMING``. It ends with a frame whose
-``chunk.is_final`` is true, or with an error envelope (R1, R2, R4). Each defect is one error, and messages
-never repeat a value.
+``chunk.is_final`` is true, or with an error envelope (R1, R2, R4). Each defect is one error, and messages never repeat
+a value.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Readers that split the bytes of a transport, in pieces of any size, into the payloads of frames.
 
-A payload is the bytes that should be one JSON frame, or None if it exceeds the size limit of a frame.
-A reader stores at most one incomplete payload, and nothing of a payload that is too large.
+A payload is the bytes that should be one JSON frame, or None if it exceeds the size limit of a frame. A reader stores
+at most one incomplete payload, and nothing of a payload that is too large.
 """
 
 from abc import ABC, abstractmethod
@@ -99,9 +99,9 @@ class NdjsonReader(Reader):
 class SseReader(Reader):
     """Server-sent events: one frame in the ``data`` of each event (SPECIFICATION 4.2.4.2).
 
-    The rules of the HTML standard: Lines end with LF, CR LF or CR. One byte order mark may come first. Lines that
-    begin with a colon are comments. The ``data`` lines of an event are joined with LF. Events without ``data`` are
-    ignored, also ``id``, ``retry`` and unknown fields. An event without its final blank line is dropped.
+    The rules of the HTML standard: Lines end with LF, CR LF or CR. One byte order mark may come first. Lines that begin
+    with a colon are comments. The ``data`` lines of an event are joined with LF. Events without ``data`` are ignored,
+    also ``id``, ``retry`` and unknown fields. An event without its final blank line is dropped.
     """
 
     rest_is_lost = True
