@@ -1,1 +1,1 @@
-"""The suites inside pytest: declaring adapters, collecting, gating, recording."""
+"""The suites inside pytest: declaration of adapters, collection, execution, recording."""

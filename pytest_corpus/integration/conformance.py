@@ -1,4 +1,4 @@
-"""The conformance run of a pytest session, registered only if an adapter is declared."""
+"""The conformance run of a pytest session; it is registered only if an adapter is declared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME = "corpus-conformance"
 
 
 def conformance(config: pytest.Config) -> Conformance:
-    """The conformance run of a session, made on first use."""
+    """The conformance run of a session, created on first use."""
     found = config.pluginmanager.get_plugin(NAME)
     if found is None:
         found = Conformance(config)
@@ -31,7 +31,7 @@ def conformance(config: pytest.Config) -> Conformance:
 
 
 class Conformance:
-    """A run and its parts, each a pytest plugin of its own."""
+    """A run and its parts, each of which is a pytest plugin."""
 
     def __init__(self, config: pytest.Config) -> None:
         collection_hooks.register(config)
@@ -47,7 +47,7 @@ class Conformance:
             config.pluginmanager.register(part, f"{NAME}-{type(part).__name__.lower()}")
 
     def begin(self) -> RecordHooks:
-        """Do what is done at the start of a session, for a run that was declared later; return what takes reports.
+        """Start a run that was declared after the session's start; return the plugin part that receives reports.
 
         A second call does nothing.
         """
@@ -56,7 +56,7 @@ class Conformance:
         return self.recording
 
     def client(self, node: Any) -> AdapterClient:
-        """The open adapter that a test speaks to: its own in the suite, else the only one declared."""
+        """The open adapter for a test: in the suite the test's adapter, otherwise the only declared adapter."""
         own = collect.owner(node) if isinstance(node, pytest.Item) else None
         known = [adapter for adapter in self.state.adapters.known.values() if adapter.kind == "adapter"]
         if own is None and len(known) != 1:

@@ -21,7 +21,7 @@ from pytest_corpus.integration.options.checks import BUNDLES, CONFORMANCE
 
 
 def bundles(config: pytest.Config) -> BundleHooks:
-    """The bundles of a session, made on first use."""
+    """The bundles of a session, created on first use."""
     found = config.pluginmanager.get_plugin(BUNDLES)
     if found is None:
         found = BundleHooks(config)
@@ -73,7 +73,7 @@ class BundleHooks:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Let the terminal keep no reports of the set-up and the end of a case, and count one of all that passed."""
+        """Hide the set-up and teardown reports of cases in the terminal; count one report for all passed cases."""
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if not report.passed or MARKER not in report.keywords or terminal is None:
             return

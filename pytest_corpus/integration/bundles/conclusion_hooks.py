@@ -20,7 +20,7 @@ from pytest_corpus.redaction import printable
 
 
 class BundleConclusionHooks:
-    """The part of the plugin to which the results of cases arrive, in the process that concludes the run."""
+    """The plugin part that receives the results of cases, in the process that concludes the run."""
 
     def __init__(self, config: pytest.Config, options: BundleOptions) -> None:
         self.config, self.options = config, options
@@ -59,7 +59,7 @@ class BundleConclusionHooks:
         return bool(self.results.heads)
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
-        """The sections of a report: those of bundles that asked an adapter, and of those that asked no adapter."""
+        """The sections of an adapter's report: bundles that asked this adapter, and bundles that asked no adapter."""
         found = self._sections or self.results.sections(self._all_judged())
         return [
             {**each, "results": [result.numbers for result in self.results.in_order(key)]}
@@ -71,11 +71,11 @@ class BundleConclusionHooks:
         return [key for key in self.results.heads if self.results.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
-        """Prompts and answers of cases that did not pass, if files may hold them."""
+        """Prompts and answers of cases that did not pass, if files may contain them."""
         return self.results.contents() if self.options.full_files else []
 
     def _reports(self) -> list[str]:
-        """Write the requested reports of a run without an adapter, which has no verdict; return lines on them."""
+        """Write the requested reports of a run without an adapter, which has no verdict; return a line for each."""
         asked = self.config.getoption("corpus_report") or self.config.getini("corpus_report")
         if not asked or self.config.pluginmanager.get_plugin(CONFORMANCE) is not None:
             return []
@@ -119,7 +119,7 @@ class BundleConclusionHooks:
         return comparison.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
     def _hold_to_baseline(self) -> bool:
-        """Compare with the baseline, or write it; True if that failed."""
+        """Compare with the baseline or write it; True if the comparison failed."""
         path = self.options.baseline
         if path is None or self._sections is None:
             return False

@@ -1,4 +1,4 @@
-"""Hooks of a controller whose workers run behaviour bundles, which the controller does not collect."""
+"""Hooks of a controller whose workers run behaviour bundles. The controller itself collects no bundles."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from pytest_corpus.integration.declaring.properties import CHANNEL
 
 
 class BundleControllerHooks:
-    """Gives each worker a channel to the results of the run, and starts the conclusion of bundles once one uses it."""
+    """Gives each worker a channel to the run's results, and starts the conclusion of bundles at its first use."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config

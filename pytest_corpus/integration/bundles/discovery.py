@@ -1,4 +1,4 @@
-"""Recognition of bundle files; other tools use the name bundle.yaml too (R77)."""
+"""Recognizes bundle files; other tools also use the name bundle.yaml (R77)."""
 
 import os
 from fnmatch import fnmatchcase
@@ -10,7 +10,7 @@ NAMES = ("bundle.yaml", "bundle.yml")
 
 
 def is_collected(path: Path, parent: pytest.Collector) -> bool:
-    """True if a file is a bundle: it was named, matches the ini option `corpus_bundles`, or says so at its top."""
+    """True if a file is a bundle: a command-line argument, a match of `corpus_bundles`, or recognized by content."""
     config = parent.config
     try:
         relative = path.relative_to(config.rootpath).as_posix()

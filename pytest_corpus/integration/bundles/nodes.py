@@ -26,7 +26,7 @@ FOREIGN_MARKERS = frozenset(
 
 
 class BundleFailure(Exception):
-    """A case that did not pass or a missed threshold, with the text to show."""
+    """A failed case or a missed threshold, with the text to show."""
 
 
 class BundleFile(pytest.File):
@@ -99,7 +99,7 @@ class CaseItem(_Item):
 
 
 class ThresholdItem(_Item):
-    """One threshold, compared with the results of all cases."""
+    """One threshold, checked with the results of all cases."""
 
     threshold: Threshold
 

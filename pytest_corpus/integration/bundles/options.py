@@ -12,7 +12,7 @@ MOST_SHARDS = 999  # the most shards of a bundle
 
 
 def read(config: pytest.Config) -> BundleOptions:
-    """The options of a run. Raises pytest.UsageError if an option has an invalid value."""
+    """Read the options of a run. Raises pytest.UsageError if an option has an invalid value."""
     option = config.getoption("corpus_evidence")
     given = option if option is not None else config.getini("corpus_evidence") or None
     full = given == "full" if given is not None else not os.environ.get("CI")

@@ -1,4 +1,4 @@
-"""The results of cases, in the process that concludes the run; workers bring them there."""
+"""The results of cases in the process that concludes the run; workers send their results there."""
 
 import threading
 from collections.abc import Container
@@ -26,7 +26,7 @@ _MAKING = threading.Lock()  # messages of workers arrive in several threads
 
 
 def results_of(config: pytest.Config) -> "BundleResults":
-    """The results of a run, made on first use."""
+    """The results of a run, created on first use."""
     with _MAKING:
         if _KEY not in config.stash:
             config.stash[_KEY] = BundleResults(config)
@@ -34,7 +34,7 @@ def results_of(config: pytest.Config) -> "BundleResults":
 
 
 class BundleResults:
-    """The stores of all bundles of a run, by bundle and provider. In a worker they are those of the controller."""
+    """The stores of all bundles of a run, by bundle and provider. A worker uses the stores of the controller."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.heads: dict[str, Head] = {}
@@ -65,7 +65,7 @@ class BundleResults:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
 
     def store(self, run: BundleRun) -> Store:
-        """The store of a run. Its key is the same on all machines: the path counts from pytest's root folder."""
+        """The store of a run. Its key uses the path below pytest's root folder, so it is the same on all machines."""
         path = run.bundle.path
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
         key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
@@ -84,13 +84,13 @@ class BundleResults:
         self.digests[key] = about.get("digest", "")
 
     def is_judged(self, key: str, *, stops_early: bool) -> bool:
-        """True if a bundle is held to its thresholds: all of it ran, and no first failure ended it (R80)."""
+        """True if thresholds apply to a bundle: all of it ran, and no failure ended the run early (R80)."""
         head, results = self.heads[key], self.stores[key].results
         sound = all(each.status == PASSED for each in results.values())
         return head.whole and len(results) == len(head.cases) and (sound or not stops_early)
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
-        """The section of each bundle in reports, by key; thresholds apply to those that are `judged`."""
+        """The report section of each bundle, by key; thresholds apply to the keys in `judged`."""
         found = build_all({key: (head, self.in_order(key)) for key, head in self.heads.items()}, judged)
         for key, section in found.items() if self._shard else ():
             whole = replace(self.heads[key], selected=len(self.heads[key].cases))
@@ -103,7 +103,7 @@ class BundleResults:
         return [known[case] for case in self.heads[key].cases if case in known]
 
     def contents(self) -> list[dict[str, Any]]:
-        """The prompts and answers that were kept, for the developer's page."""
+        """The recorded prompts and answers, for the developer's page."""
         found = ((self.heads[key], list(store.results.values())) for key, store in self.stores.items())
         return [each for head, results in found for each in contents(head, results)]
 

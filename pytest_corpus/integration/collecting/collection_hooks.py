@@ -1,4 +1,4 @@
-"""Hooks that collect the suite of each adapter, note which tests must run, and put the long ones first."""
+"""Hooks that collect the suite of each adapter, record the expected tests, and put long tests first."""
 
 from collections.abc import Generator, Iterable, Sequence
 from itertools import chain
@@ -53,10 +53,10 @@ T = TypeVar("T")
 
 
 def interleaved(items: Sequence[T], names: Sequence[str], workers: int) -> list[T]:
-    """The items in the order in which equal parts of them go to workers: the long ones at the head of each part.
+    """Order the items so that equal parts of them go to workers, with the long tests at the start of each part.
 
-    What is not long keeps its order, so that neighbours, which share what they learnt, stay with one worker; long ones
-    that share their calls are in one part.
+    Other tests keep their order, so neighbours with shared facts stay with one worker. Long tests with shared calls are
+    in one part.
 
     Args:
         names: the function of each item, after its suite and a dot.
@@ -82,7 +82,7 @@ def interleaved(items: Sequence[T], names: Sequence[str], workers: int) -> list[
 
 
 class CollectionHooks:
-    """The part of the plugin that adds the suites to what pytest collects."""
+    """The plugin part that adds the suites to pytest's collection."""
 
     def __init__(self, state: RunState, declaring: DeclarationHooks) -> None:
         self.state, self.declaring = state, declaring
@@ -95,7 +95,7 @@ class CollectionHooks:
         return None if adapter is None else _anchor(self.state.open(adapter), parent, path=path)
 
     def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
-        """The suites that a test module assigns to names."""
+        """The suites in the variables of a test module."""
         self.declaring.start()
         nodes: list[pytest.Collector] = []
         for name, declared in found.items():
@@ -107,7 +107,7 @@ class CollectionHooks:
         return nodes
 
     def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
-        """Report that the declaration of a module cannot be tested; a worker ends with that."""
+        """Report a module's declaration as unusable; a worker ends with this report."""
         report.outcome, report.longrepr = "failed", str(error)
         setattr(report, USAGE_ERROR, True)
         if self.state.worker is not None:
@@ -131,12 +131,12 @@ class CollectionHooks:
             items[:] = interleaved(items, list(map(_function_of, items)), worker["workercount"])
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
-        """True if the ids on the command line, if there are any, name a test."""
+        """True if the ids on the command line name a test, or if there are none."""
         named = self.state.named
         return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
 
     def _missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
-        """Suites of a conftest.py above the test paths, in a run that names no path."""
+        """Suites of conftest.py files above the test paths, in a run without paths."""
         if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
             return
         seen = {own[0].label for item in items if (own := collect.owner(item))}
@@ -145,7 +145,7 @@ class CollectionHooks:
                 yield from session.genitems(_anchor(adapter, session, path=path))
 
     def _expect(self, collected: set[str]) -> None:
-        """Note which tests a whole run has of each adapter, whatever was collected."""
+        """Record the tests of a complete run for each adapter, whatever was collected."""
         options = self.state.options
         for adapter in self.state.adapters.known.values():
             adapter.left_out = self._left_out(adapter, collected)
@@ -161,12 +161,12 @@ class CollectionHooks:
                 adapter.ledger.mark_partial("single chapters or tests were named on the command line")
 
     def _names_tests(self) -> bool:
-        """True if an argument of the command line names a chapter or a test of a suite."""
+        """True if the command line names a chapter or a test of a suite."""
         below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
         return bool(self.state.named) or any(".py" in part for part in below)
 
     def _left_out(self, adapter: Adapter, collected: set[str]) -> bool:
-        """True if the arguments of the command line leave out an adapter that a file declares."""
+        """True if the arguments of the command line exclude an adapter that a file declares."""
         named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
         by_id = adapter not in self.state.by_option or bool(self.state.named)
         return named and by_id and adapter.label not in collected
@@ -184,7 +184,7 @@ class CollectionHooks:
             self.state.config.hook.pytest_deselected(items=dropped)
 
     def _of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
-        """The tests of other shards; the run is partial for that reason alone."""
+        """The tests of other shards, if the run is partial for no other reason."""
         shard = self.state.options.shard
         if shard is None:
             return set()
@@ -254,7 +254,7 @@ def _function_of(item: pytest.Item) -> str:
 
 
 def _place(item: pytest.Item) -> int:
-    """The place of a test that has one in a transcript; 0 for any other."""
+    """The position of a test in a transcript; 0 without one."""
     own = collect.owner(item)
     return own[0].place_of(*collect.named(item)) if own else 0
 

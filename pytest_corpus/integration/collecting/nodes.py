@@ -69,7 +69,7 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
 
 
 def _wanted(adapter: Adapter, component: str, title: str) -> frozenset[str]:
-    """The functions and classes of a chapter with a test of a requirement that was asked for."""
+    """The functions and classes of a chapter that contain a test of a selected requirement."""
     found = set()
     for name, requirement in tests_of(adapter, component).items():
         if name.startswith(title) and adapter.options.wants(requirement):
@@ -79,7 +79,7 @@ def _wanted(adapter: Adapter, component: str, title: str) -> frozenset[str]:
 
 
 class _OwnNames:
-    """Tests are found by our names, whatever the user's project sets for its own."""
+    """Finds tests by the suite's names, whatever names the user's project configures."""
 
     def funcnamefilter(self, name: str) -> bool:
         return name.startswith("test_")
@@ -105,14 +105,14 @@ class Chapter(_OwnNames, pytest.Module):
 
 
 def _as_own(found: object, module: str) -> object:
-    """A shared class of tests as a class of the chapter: a project may set `collect_imported_tests = false`."""
+    """Turn a shared class of tests into a class of the chapter, because `collect_imported_tests = false` may be set."""
     if inspect.isclass(found) and found.__name__.startswith("Test") and found.__module__ != module:
         return type(found.__name__, (found,), {"__module__": module, "__doc__": found.__doc__})
     return found
 
 
 class ChapterClass(_OwnNames, pytest.Class):
-    """A class of a chapter: tests that components share; load tests only if they are wanted."""
+    """A class of a chapter with shared tests; load tests only if they are selected."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         chapter = self.getparent(Chapter)
@@ -123,7 +123,7 @@ class ChapterClass(_OwnNames, pytest.Class):
 
 
 def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterClass | list[pytest.Item] | None:
-    """Our own collector for a class of a chapter, nothing for what was not asked for; None for anything else."""
+    """The collector for a class of a chapter; nothing if it is not selected; None for any other object."""
     if not isinstance(collector, (Chapter, ChapterClass)):
         return None
     chapter = collector.getparent(Chapter)
@@ -162,7 +162,7 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 
 def requirement_of(item: pytest.Item) -> str:
-    """The id of the requirement that a conformance item decides; of several the one of its component."""
+    """The id of the requirement that a conformance item decides; if there are several, that of its component."""
     if REQUIREMENT not in item.stash:
         marker = item.get_closest_marker("requirement")
         assert marker is not None, f"{item.nodeid} names no requirement"
@@ -175,7 +175,7 @@ def requirement_of(item: pytest.Item) -> str:
 
 
 def test_of(item: pytest.Item) -> str:
-    """The name of a test within its suite, the same however the adapter was declared and in every repetition."""
+    """The name of a test within its suite, independent of the adapter's declaration and the repetition."""
     return named(item)[0]
 
 
@@ -191,7 +191,7 @@ def named(item: pytest.Item) -> tuple[str, int]:
 
 
 def foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """The items with the foundations first in each module: what breaks them is then not found in another test."""
+    """Put the items with foundations first in each module, so that their faults are not found in other tests."""
     for _, module in groupby(items, lambda item: item.getparent(pytest.Module)):
         yield from sorted(module, key=lambda item: not (owner(item) and requirement_of(item) in FOUNDATIONS))
 
@@ -205,12 +205,12 @@ def repeat(metafunc: pytest.Metafunc, times: int) -> None:
 
 
 def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
-    """The requirement of each test that a whole run of a component has, by the name of the test."""
+    """The requirement of each test in a complete run of a component, by the name of the test."""
     return tests(component, adapter.options.profile.name)
 
 
 def case_of(item: pytest.Item) -> int:
-    """The number of a conformance item among the cases of its function, whichever of them are selected."""
+    """The number of a conformance item among all cases of its function, selected or not."""
     chapter = item.getparent(Chapter)
     assert chapter is not None
     return cases(chapter.component, chapter.adapter.options.profile.name).get(test_of(item), 0)
@@ -226,5 +226,5 @@ test_of.__test__ = False  # type: ignore[attr-defined]
 
 @functools.lru_cache(1)
 def places_of(session: pytest.Session) -> Mapping[str, int]:
-    """The place of each test among all tests, in whichever order they run."""
+    """The position of each test among all tests, independent of the order of execution."""
     return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}

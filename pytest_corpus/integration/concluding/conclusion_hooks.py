@@ -108,7 +108,7 @@ class ConclusionHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Leave out frames without a line, where Python 3.11 may be interrupted: pytest fails to show them."""
+        """Remove frames without a line, which Python 3.11 may produce and pytest cannot show."""
         excinfo.traceback = excinfo.traceback.filter(_has_line)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -140,7 +140,7 @@ class ConclusionHooks:
             self._unsaid.append(f"corpus warning: {warning}")
 
     def _conclude(self, given: int) -> int | pytest.ExitCode:
-        """Compute the verdicts and write the reports, if this process concludes the run; return the exit code."""
+        """Compute the verdicts and write the reports if this process concludes the run; return the exit code."""
         if not self._concludes:
             return given
         if self.state.usage_error:
@@ -173,7 +173,7 @@ class ConclusionHooks:
         return self.result.exit_code(given)
 
     def _compare(self, result: RunResult) -> None:
-        """Note the changes since the last run, with the adapter's name if there are several."""
+        """Record the changes since the last run, with the adapter's name if there are several adapters."""
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
             if said := since_the_last_run(self.state.config, ledger, verdict):
@@ -198,7 +198,7 @@ class ConclusionHooks:
         return printable(masked(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
-        """The ledgers of the adapters, client libraries or both that the requirement filter selects."""
+        """The ledgers of adapters or client libraries, or both, that the requirement filter selects."""
         wants = self.state.options.wants
         meant = {
             adapter.option

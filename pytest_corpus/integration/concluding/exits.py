@@ -38,10 +38,10 @@ LEAVE_S = 2.0
 
 
 def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker: bool) -> None:
-    """End the process soon, although Python would wait at its end for threads that calls of an adapter still block.
+    """End the process without waiting for threads that are blocked in calls of an adapter.
 
-    Only a process that ends as soon as pytest has: a worker, or the program `pytest`. By then everything is reported.
-    `former` are the threads that are not the adapter's.
+    This applies only to a worker or the program `pytest`, which end with pytest; all results are reported by then.
+    `former` are the threads that do not belong to the adapter.
     """
     threads = [thread for thread in (lasting() | pooled()).difference(former) if thread.is_alive()]
     if threads and (is_worker or _is_program()):
@@ -51,7 +51,7 @@ def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker:
 
 
 def _is_program() -> bool:
-    """True if this process is pytest and nothing else: neither another program nor a test of another run called it."""
+    """True if this process is only pytest, not another program that called it and not a test of another run."""
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_code.co_name == "pytest_runtestloop":
@@ -72,11 +72,11 @@ def _leave(code: int, threads: Iterable[threading.Thread]) -> None:
 
 
 class Terminated(KeyboardInterrupt):
-    """The end of a run that SIGTERM asks for: like Ctrl-C, and unlike `pytest.exit`, it ends a collection too."""
+    """The end of a run because of SIGTERM. Unlike `pytest.exit` it also ends a collection, as Ctrl-C does."""
 
 
 class Exits:
-    """Makes SIGTERM end the run like Ctrl-C; a handler that other code installed is left alone.
+    """Makes SIGTERM end the run like Ctrl-C; handlers of other code are kept.
 
     `terminated` is True after SIGTERM.
     """
@@ -86,7 +86,7 @@ class Exits:
         self.terminated = False
 
     def watch(self) -> None:
-        """Begin to watch; a second call does nothing."""
+        """Install the handler; a second call does nothing."""
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._terminate)
@@ -99,7 +99,7 @@ class Exits:
             self._handles = False
 
     def go_on(self) -> None:
-        """Raise `Terminated` again if other code swallowed it."""
+        """Raise `Terminated` again if other code suppressed it."""
         if self.terminated:
             raise Terminated("terminated by SIGTERM")
 

@@ -1,4 +1,4 @@
-"""Lines that a run prints before and during its tests, or in their place: the cost of a run before it is paid."""
+"""Lines that a run prints before and during its tests, or instead of them: the expected calls and the progress."""
 
 import textwrap
 from collections import deque
@@ -38,14 +38,14 @@ LONGEST = 40  # the most characters of a stated fact on the terminal
 
 
 def environment(variables: Mapping[str, str]) -> list[str]:
-    """A warning if nothing names the adapter's environment."""
+    """A warning if no setting names the adapter's environment."""
     if variables.get(ENVIRONMENT, "").strip():
         return []
     return [f"corpus warning: {ENVIRONMENT} is not set; say what the adapter talks to: local, ci, staging, production"]
 
 
 def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> int:
-    """The number of calls of the selected tests, by those to the reference adapters; 0 for client libraries."""
+    """The number of calls of the selected tests, based on the reference adapters; 0 for client libraries."""
     every = sum(len(ledger.expected) for ledger in ledgers) or tests or 1
     known = STRESS_CALLS if stress else CALLS
     calls = sum(known.get(name, 0) for ledger in ledgers for name in ledger.components)
@@ -53,7 +53,7 @@ def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> in
 
 
 def left_out(adapters: Iterable[Adapter]) -> list[str]:
-    """The components that answer and are not tested (R76)."""
+    """The components that respond but are not tested (R76)."""
     lines = []
     for adapter in adapters:
         if names := adapter.unnamed:
@@ -65,7 +65,7 @@ def left_out(adapters: Iterable[Adapter]) -> list[str]:
 
 
 def snapshot(adapters: Iterable[Adapter]) -> list[str]:
-    """Name, version and stated capabilities of each component, as they were when the run began."""
+    """Name, version and stated capabilities of each component at the start of the run."""
     lines = []
     for adapter in adapters:
         for component, document in adapter.ledger.capabilities.items():
@@ -85,12 +85,12 @@ def _short(value: Any) -> str:
 
 @dataclass
 class Progress:
-    """Reports the progress of a long run: on lines of its own, unless a bar shows it all the time.
+    """Reports the progress of a long run on separate lines, unless a progress bar shows it.
 
     Attributes:
-        expected: gives the calls of the run by the number of its tests.
-        in_flight: gives the number of tests that this process runs at the moment.
-        violated: the requirements that are violated so far, with their components.
+        expected: returns the calls of the run, given the number of its tests.
+        in_flight: returns the number of tests that this process currently runs.
+        violated: the requirements violated so far, with their components.
     """
 
     config: pytest.Config
@@ -107,10 +107,10 @@ class Progress:
     said: set[tuple[str, str]] = field(default_factory=set)
 
     def report(self, record: TestRecord, late: Iterable[Any]) -> None:
-        """Count a test; estimate the time after the first calls, and report the progress from time to time.
+        """Count a test. Estimate the duration after the first calls, and report the progress at intervals.
 
         Args:
-            late: the component of the test and the seconds after which its writes show, if they show late.
+            late: the component and the seconds until its writes become visible, if there is a delay.
         """
         self.done += 1
         self.calls += record.calls
@@ -144,7 +144,7 @@ class Progress:
         return int(getattr(self.config.pluginmanager.get_plugin("session"), "testscollected", 0))
 
     def shown(self) -> str:
-        """The line of the bar; empty before the first test is over, and in a session that ran some tests again."""
+        """The text of the bar; empty before the first test ends, and in a session with reruns."""
         if not self.marks or self.total < self.done:
             return ""
         now, (since, calls_before, _) = Clock.monotonic(), self.marks[0]
@@ -160,13 +160,13 @@ class Progress:
         return f"{bar(self.done, self.total)} {', '.join(parts)}"
 
     def _left_s(self, now: float, calls_left: int) -> tuple[float, float]:
-        """The time that is left at the present pace, by the calls and by the tests."""
+        """The remaining time at the present pace, estimated from calls and from tests."""
         since, calls_before, done_before = self.marks[0]
         by_calls_s = (now - since) / max(self.calls - calls_before, 1) * calls_left
         return by_calls_s, (now - since) / max(self.done - done_before, 1) * max(self.total - self.done, 0)
 
     def _mark(self, now: float) -> None:
-        """Keep the numbers of the last seconds: a run becomes faster as more of its tests are in flight."""
+        """Keep the counts of the last seconds, because a run becomes faster when more tests run concurrently."""
         if not self.marks:
             self.marks.append((self.started, 0, 0))
         self.marks.append((now, self.calls, self.done))
@@ -184,20 +184,20 @@ class Progress:
 
 
 def late_line(component: str, seconds: float, workers: int) -> str:
-    """The time after which writes show, and the time that a whole run takes more because of that."""
+    """The delay until writes become visible, and the time that it adds to a complete run."""
     waited_s = WAITS.get(component, 0) * seconds / workers
     waits = f"the whole suite waits about {waited_s:.0f} s for them"
     return f"corpus: writes of {component} show after {seconds:.3g} s; {waits}"
 
 
 def estimate(calls: int, left: int, elapsed_s: float, left_s: float) -> str:
-    """The calls and the time that the rest of a run takes at its present pace."""
+    """The calls and the time for the rest of a run at its present pace."""
     took = f"{count(calls, 'call')} took {elapsed_s:.1f} s"
     return f"corpus: {took}; about {left} more are to come, in about {left_s:.0f} s"
 
 
 def line(done: int, total: int, elapsed_s: float, left_s: float) -> str:
-    """The progress of a run, and the time that is left."""
+    """The progress of a run, and the remaining time."""
     return f"corpus: {done} of {total} tests in {elapsed_s:.0f} s, about {left_s:.0f} s left"
 
 
@@ -208,13 +208,13 @@ MOST_CALLS = 10
 
 
 class Cost(NamedTuple):
-    """The calls of a whole run of a reference adapter, and the seconds that it takes without them.
+    """The number of calls in a complete run of a reference adapter, and the seconds of the suite itself.
 
     Attributes:
-        answered: the calls that are carried out; the others are refused.
-        generating: those that a model answers with a text.
-        tokens: the tokens of these requests and answers at most, if three letters of a request are one.
-        in_a_row: the calls that wait for one another, however many may be in flight.
+        answered: the calls that succeed; the others are refused.
+        generating: the calls for which a model generates text.
+        tokens: the largest number of tokens in these requests and answers, with three letters per token.
+        in_a_row: the calls that must be sequential, however many tests may run concurrently.
     """
 
     answered: int
@@ -236,8 +236,8 @@ def estimates(adapter: Adapter, share: float, asked: int | None) -> Iterator[str
     """A line for each component of an open adapter.
 
     Args:
-        share: the part of its tests that is selected.
-        asked: the number of tests that may be in flight; None: as many as gain time.
+        share: the fraction of its tests that is selected.
+        asked: the number of tests that may run concurrently; None: as many as save time.
     """
     targets = [adapter.target(name) for name in adapter.components]
     subjects = [target for target in targets if isinstance(target, Subject)]
@@ -267,15 +267,15 @@ def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> s
 
 
 def may_be_in_flight(subject: Subject) -> bool:
-    """True if nothing is known that keeps the tests of a component from being in flight."""
+    """True if no known fact prevents the tests of a component from running concurrently."""
     client = subject.client
     return subject.keeps_apart and client.remote is None and not client.provider.is_on_wire
 
 
 def _seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
-    """The usual seconds of a call that is carried out, and of one that is refused; None if there is none.
+    """The typical seconds of a successful call and of a refused call; None without such a call.
 
-    Calls are made until their number in this run is `most`; a first plain call may need others before it.
+    At most `most` calls are made in this run; the first plain call may need other calls before it.
     """
     answered, refused, wrong = list[float](), list[float](), subject.requests.wrong_types(subject.principal)
     undisturbed = suppress(*UNCALLABLE, Undecided, Violation)

@@ -1,4 +1,4 @@
-"""The progress of a run on a line that stays below pytest's own, if a person watches it on a terminal."""
+"""Shows the progress of a run in a line below pytest's output, if a person watches it in a terminal."""
 
 import os
 import time
@@ -18,9 +18,9 @@ ABOVE, CLEARED = "\x1b[1A", "\r\x1b[2K"
 
 
 class ProgressBar:
-    """Draws a line below the one that pytest writes, and removes it before pytest writes again.
+    """Draws a line below pytest's current line, and removes it before pytest writes again.
 
-    It writes to the terminal itself, so what pytest captures, counts or copies has none of it.
+    It writes directly to the terminal, so pytest does not capture, count or copy it.
     """
 
     def __init__(self, config: pytest.Config, text: Callable[[], str]) -> None:
@@ -31,7 +31,7 @@ class ProgressBar:
             self._terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY)
 
     def _put(self, line: str) -> None:
-        """Write a line below the present one, and go back."""
+        """Write a text below the current line, and move back."""
         column = self._writer.width_of_current_line
         back = f"{ABOVE}\r" + (f"\x1b[{column}C" if column else "")
         if self._terminal is not None:
@@ -39,7 +39,7 @@ class ProgressBar:
                 os.write(self._terminal, f"\n{CLEARED}{line}{back}".encode())
 
     def remove(self) -> None:
-        """Empty the line, if there is one."""
+        """Clear the line, if there is one."""
         if self._is_shown:
             self._put("")
             self._is_shown = False
@@ -82,7 +82,7 @@ class ProgressBar:
 
 
 def is_watched(config: pytest.Config) -> bool:
-    """True if a person sees the run on a terminal that can be drawn on, and wants more than its result."""
+    """True if a person watches the run in a terminal with cursor control, and wants more than the result."""
     terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
     can_draw = terminal is not None and terminal.isatty and os.environ.get("TERM", "dumb") != "dumb"
     is_plain = config.get_verbosity() < 0 or config.getoption("capture") == "no" or bool(os.environ.get("CI"))
@@ -90,6 +90,6 @@ def is_watched(config: pytest.Config) -> bool:
 
 
 def bar(done: int, total: int) -> str:
-    """The part of the tests that ran, as a bar."""
+    """The fraction of finished tests, as a bar."""
     full = BAR * done // total if total else 0
     return "\N{BOX DRAWINGS HEAVY HORIZONTAL}" * full + "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * (BAR - full)

@@ -1,4 +1,4 @@
-"""Hooks that collect the record, the findings and the transcript of each test, in the process that concludes."""
+"""Hooks that collect the record, findings and transcript of each test, in the process that concludes the run."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 
 
 class TranscriptFile:
-    """Writes what the tests recorded, in this process or in workers, as their reports arrive."""
+    """Writes the transcript of tests in this process and in workers, as their reports arrive."""
 
     def __init__(self, state: RunState) -> None:
         self._state, self._recorder = state, state.recorder
@@ -48,7 +48,7 @@ class TranscriptFile:
             self.write(str(each))
 
     def write(self, lines: str) -> None:
-        """Write lines; what cannot be written fails the run at its end."""
+        """Write lines; if that fails, the run fails at its end."""
         if self._writer is None or self._recorder is None or self.failed:
             return
         try:
@@ -60,7 +60,7 @@ class TranscriptFile:
             self._writer.abandon()
 
     def close(self, ledgers: Iterable[Ledger]) -> str:
-        """Write the totals and the last line, and return the file's SHA-256; empty if there is no transcript."""
+        """Write the totals and the last line; return the file's SHA-256, or an empty text without a transcript."""
         if self._writer is None or self._recorder is None or self.failed or not self._writer.lines:
             return ""
         for ledger in ledgers:
@@ -79,7 +79,7 @@ class TranscriptFile:
 
     @property
     def said(self) -> list[str]:
-        """The line of the summary."""
+        """The line about the transcript in the summary."""
         if self.failed or self._writer is None:
             return [self.failed] if self.failed else []
         return [f"transcript: {self._writer.path}"] if self._writer.sha256 else []
@@ -109,7 +109,7 @@ class TranscriptFile:
 
 
 def recorded_options(config: pytest.Config, read: Options) -> Mapping[str, str]:
-    """The options that were given or follow from the environment, and decide how the transcript is judged."""
+    """The options, given or derived from the environment, that determine how the transcript is judged."""
     found = {"profile": read.profile.name, "edition": read.requirements.name}
     for option in OPTIONS:
         value = config.getoption(setting(option.name), None)
@@ -122,7 +122,7 @@ def recorded_options(config: pytest.Config, read: Options) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A finding of one test, with its evidence if that arrived."""
+    """A finding of one test, with its evidence if it arrived."""
 
     record: TestRecord
     finding: Finding
@@ -131,7 +131,7 @@ class Seen:
 
 
 class Findings:
-    """The findings of the tests, in the order in which they ran; `nodes` are the ids of the finished tests."""
+    """The findings of the tests in execution order; `nodes` are the ids of the finished tests."""
 
     def __init__(self) -> None:
         self.every: list[Seen] = []
@@ -139,7 +139,7 @@ class Findings:
         self.evidence: list[Evidence] = []
 
     def take(self, record: TestRecord, report: pytest.TestReport) -> None:
-        """Take the evidence that a report carries."""
+        """Take the evidence in a report."""
         known = (
             [each.finding for each in self.every if each.node == report.nodeid] if report.nodeid in self.nodes else []
         )
@@ -162,7 +162,7 @@ class Findings:
 
 
 class RecordHooks:
-    """The part of the plugin to which reports arrive: in the process that concludes the run."""
+    """The plugin part that receives reports, in the process that concludes the run."""
 
     def __init__(self, state: RunState, in_flight: Callable[[], int]) -> None:
         self.state, self.findings, self.transcript = state, Findings(), TranscriptFile(state)
@@ -211,7 +211,7 @@ class RecordHooks:
             report.longrepr = shown_as  # type: ignore[assignment]
 
     def calls(self, tests: int) -> int:
-        """The calls to expect of a number of tests."""
+        """The expected number of calls for a number of tests."""
         ledgers = [adapter.ledger for adapter in self.state.adapters.known.values()]
         return expected_calls(ledgers, tests, stress=self.state.options.profile.stress)
 

@@ -1,4 +1,4 @@
-"""The result of a finished run: verdicts, written reports, exit code; and placeholders for the reports until then."""
+"""The result of a finished run: verdicts, reports and exit code. Until then, placeholders are in the reports' paths."""
 
 import os
 from collections.abc import Collection, Mapping, Sequence
@@ -71,7 +71,7 @@ class RunResult:
         self.paths: set[Path] = set()
 
     def write(self) -> None:
-        """Write every report; the summary names those that cannot be written."""
+        """Write every report; the summary names the reports that cannot be written."""
         for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
             document = self.document(ledger, verdict) if self.options.reports else {}
             contents = self.bundles.contents() if self.bundles else ()
@@ -97,7 +97,7 @@ class RunResult:
         return [each.at(level) for each in self.findings.evidence if each.adapter == ledger.adapter]
 
     def draft(self) -> None:
-        """Draft a deviation of each violated requirement, if --corpus-update-deviations is given."""
+        """Draft a deviation for each violated requirement, if --corpus-update-deviations is given."""
         if not self.options.update_deviations:
             return
         path = self.options.deviations_path
@@ -134,7 +134,7 @@ class RunResult:
         return pytest.ExitCode.TESTS_FAILED if any(failed) else pytest.ExitCode.OK
 
     def _failed_by_strict(self) -> list[str]:
-        """The option that makes the run fail, if nothing else does."""
+        """The option because of which the run fails, if there is no other reason."""
         left = sum(len(verdict.of_status("not_assessed", ("MUST",))) for verdict in self.verdicts)
         if (
             not self.options.strict
@@ -152,7 +152,7 @@ class RunResult:
 
 
 def write_report(document: Mapping[str, Any], path: Path, **more: Any) -> str:
-    """Write a report in the format of its suffix, with what `formats.render` takes more; return the line on it."""
+    """Write a report in the format of its suffix, with the arguments of `formats.render`; return a line about it."""
     try:
         write_atomically(formats.render(document, formats.suffix_of(path.name) or ".json", **more), path)
     except OSError as error:
@@ -164,14 +164,15 @@ UNENDED = "the run did not finish"
 
 
 class Placeholders:
-    """Reports that say only that the run has not ended."""
+    """Reports that only state that the run has not ended."""
 
     def __init__(self, reports: Sequence[Path]) -> None:
         self._reports = reports
         self._put: dict[Path, str] = {}
 
     def put(self, labels: Sequence[str]) -> None:
-        """Write one to the path of each report; the end of the run reports paths that cannot be written."""
+        """Write a placeholder to the path of each report. Paths that cannot be written are reported at the end of
+        the run."""
         for number, label in enumerate(labels or [""]):
             for asked in self._reports:
                 path = report_paths(asked, labels)[number]
@@ -185,7 +186,7 @@ class Placeholders:
                     continue
 
     def remove(self, written: Collection[Path] = ()) -> None:
-        """Remove those that no report has replaced."""
+        """Remove the placeholders that no report has replaced."""
         for path, text in self._put.items():
             if path in written:
                 continue

@@ -1,4 +1,4 @@
-"""The end of a run on the terminal and on GitHub: findings, what to fix first, changes since the last run, verdict."""
+"""The end of a run in the terminal and on GitHub: findings, what to fix first, changes since the last run, verdict."""
 
 from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
 
@@ -36,7 +36,7 @@ class Group:
 
     @property
     def of(self) -> str:
-        """The number of tests of the requirement, and of others, that found it."""
+        """The number of tests of the requirement and of other tests that found the violation."""
         failed, every = terminal.failed(self.status)
         others = len({each.node for each in self.seen if each.record.requirement != self.status.requirement.id})
         if not failed:
@@ -46,7 +46,7 @@ class Group:
 
 
 class Screen:
-    """Writes the end of a run; pytest shows the tests that are not the suite's as it always does."""
+    """Writes the end of a run. Tests outside of the suite are shown by pytest as usual."""
 
     def __init__(self, reporter: pytest.TerminalReporter, options: Options, findings: Findings) -> None:
         self.reporter, self.options, self.findings = reporter, options, findings
@@ -60,7 +60,7 @@ class Screen:
 
     @contextmanager
     def without_own(self) -> Iterator[None]:
-        """Keep pytest from showing the tests of the suite one by one; it counts them all the same."""
+        """Prevent pytest from listing the suite's tests; they are still counted."""
         stats = self.reporter.stats
         whole: dict[str, list[Any]] = {
             name: list(stats[name]) for name in ("failed", "passed", "skipped") if name in stats
@@ -97,7 +97,7 @@ class Screen:
                 self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
-        """The findings to show of an adapter, or every one of them, in the order of repair."""
+        """The findings of an adapter to show, or all findings with `every`, in the order of repair."""
         found: dict[tuple[str, str], list[Seen]] = {}
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
@@ -143,7 +143,7 @@ class Screen:
 
     @property
     def detail(self) -> Detail:
-        """The detail of the summary, as `-v` and `-r` ask."""
+        """The detail of the summary, according to `-v` and `-r`."""
         letters = self.reporter.reportchars
         return Detail(violations="f" in letters, reasons=self.verbosity > 0 or "s" in letters, satisfied="p" in letters)
 
@@ -162,7 +162,7 @@ class Screen:
 
 
 def _other(each: Seen, first: Seen) -> str:
-    """Another finding of a requirement, without the parts that equal the first one."""
+    """A further finding of a requirement, without the parts that equal the first finding."""
     if each.finding == first.finding:
         return each.node
     expected = f"expected {each.finding.expected}; " if each.finding.expected != first.finding.expected else ""
@@ -175,10 +175,11 @@ RAN = ("satisfied", "violated", "not_applicable")  # the outcomes of a test that
 
 
 def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:
-    """The requirements that are fixed and newly violated since the last run; keeps what this run found.
+    """The requirements that were fixed or newly violated since the last run. Stores the results of this run.
 
-    A requirement is fixed if every test that found it violated ran again, and none does now. It is new if a test that
-    ran before finds it violated, and none did. Empty if nothing changed, nothing is known, or pytest has no cache.
+    A requirement is fixed if every test that found it violated ran again and none finds it violated now. It is newly
+    violated if a test that ran before finds it violated now and no test did before. The result is empty without
+    changes, without a known last run, or without pytest's cache.
     """
     cache = getattr(config, "cache", None)
     if cache is None:
@@ -196,7 +197,7 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
 
 
 def _found(ledger: Ledger) -> dict[str, list[str]]:
-    """The violated requirements that each test found, with their component."""
+    """The violated requirements that each test found, with their components."""
     found: dict[str, set[str]] = {}
     for record in ledger.records.values():
         names = {f"{record.component} {finding.requirement}" for finding in record.findings}
@@ -237,7 +238,7 @@ TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | None) -> Iterator[str]:
     """The commands that annotate a run: an error for a violation that counts, a warning for any other.
 
-    Each has the line of the adapter that raised, or else that of its factory, if it is in the current folder.
+    Each names the adapter's line that raised, or else the line of its factory, if it is in the current folder.
     """
     binding = counted(level)
     kinds = ["warning", "error"]
@@ -270,7 +271,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def add_summary(environment: Mapping[str, str], text: str) -> str:
-    """Add a text to the summary of the step; return a sentence if that fails."""
+    """Append a text to the summary of the step; return a sentence if that fails."""
     path = environment.get("GITHUB_STEP_SUMMARY", "")
     if not path:
         return ""

@@ -1,4 +1,4 @@
-"""The kinds of things under test: adapters and client libraries, each opened, called and closed in its way."""
+"""The kinds of things under test, adapters and client libraries, and how each is opened, called and closed."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ OPENING_PAUSES_S = (0.0, 0.1, 1.0, 4.0)
 
 
 class Adapter:
-    """A declared adapter or client library; of this class itself, one that only the workers of a run know.
+    """A declared adapter or client library. This base class is used for adapters that only the workers know.
 
     Attributes:
         kind: its name in warnings.
         option: the option of the command line that declares it.
         components: the components to test; empty until they are known.
-        unnamed: the components that answer and are not tested, because nothing names them (R76).
-        refused: the reason why capabilities did not answer, by component, if the adapter wants other credentials.
+        unnamed: the components that respond but are not tested, because no declaration names them (R76).
+        refused: by component, the reason for a missing answer of capabilities, if the adapter wants other credentials.
         capabilities: the capabilities of each component that answered.
         client: the open adapter, for users' own tests.
-        journal: the items that the suite stored and has not deleted yet.
-        left_out: the command line selects other adapters.
-        is_proxied: its provider is behind a proxy.
-        number: its place among the adapters of the run, from 0.
+        journal: the items that the suite stored and has not yet deleted.
+        left_out: True if the command line selects other adapters.
+        is_proxied: True if its provider is behind a proxy.
+        number: its position among the adapters of the run, from 0.
     """
 
     kind, option = "adapter", "--corpus-adapter"
@@ -76,15 +76,15 @@ class Adapter:
         self._root_causes: dict[str, RootCauses[Any] | None] = {}
 
     def proxy(self) -> str:
-        """The address of the proxy before the provider of an adapter that somebody else starts; empty without one.
+        """The address of the proxy before the provider of an adapter that the user starts; empty without a proxy.
 
         Raises:
-            DeclarationError: there can be no proxy.
+            DeclarationError: a proxy is not possible.
         """
         return ""
 
     def open(self) -> None:
-        """Open it and find out which components to test; a second call does nothing.
+        """Open the adapter and determine the components to test; a second call does nothing.
 
         Raises:
             DeclarationError: it cannot be opened, or no component answers.
@@ -104,17 +104,17 @@ class Adapter:
     def process(self) -> str:
         """The name of the process that runs the current test, if it is one of several.
 
-        On recorded answers each finds out facts with the requests that the recording has.
+        With recorded answers, each process determines facts with the requests in the recording.
         """
         return "" if self.settings.recording is not None else self.settings.worker
 
     @property
     def source(self) -> Source | None:
-        """The source of what a test reads, if it is not the machine itself."""
+        """The source of a test's readings, if it is not the machine itself."""
         return self.settings.recorder
 
     def shell_target(self, component: str) -> shell.Target:
-        """The adapter as commands reach it that send a request again."""
+        """The adapter as the target of commands that send a request again."""
         given = self.options.connection.headers if self.client and self.client.remote else {}
         headers = {name: shell.variable(name, value, os.environ) for name, value in given.items()}
         target = shell.Target(self.declaration.declared, component, headers)
@@ -122,18 +122,18 @@ class Adapter:
         return replace(target, declared=spec) if spec else target
 
     def place_of(self, _test: str, _repetition: int) -> int:
-        """The place of a test, where the order matters."""
+        """The position of a test, if the order matters."""
         return 0
 
     def begin(self, test: str, repetition: int) -> None:
         """Get ready for a test."""
 
     def end(self) -> str:
-        """The reason why the test that has ended cannot be judged; empty if it can."""
+        """The reason why the finished test cannot be judged; empty if it can be judged."""
         return ""
 
     def target(self, component: str) -> Target:
-        """One of its components, once it is open, as the suites call it."""
+        """One of its components as the suites call it, once the adapter is open."""
         if component not in self._targets:
             target = self._targets[component] = self._target(component)
             if isinstance(target, Subject):
@@ -187,7 +187,7 @@ class Adapter:
 
     @property
     def is_open(self) -> bool:
-        """True after it was opened, until it is closed."""
+        """True between opening and closing."""
         return False
 
     def _open(self) -> None:
@@ -208,10 +208,10 @@ class Answer:
     """The answer of a component's `capabilities`.
 
     Attributes:
-        document: the capabilities; None if it did not answer.
-        broken: the answer was neither a success nor an error.
-        unnamed: neither `protocol` nor the factory names the component (R76).
-        refused: the answer of an adapter, or of a server before it, that wants other credentials.
+        document: the capabilities; None without an answer.
+        broken: True if the answer was not a success and not an error.
+        unnamed: True if `protocol` and the factory do not name the component (R76).
+        refused: the answer of an adapter, or of a server before it, if it wants other credentials.
     """
 
     document: dict[str, Any] | None
@@ -221,7 +221,7 @@ class Answer:
 
 
 class FactoryAdapter(Adapter):
-    """An adapter that a factory makes: in this process, or behind an address."""
+    """An adapter made by a factory: in this process or behind an address."""
 
     def __init__(self, declaration: Declaration, settings: RunSettings) -> None:
         super().__init__(declaration, settings)
@@ -269,7 +269,7 @@ class FactoryAdapter(Adapter):
             settings.recorder.introduce(self._recorded(client))
 
     def _recorded(self, client: AdapterClient) -> dict[str, Any]:
-        """The facts of the adapter that a transcript holds: its capabilities, and how it was reached."""
+        """The recorded facts of the adapter: its capabilities and its transport."""
         served = [name for name in CHAPTERS if client.instance.serves(name)]
         return {
             "adapter": self.label,
@@ -311,7 +311,7 @@ class FactoryAdapter(Adapter):
         return Answer(None, broken=not reply.is_error, refused=refused)
 
     def _check_credentials(self, answers: Mapping[str, Answer], *, known: bool) -> None:
-        """Refuse an adapter at an address that wants credentials; an envelope is judged if components are `known`."""
+        """Refuse an adapter at an address that wants credentials. If components are `known`, envelopes are judged."""
         client, judged = self.client, [answer for answer in answers.values() if known and not answer.broken]
         if client is None or client.remote is None or judged or not all(each.refused for each in answers.values()):
             return

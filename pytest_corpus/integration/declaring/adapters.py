@@ -1,4 +1,4 @@
-"""The adapters of a run: declared, opened on demand, closed at the end; one may answer from a transcript."""
+"""The adapters of a run. They are declared, opened on demand and closed at the end; a transcript may replace one."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from pytest_corpus.text.bounded import FileRefused
 
 
 class RecordedAdapter(FactoryAdapter):
-    """The adapter of one label in a transcript.
+    """The recorded adapter with a label in a transcript.
 
     Raises:
-        DeclarationError: the transcript cannot be read or believed, or does not have the adapter.
+        DeclarationError: the transcript is unreadable or altered, or does not contain the adapter.
     """
 
     def __init__(self, declared: str, label: str, settings: RunSettings) -> None:
@@ -72,15 +72,15 @@ class RecordedAdapter(FactoryAdapter):
 
     @property
     def source(self) -> Source:
-        """The record."""
+        """The record as the source of readings."""
         return self.player
 
     def place_of(self, test: str, repetition: int) -> int:
-        """The place of a test in the order in which its process ran it."""
+        """The position of a test in the order of its process."""
         return self._places.get((self.label, test, repetition), len(self._places))
 
     def begin(self, test: str, repetition: int) -> None:
-        """Give a test its record; another process knew nothing of what the one before had found out."""
+        """Select the record of a test; drop the determined facts if another process ran it."""
         self.player.begin(test, repetition)
         if self.player.process != self._process:
             self._process = self.player.process
@@ -92,7 +92,7 @@ class RecordedAdapter(FactoryAdapter):
         self._known = [(each.shared, each.shared.kept()) for each in subjects]
 
     def end(self) -> str:
-        """The reason why the test cannot be judged; its results are then forgotten."""
+        """The reason why the test cannot be judged; its results are then dropped."""
         reason = self.player.end()
         if reason:
             inputs.reset(self._entered)
@@ -101,7 +101,7 @@ class RecordedAdapter(FactoryAdapter):
         return reason
 
     def close(self) -> Iterator[str]:
-        """Take the totals of the run; there is nothing to close."""
+        """Take the totals of the run; a record needs no closing."""
         found = self.transcript.totals.get(self.label)
         if found is not None:
             self.ledger.called(found["calls"], found["tokens"], found.get("took", {}))
@@ -154,10 +154,10 @@ class Adapters:
         )
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
-        """Add an adapter under a label of its own.
+        """Add an adapter under a unique label.
 
         Raises:
-            DeclarationError: the factory cannot be found, or the label is taken.
+            DeclarationError: the factory cannot be found, or the label is in use.
         """
         if isinstance(factory, str) and factory.startswith(factories.TRANSCRIPT):
             return self._add(RecordedAdapter(factory, label, self._settings))
@@ -173,10 +173,10 @@ class Adapters:
         return self._add(FactoryAdapter(Declaration(label, found, declared), self._settings))
 
     def declare_client(self, declared: str, label: str) -> Adapter:
-        """Add a client library under a label of its own.
+        """Add a client library under a unique label.
 
         Raises:
-            DeclarationError: it cannot be found, or the label is taken.
+            DeclarationError: the library cannot be found, or the label is in use.
         """
         try:
             found = factories.find(declared)
@@ -186,7 +186,7 @@ class Adapters:
             raise
 
     def at(self, label: str) -> Adapter:
-        """The adapter of a label, which perhaps only the workers of a distributed run know."""
+        """The adapter with a label; in a distributed run only the workers may know it."""
         return self.known.get(label) or self._add(Adapter(Declaration(label, Adapter, label), self._settings))
 
     def _add(self, adapter: Adapter) -> Adapter:
@@ -199,7 +199,7 @@ class Adapters:
         return adapter
 
     def close(self) -> list[str]:
-        """Clean up and close every open adapter; return a warning for each failure, raise nothing.
+        """Clean up and close every open adapter; return a warning for each failure, without raising.
 
         Ctrl-C during closing skips the remaining adapters.
         """

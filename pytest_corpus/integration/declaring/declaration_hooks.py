@@ -17,7 +17,7 @@ from pytest_corpus.suites.inventory import tests
 
 
 class DeclarationHooks:
-    """The part of the plugin that finds out what to test, before anything is collected."""
+    """The plugin part that determines the adapters to test, before the collection."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -25,7 +25,7 @@ class DeclarationHooks:
         self._begun = False
 
     def start(self) -> None:
-        """Declare and check what is known before collecting; a second call does nothing."""
+        """Declare and check everything that is known before the collection; a second call does nothing."""
         if self._begun:
             return
         self._begun = True
@@ -47,7 +47,7 @@ class DeclarationHooks:
             self.state.adapters.close()
 
     def _announce(self, adapter: Adapter) -> None:
-        """Print the address that an adapter is to take for its provider; it may be started now."""
+        """Print the address that an adapter must use for its provider; the user may start the adapter now."""
         with self.state.usage_errors():
             if not (address := adapter.proxy()):
                 return
@@ -60,7 +60,7 @@ class DeclarationHooks:
             reporter.write_line(f"corpus: point {adapter.label} at {address}, a proxy before {upstream}")
 
     def _known(self) -> Iterator[tuple[str, str]]:
-        """The tests that an id may name, with the label of their adapter."""
+        """The tests that an id may name, with the labels of their adapters."""
         profile = self.state.options.profile.name
         for adapter in self.state.by_option if self.state.named else ():
             for component in adapter.components:
@@ -80,10 +80,10 @@ class DeclarationHooks:
             raise session.Failed(session.shouldfail) from None
 
     def at_conftest(self, path: Path) -> Adapter | None:
-        """The adapter that a conftest.py declares, if it declares one.
+        """The adapter that a conftest.py declares, or None.
 
         Raises:
-            pytest.UsageError, pytest.Collector.CollectError: what it declares cannot be tested.
+            pytest.UsageError, pytest.Collector.CollectError: the declared adapter cannot be tested.
         """
         if path not in self.by_conftest:
             config = self.state.config
@@ -113,10 +113,10 @@ class DeclarationHooks:
         return [Path(file) for file in files if file]
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
-        """Note an adapter under a label of its own.
+        """Declare an adapter under a unique label.
 
         Raises:
-            pytest.UsageError, pytest.Collector.CollectError: it cannot be found, or the label is taken.
+            pytest.UsageError, pytest.Collector.CollectError: the adapter cannot be found, or the label is in use.
         """
         with self.state.usage_errors():
             return self.state.adapters.declare(factory, declared, label)
@@ -129,7 +129,7 @@ class DeclarationHooks:
 
 
 def label_of(factory: Any, conftest: Path) -> str:
-    """The label of the adapter of a conftest.py: as for `--corpus-adapter`, because many are called `factory`."""
+    """The label of an adapter in a conftest.py, as for `--corpus-adapter`; many are called `factory`."""
     name, module = getattr(factory, "__qualname__", None), getattr(factory, "__module__", None)
     if name is None or module is None:
         return str(factory)

@@ -18,16 +18,16 @@ USAGE_ERROR = "corpus_usage_error"
 
 
 def values_of(report: Any, name: str) -> list[Any]:
-    """The values of the user properties of a name; other plugins report what has none, and add any shape."""
+    """The values of user properties with a name, in any shape; a report of another plugin may have no properties."""
     return [each[1] for each in getattr(report, "user_properties", None) or () if _key_of(each) == name]
 
 
 def remove(holder: Any, *names: str) -> None:
-    """Remove the user properties of some names from a report or an item."""
+    """Remove user properties with some names from a report or an item."""
     if any(values_of(holder, name) for name in names):
         holder.user_properties[:] = [each for each in holder.user_properties if _key_of(each) not in names]
 
 
 def _key_of(each: Any) -> object:
-    """The key of a pair; None for anything else."""
+    """The key of a pair; None if the value is not a pair."""
     return each[0] if isinstance(each, (tuple, list)) and len(each) == 2 else None

@@ -20,12 +20,12 @@ class RunSettings:
     """The settings that all adapters of a run share.
 
     Attributes:
-        spending: the calls and tokens that they may use together.
+        spending: the shared budget of calls and tokens.
         decided: the components that the controller of a distributed run chose, by label.
         run: the random id of the run.
         worker: the id of this process, if it is one of several `workers`.
-        closing: the time that closing may take.
-        recorder: keeps what the tests exchange, if there is a transcript.
+        closing: the time limit for closing.
+        recorder: records the exchanges of tests, if there is a transcript.
         recording: the recorded answers of the provider.
     """
 
@@ -40,7 +40,7 @@ class RunSettings:
     recording: Recording | None = None
 
     def journal(self, declaration: Declaration) -> Journal:
-        """The leftovers of an adapter, in a file that `pytest-corpus sweep` reads."""
+        """The journal of an adapter's leftover data, in a file that `pytest-corpus sweep` reads."""
         label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
         again = str(os.getpid()) if self.recording is not None else ""  # other runs may have the same id
         name = "-".join(filter(None, (self.run, self.worker, again, label)))

@@ -25,17 +25,17 @@ from pytest_corpus.verdict.ledger import Ledger
 
 
 class UnusableDeclaration(pytest.Collector.CollectError):
-    """A declaration that cannot be tested; in a worker the collection fails."""
+    """A declaration that cannot be tested. In a worker it makes the collection fail."""
 
 
 class RunState:
     """The options and adapters of a run, and its results so far.
 
     Attributes:
-        worker: the input of a worker of xdist; None in any other process.
+        worker: the input of a pytest-xdist worker; None in any other process.
         spending: the calls and tokens that this process may use and has used.
         reported: the place and requirement of each violation.
-        usage_error: a declaration cannot be tested.
+        usage_error: True if a declaration cannot be tested.
         named: the tests that the command line names by their ids.
     """
 
@@ -60,7 +60,7 @@ class RunState:
 
     @property
     def distributes(self) -> bool:
-        """True if this process runs no tests itself but hands them to workers."""
+        """True if this process runs no tests but distributes them to workers."""
         return self.worker is None and self.config.getoption("dist", "no") != "no"
 
     @property
@@ -70,7 +70,7 @@ class RunState:
         return [label or spec for label, spec in declared]
 
     def usage(self, error: DeclarationError) -> Exception:
-        """One clear line; a worker cannot end the run itself and reports it as a collection error."""
+        """A usage error with one clear line. A worker cannot end the run, so it reports a collection error."""
         self.usage_error = True
         text = str(error) if self.options.on_terminal == "full" else error.without_content()
         line = printable(masked(text, secret_values(os.environ)))
@@ -78,22 +78,22 @@ class RunState:
 
     @contextmanager
     def usage_errors(self) -> Iterator[None]:
-        """Turn a declaration that cannot be used into a usage error."""
+        """Convert a declaration that cannot be used into a usage error."""
         try:
             yield
         except DeclarationError as error:
             raise self.usage(error) from None
 
     def unusable_here(self, error: pytest.Collector.CollectError) -> str:
-        """One clear line of a worker in which something cannot be tested that the controller has opened."""
+        """One clear line about an adapter that the controller opened and this worker cannot test."""
         assert self.worker is not None
         return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"
 
     def open(self, adapter: Adapter) -> Adapter:
-        """Open an adapter, unless tests are only to be collected and its components are known.
+        """Open an adapter, unless tests are only collected and its components are known.
 
         Raises:
-            pytest.UsageError, pytest.Collector.CollectError: it cannot be tested.
+            pytest.UsageError, pytest.Collector.CollectError: the adapter cannot be tested.
         """
         if self.config.option.collectonly and (adapter.components or self.options.components):
             adapter.components = adapter.components or self.options.components
@@ -104,5 +104,5 @@ class RunState:
         return adapter
 
     def ledger(self, label: str) -> Ledger:
-        """The ledger of an adapter, which perhaps only a worker knows."""
+        """The ledger of an adapter, which only a worker may know."""
         return self.adapters.at(label).ledger

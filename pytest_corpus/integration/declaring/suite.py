@@ -5,7 +5,7 @@ from typing import Any
 
 
 class Suite:
-    """The conformance suite of one adapter, waiting to be collected where it is assigned."""
+    """The conformance suite of one adapter; pytest collects it in the module that contains it."""
 
     __test__ = False
 

@@ -23,7 +23,7 @@ BUNDLES, CONFORMANCE = "corpus-bundles", "corpus-conformance"
 
 
 def check_spelling(parser: pytest.Parser, arguments: Sequence[str]) -> None:
-    """Refuse an unknown option with our prefix and name a similar one; pytest only says that it does not know it."""
+    """Refuse an unknown option with the suite's prefix and suggest a similar one, which pytest does not do."""
     for argument in parser.parse_known_and_unknown_args(arguments)[1]:
         name = argument.partition("=")[0]
         if name.startswith(PREFIX):
@@ -33,9 +33,9 @@ def check_spelling(parser: pytest.Parser, arguments: Sequence[str]) -> None:
 
 
 def watch(config: pytest.Config) -> None:
-    """Refuse, after the collection, options of the command line without effect.
+    """After the collection, refuse command-line options that have no effect.
 
-    The settings of a project (`addopts`, ini options) may hold options for other runs.
+    Options in the settings of a project (`addopts`, ini file) are allowed, because they may be for other runs.
     """
     words = (str(arg).partition("=")[0] for arg in config.invocation_params.args)
     given = tuple(dict.fromkeys(word for word in words if word.startswith(PREFIX)))

@@ -8,9 +8,9 @@ from pytest_corpus.spec.transports import CONNECTION
 
 
 def read(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, float]:
-    """The connection to an adapter, and the seconds after which a call is abandoned; options win, headers are added.
+    """Read the connection to an adapter, and the time limit of calls. Options win; headers of both are used.
 
-    The table [tool.pytest-corpus] is that in the pyproject.toml next to the ini file, or in pytest's root folder.
+    The table [tool.pytest-corpus] is read from the pyproject.toml next to the ini file or in pytest's root folder.
 
     Raises:
         pytest.UsageError: a setting has an invalid value; the value of a header is not shown.

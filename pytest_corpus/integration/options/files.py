@@ -13,7 +13,7 @@ from pytest_corpus.verdict.deviations import read as read_deviations
 
 
 def dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dialect], Mapping[str, Any]]:
-    """The languages with their probe queries, and the queries that a file gives."""
+    """The languages with their probe queries, and the queries in a given file."""
     if given is None:
         return DIALECTS, {}
     try:
@@ -26,7 +26,7 @@ def dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dia
 
 
 def deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> tuple[Path, tuple[Deviation, ...]]:
-    """The path of the file of deviations, and those that it declares."""
+    """The path of the file of deviations, and the deviations in it."""
     folders = (config.invocation_params.dir, config.rootpath)
     path = folders[0] / given if given else next((f / FILE for f in folders if (f / FILE).exists()), folders[0] / FILE)
     if not path.exists() and (drafting or not given):

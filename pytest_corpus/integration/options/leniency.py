@@ -1,4 +1,4 @@
-"""Options of a project that must not become answers of the adapter: warnings as errors, sockets that are blocked."""
+"""Project settings that must not influence the adapter's answers: warnings as errors, and blocked sockets."""
 
 import builtins
 import gc
@@ -15,7 +15,7 @@ LOOPBACK = ("127.0.0.1", "::1")
 
 
 def lenient_marks(config: pytest.Config) -> Iterator[pytest.MarkDecorator]:
-    """Marks of each test of the suite: warnings are reported, and our own servers can be reached."""
+    """Marks for each test of the suite: warnings are reported, and the suite's servers are reachable."""
     hosts = config.getoption("allow_hosts", None)
     if hosts or config.getoption("disable_socket", False):  # of pytest-socket
         yield pytest.mark.allow_hosts([*LOOPBACK, *(hosts.split(",") if isinstance(hosts, str) else ())])
@@ -25,7 +25,7 @@ def lenient_marks(config: pytest.Config) -> Iterator[pytest.MarkDecorator]:
 
 @contextmanager
 def reported_warnings(config: pytest.Config) -> Iterator[None]:
-    """Report the warnings of the adapter outside of tests; those that are errors too, which raise nothing here."""
+    """Report the adapter's warnings outside of tests, even if the project turns them into errors."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -40,7 +40,7 @@ def reported_warnings(config: pytest.Config) -> Iterator[None]:
 
 
 def _without_errors(config: pytest.Config) -> list[str]:
-    """The filters of warnings that Python and pytest were given, with reports for errors; empty if none is an error."""
+    """The filters of warnings in Python and pytest, with errors turned into reports; empty if none is an error."""
     given = [each for each in sys.warnoptions if _is_valid(each)]
     literal = [*given, *(config.getoption("pythonwarnings", None) or ())]
     every = [*given, *config.getini("filterwarnings"), *literal[len(given) :]]
@@ -55,7 +55,7 @@ def _is_error(warning_filter: str) -> bool:
 
 
 def _is_valid(warning_filter: str) -> bool:
-    """False for one that Python ignored when it started, because it does not know the category."""
+    """False for a filter that Python ignored at its start because its category was unknown."""
     category = [*warning_filter.split(":"), "", ""][2].strip()
     try:
         return not category or hasattr(builtins, category) or bool(pkgutil.resolve_name(category))
@@ -64,7 +64,7 @@ def _is_valid(warning_filter: str) -> bool:
 
 
 def _reporting(warning_filter: str, *, literal: bool) -> str:
-    """A filter of warnings that reports what another one raises; `literal`: its texts are no patterns."""
+    """A filter that reports the warnings for which another one raises; `literal`: its texts are not patterns."""
     action, *rest = warning_filter.split(":")
     if literal and rest:
         rest[0] = re.escape(rest[0].strip())

@@ -1,4 +1,4 @@
-"""Node ids that begin with `corpus` and belong to no file, as arguments of the command line."""
+"""Node ids on the command line that begin with `corpus` and do not belong to a file."""
 
 import os
 import re
@@ -16,14 +16,14 @@ _ID = re.compile(r"corpus(?:\[(?P<label>.+?)\](?=/|$))?(?:/(?P<test>.*))?")
 
 @dataclass(frozen=True, slots=True)
 class NodeId:
-    """A chapter, class or test that was named: of every adapter, or of the one with a label."""
+    """A named chapter, class or test: of every adapter, or of the adapter with a label."""
 
     given: str
     label: str
     test: str
 
     def names(self, label: str, test: str) -> bool:
-        """True if it names a test, which is given without its root."""
+        """True if the id names a test, whose name is given without its root."""
         beginnings = tuple(f"{self.test}{end}" for end in ("::", "[", "/"))
         below = self.test in ("", test) or test.startswith(beginnings)
         return below and self.label in ("", label)
@@ -41,7 +41,7 @@ def repetition_in(name: str) -> int:
 
 
 def take(config: pytest.Config) -> tuple[NodeId, ...]:
-    """Remove the ids from the arguments of a run, because pytest would look for files of that name."""
+    """Remove the ids from the arguments of a run, because pytest would look for files with these names."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return ()
     found = {arg: each for arg in config.args if (each := _read(arg, config))}
@@ -50,7 +50,7 @@ def take(config: pytest.Config) -> tuple[NodeId, ...]:
 
 
 def check(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
-    """The fault of the first id that names none of the known labels and tests; empty if there is none."""
+    """The fault of the first id that does not match a known label and test, or an empty text."""
     every = list(known)
     for each in asked:
         if any(each.names(label, test) for label, test in every):

@@ -1,4 +1,4 @@
-"""The recording of a run's provider, opened as the options say."""
+"""Opens the recording of a run's provider, as the options specify."""
 
 import os
 
@@ -12,7 +12,7 @@ from pytest_corpus.text.atomic_write import obstacle
 
 
 def open_recording(config: pytest.Config, options: Options) -> Recording | None:
-    """The recording of a run, read if there is one. Raises pytest.UsageError if it cannot be used."""
+    """The recording of a run, loaded if it exists. Raises pytest.UsageError if it cannot be used."""
     if options.recording is None:
         return None
     shown = f"--corpus-recording={printable(options.recording.name)}"

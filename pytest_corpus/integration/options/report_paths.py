@@ -1,4 +1,4 @@
-"""The files of reports: one for each adapter, and the one that pytest writes."""
+"""The files of reports: one for each adapter, and the file that pytest writes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from pytest_corpus.reports.formats import FORMATS, JUNIT, suffix_of
 
 
 def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
-    """The path of each adapter's report: with its label if there are several, and a number if labels look alike."""
+    """The path of each adapter's report, with its label if there are several, and a number if labels look alike."""
     if len(labels) < 2:
         return [asked]
     end = len(suffix_of(asked.name, tuple(FORMATS)) or asked.suffix)
@@ -28,10 +28,10 @@ def plain(label: str) -> str:
 def switch_on_junit(config: pytest.Config, reports: Sequence[str]) -> None:
     """Let pytest write the `.junit.xml` among the reports, as with ``--junitxml``.
 
-    pytest's plugin reads the option when it is configured, which is after every plugin that is not its own.
+    pytest's plugin reads the option when it is configured, after all external plugins.
 
     Raises:
-        pytest.UsageError: pytest can write no such file, or another one was asked for.
+        pytest.UsageError: pytest cannot write such a file, or another file was requested.
     """
     paths = dict.fromkeys(path for path in reports if path.lower().endswith(JUNIT))
     given = ", ".join(f"--corpus-report={path}" for path in paths)

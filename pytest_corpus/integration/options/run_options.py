@@ -47,12 +47,12 @@ PRODUCTION = ("production", "prod")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The amount of tests in a run, and the time that each call may take.
+    """The number of tests in a run, and the time limit of each call.
 
     Attributes:
         call_timeout: the default number of seconds until a call is abandoned.
         smoke: run one core test of each requirement.
-        stress: run the load tests too.
+        stress: run load tests too.
     """
 
     name: str
@@ -83,12 +83,12 @@ def on_github(environment: Mapping[str, str]) -> bool:
 
 
 def is_production(environment: Mapping[str, str]) -> bool:
-    """True if the adapter talks to production."""
+    """True if the adapter uses a production environment."""
     return environment.get(ENVIRONMENT, "").strip().lower() in PRODUCTION
 
 
 def refusal(profile: Profile, environment: Mapping[str, str]) -> str:
-    """The reason to refuse a profile in an environment; empty if it may run."""
+    """The reason to refuse a profile in an environment; empty if the profile may run."""
     if not is_production(environment) or profile.smoke:
         return ""
     return (
@@ -105,8 +105,8 @@ class Options:
     """The options of a run.
 
     `edition` is the pinned edition of the schemas, `requirements` the edition of the requirements; `given_dialects` are
-    the probe queries of `dialects` that a file gave; `on_terminal` and `in_files` are the levels of evidence shown
-    there.
+    the probe queries in `dialects` that come from a file; `on_terminal` and `in_files` are the levels of evidence in
+    the terminal and in files.
     """
 
     adapters: tuple[str, ...]
@@ -156,7 +156,7 @@ class Options:
 
 
 def read(config: pytest.Config) -> Options:
-    """The options of a run. Raises pytest.UsageError if an option has an invalid value."""
+    """Read the options of a run. Raises pytest.UsageError if an option has an invalid value."""
     profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))
     if not allowed and (refused := refusal(profile, os.environ)):
@@ -280,7 +280,7 @@ def _edition(name: str | None) -> Edition:
 
 
 def _reports(config: pytest.Config) -> tuple[Path, ...]:
-    """The paths of the reports, except the one that pytest writes."""
+    """The paths of the reports, except the report that pytest writes."""
     declared = [*_several(config, "adapter"), *_several(config, "client")]
     labels = [label or spec for label, spec in map(split_label, declared)]
     taken: dict[str, str] = {}
@@ -328,7 +328,7 @@ def _recording(config: pytest.Config) -> Path | None:
 
 
 def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
-    """The path of a file of lines that the run may write; None without one."""
+    """The path of a file of JSON lines that the run may write; None without one."""
     given = _one(config, name)
     if given is None:
         return None
@@ -341,7 +341,7 @@ def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
 
 
 def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:
-    """The value of an option as a number of the type of its default; `form` says what is valid."""
+    """The value of an option as a number with the type of its default; `form` describes valid values."""
     value = _one(config, name)
     if value is None:
         return usual
@@ -360,7 +360,7 @@ def budget(value: str | None) -> Budget:
 
 
 def shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
-    """The part of the suite, or of each bundle, to run; None for all of it."""
+    """The part of the suite, or of each bundle, that runs; None for all of it."""
     value = _one(config, "shard")
     try:
         return None if value is None else parse_shard(value, most)

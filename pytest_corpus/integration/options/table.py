@@ -1,4 +1,4 @@
-"""The options of the command line and the settings of the ini file."""
+"""The options of the command line and the settings in the ini file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """An option of the command line; `ini` is the type of the setting of the same name, empty if there is none."""
+    """A command-line option; `ini` is the type of the setting with the same name, or empty without one."""
 
     name: str
     metavar: str
@@ -84,7 +84,7 @@ def setting(name: str) -> str:
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Add the options and settings to pytest's."""
+    """Add the options and settings to pytest."""
     group = parser.getgroup("corpus", "Corpus Protocol conformance")
     for option in OPTIONS:
         value = {"metavar": option.metavar} if option.metavar else {}

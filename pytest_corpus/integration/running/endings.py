@@ -1,4 +1,4 @@
-"""The end of a test, and what was seen while it ran."""
+"""The end of a test, and its observations."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from pytest_corpus.verdict.ledger import Outcome, TestRecord
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a test's body: `raised` is the exception that pytest gets, `sighting` the cause of the outcome."""
+    """The end of a test's body: `raised` is the exception for pytest, `sighting` the cause of the outcome."""
 
     outcome: Outcome = "not_assessed"
     undecided: Undecided | None = None
@@ -34,7 +34,7 @@ NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin repl
 
 
 def misled(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
-    """The end of a test at which an endpoint of the author's raised; `full`: with the message of the exception."""
+    """The end of a test in which an endpoint of the author raised; `full` includes the exception's message."""
     lines = [f"{reason}. Nothing that depends on it is judged.", *traceback_of(mistake, secret_values(os.environ))]
     said = masked(mistake.message, secret_values(os.environ)) if full else ""
     text = "\n  ".join([*lines, f"{mistake.type}{f': {said}' if said else ''}"])
@@ -43,9 +43,9 @@ def misled(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a test: its record, how each finding was seen, the secrets to mask, the exception raised.
+    """The result of a test: its record, the sighting of each finding, the secrets to mask, the raised exception.
 
-    `recorded` is for the transcript, and `places` the place of the exchange there that shows each finding.
+    `recorded` is for the transcript; `places` has the place in it of the exchange that shows each finding.
     """
 
     record: TestRecord

@@ -1,4 +1,4 @@
-"""Evidence of a test's findings, taken from its exchanges in the process that ran it."""
+"""Evidence of a test's findings, taken from the exchanges in the process that ran the test."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then 
 class Sighting:
     """A violation of a requirement as a test saw it; `indirect` if it only blocks the test.
 
-    `made` are the exchanges that the test had made or recalled, of which `recalled` were another test's.
+    `made` are the test's exchanges, including cached ones; `recalled` are the cached exchanges of other tests.
     """
 
     requirement: str
@@ -71,25 +71,25 @@ class Sighting:
 
     @property
     def finding(self) -> Finding:
-        """The finding that the record holds."""
+        """The finding for the record."""
         seen = self.violation
         return Finding(self.requirement, seen.expected, seen.got[:200], seen.path[:100], self.indirect)
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange that shows it: the last one of its story, or the one that it was judged on."""
+        """The exchange that shows the violation: the last of its story, or the exchange that it was judged on."""
         story = self.violation.story
         return (story.exchanges or (None,))[-1] if story else self.violation.exchange
 
     @property
     def judged_on(self) -> Sequence[Exchange]:
-        """The last of the calls that it was judged on, if they are several and no story tells of them."""
+        """The last of the calls that the finding was judged on, if there are several and no story contains them."""
         several = len(self.violation.exchanges) > 1 and self.violation.story is None
         return self.violation.exchanges[-MOST_JUDGED:] if several else ()
 
     @property
     def told(self) -> Story | None:
-        """The story of the finding; of a plain read, the last calls that had written what is wrong, or else there."""
+        """The story of the finding. For a read: the last calls that wrote the wrong value, or wrote to the place."""
         if self.violation.story or self.judged_on or self.exchange is None or self._is_write(self.exchange):
             return self.violation.story
         named = [each for each in self.before if not self.violation.about.isdisjoint(strings_of(each.request))]
@@ -104,30 +104,30 @@ class Sighting:
 
     @property
     def before(self) -> list[Exchange]:
-        """The exchanges that the test had made or recalled before the one that shows it; all if that is another's."""
+        """The test's exchanges before the one that shows the finding; all of them if it belongs to another test."""
         if self.violation.story:
             return [each for each in self.violation.story.exchanges if each is not self.exchange]
         return list(itertools.takewhile(lambda each: each is not self.exchange, self.made))
 
     @property
     def writes(self) -> list[Exchange]:
-        """The calls of the test that had written before."""
+        """The earlier writes of the test."""
         place = _namespace(self.exchange)
         return [each for each in self.before if self._is_write(each) and place in (None, _namespace(each))]
 
     def _is_write(self, exchange: Exchange) -> bool:
-        """True if the test wrote something with it."""
+        """True if an exchange of the test is a write."""
         return exchange.op in BY_OP and BY_OP[exchange.op].mutating and exchange not in self.recalled
 
     def answered(self) -> set[str]:
-        """The texts of earlier answers that no earlier request had: of these, a request may repeat one."""
+        """Texts in earlier answers that no earlier request contained; a request may repeat such a text."""
         asked = "\n".join(strings_of([each.request for each in self.before]))
         found = {text for each in self.before for frame in each.frames for text in strings_of(frame.body)}
         return {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
 
     @property
     def reads_what_others_wrote(self) -> bool:
-        """True if the request reads a namespace in which the test itself wrote nothing."""
+        """True if the request reads a namespace to which the test itself wrote nothing."""
         exchange = self.exchange
         return bool(exchange and _namespace(exchange) is not None and not (self.writes or self._is_write(exchange)))
 
@@ -140,10 +140,10 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCapture:
-    """The settings of evidence: `full` includes content; `made_up` says that all requests are the suite's own.
+    """The settings of evidence: `full` includes content; `made_up` is true if the suite made all requests.
 
     `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` includes log records,
-    which are heard if `hears_logs`.
+    which are available if `hears_logs`.
     """
 
     full: bool
@@ -162,7 +162,7 @@ class EvidenceCapture:
         item: pytest.Item,
         rerun: Callable[[pytest.Item, str], str],
     ) -> tuple[Evidence, ...]:
-        """The evidence of each finding of a test; `rerun` gives the command that shows a requirement's again.
+        """The evidence of each finding of a test; `rerun` returns the command that repeats the test of a requirement.
 
         A late report is evidence of the test that made the call.
         """
@@ -208,7 +208,7 @@ class EvidenceCapture:
         )
 
     def _own(self, request: Any, behind: Sighting, secrets: tuple[str, ...]) -> str:
-        """A request of a finding, in which texts that are not the suite's own stand by their length."""
+        """A request of a finding; texts that the suite did not make are replaced by their length."""
         if not self.made_up:
             return shape(request, LONGEST)
         foreign = behind.answered()
@@ -216,7 +216,7 @@ class EvidenceCapture:
         return content(own, secrets, LONGEST, foreign=False)
 
     def _raised(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        """The exception of a call; if an adapter hides the one behind an unplanned error, what to do to see it."""
+        """The exception of a call; if the adapter hides the cause of an unplanned error, advice to make it visible."""
         known, seen = _raised(exchange, secrets), exchange.observed
         is_hidden = self.hears_logs and not (known or exchange.fault or seen.faults or any(seen.logs))
         return UNLOGGED if is_hidden and finding.got.startswith("the error Unavailable") else known
@@ -248,7 +248,7 @@ class EvidenceCapture:
         )
 
     def _answer(self, behind: Sighting, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        """The answer: of a long stream its ends, and the frames around the one at fault."""
+        """The answer; of a long stream, its beginning and end and the frames around the faulty frame."""
         own = {*strings_of([each.request for each in (*behind.before, exchange)])} if self.made_up else set[str]()
         bodies = [frame.body for frame in exchange.frames]
         if not exchange.streaming:
@@ -271,7 +271,7 @@ class EvidenceCapture:
 
 
 def _namespace(exchange: Exchange | None) -> object:
-    """The namespace that a request names; None if it names none."""
+    """The namespace that a request names, or None."""
     args = exchange.request.get("args") if exchange and isinstance(exchange.request, Mapping) else None
     return args.get("namespace") if isinstance(args, Mapping) else None
 
@@ -285,7 +285,7 @@ def context_secrets(request: Any) -> list[str]:
 
 
 def without_secrets(text: str, planted: Iterable[str]) -> str:
-    """A text of a finding, with secrets masked."""
+    """Mask secrets in a text of a finding."""
     return masked(text, (*planted, *secret_values(os.environ))) if text else ""
 
 
@@ -301,9 +301,9 @@ def _fault(exchange: Exchange) -> str:
 
 
 def _raised(exchange: Exchange, secrets: tuple[str, ...]) -> str:
-    """The exception of a call, without its message: the one that escaped, else the one that the log of an error names.
+    """The exception of a call, without its message: the raised exception, or the one in the log of an error.
 
-    A name that a text of the call has, too, is not shown, for that text may be content.
+    A name that also occurs in a text of the call is not shown, because it may be content.
     """
     if exchange.fault is not None:
         return masked(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
@@ -337,7 +337,7 @@ def _count(count: Count, label: Callable[[object], str]) -> str:
 
 
 def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
-    """Further labels; of those with unusual names their number."""
+    """Further labels; labels with unusual names are only counted."""
     named = {name: value for name, value in labels.items() if listed("", [name]) == f" {name}"}
     shown = [f"{name}={label(value)}" for name, value in sorted(named.items())]
     if others := len(labels) - len(named):
@@ -346,14 +346,14 @@ def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
 
 
 def _contents(exchange: Exchange) -> list[str]:
-    """The texts of a request and of its answer; the operation and the model are none of them."""
+    """The texts of a request and of its answer, except operation and model."""
     bodies = [exchange.request, *(frame.body for frame in exchange.frames)]
     found = {*strings_of(bodies)} - {*_named(bodies, ("op", "model"))}
     return [text for text in found if len(text) >= SHORTEST and text not in VOCABULARY]
 
 
 def _named(value: Any, keys: Sequence[str]) -> Iterator[str]:
-    """The strings that stand under some keys in a JSON value."""
+    """The strings under some keys in a JSON value."""
     if isinstance(value, Mapping):
         yield from (item for name, item in value.items() if name in keys and isinstance(item, str))
     if isinstance(value, (list, Mapping)):
@@ -362,7 +362,7 @@ def _named(value: Any, keys: Sequence[str]) -> Iterator[str]:
 
 
 def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
-    """A label as the adapter gave it, unless it holds something secret, or a text of the request or the answer."""
+    """A label of the adapter, unless it contains a secret or a text of the request or the answer."""
     if not isinstance(value, str) or value in VOCABULARY or not is_plain(value):
         return word(value)
     holds_content = any(text in value or (value in text and len(value) > SHORTEST) for text in contents)
@@ -390,10 +390,10 @@ def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> I
 
 
 def _told(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
-    """The lines of a story: its calls, numbered, with their requests as they are shown."""
+    """The calls of a story, numbered, with their requests as they may be shown."""
     return (*story.said.splitlines(), *_numbered(story.exchanges, shown)) if story else ()
 
 
 def _numbered(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
-    """Calls, numbered, with their requests as they are shown."""
+    """Numbered calls, with their requests as they may be shown."""
     return tuple(f"{number}. {_sent(each, shown(each.request))}" for number, each in enumerate(exchanges, 1))

@@ -1,4 +1,4 @@
-"""Hooks that run the tests of a suite and put the outcome into pytest's report."""
+"""Hooks that run the tests of a suite and write the outcome into pytest's report."""
 
 import os
 from collections.abc import Generator, Iterable, Set
@@ -20,7 +20,7 @@ EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execu
 
 
 class ExecutionHooks:
-    """The part of the plugin that is at work while tests run."""
+    """The plugin part that is active while tests run."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -80,11 +80,11 @@ class ExecutionHooks:
 
     @property
     def tests_in_flight(self) -> int:
-        """The number of tests that this process runs at the moment."""
+        """The number of tests that this process currently runs."""
         return self.in_flight.running if self.in_flight is not None else 1
 
     def _several(self) -> InFlight | None:
-        """The runner of several tests at a time; None if each is run in its turn."""
+        """The runner of concurrent tests; None if tests run one by one."""
         options = self.state.options
         obstacles = {
             "a transcript is recorded": options.transcript is not None,
@@ -115,7 +115,7 @@ class ExecutionHooks:
             terminalreporter.write_line(f"--corpus-concurrency={asked or 'auto'}: {line}")
 
     def _following_of(self, item: pytest.Item) -> Iterable[pytest.Item]:
-        """The tests that this process runs after one."""
+        """The tests that this process runs after another test."""
         items = item.session.items
         return items[items.index(item) + 1 :] if item in items else []
 

@@ -1,4 +1,4 @@
-"""The names of other plugins: those that ended a test, and those that may have changed its report."""
+"""The names of other plugins: plugins that ended a test, and plugins that may have changed its report."""
 
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -25,7 +25,7 @@ MOST_CAUSES = 20  # the most exceptions behind each other that are looked at
 
 
 def implementing(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
-    """The names of the other plugins that implement one of some hooks."""
+    """The names of the other plugins that implement at least one of some hooks."""
     found = set()
     for hook in hooks:
         caller = getattr(config.hook, hook, None)
@@ -36,13 +36,13 @@ def implementing(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
 
 
 def suspects(config: pytest.Config, why: str) -> str:
-    """The end of a sentence, with the plugins that may be the reason; empty if there are none."""
+    """The end of a sentence that names the plugins that may be the reason; empty if there are none."""
     names = implementing(config, CHANGING[why])
     return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 
 def that_raised(config: pytest.Config, error: BaseException | None) -> str:
-    """The name of the plugin whose code raised an exception; empty if it was pytest, Python or the suite."""
+    """The plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
     known = dict(_modules(config))
     for module in reversed(list(_frames(error.__traceback__ if error else None))):
         if _package(module) == "pytest_corpus":
@@ -53,7 +53,7 @@ def that_raised(config: pytest.Config, error: BaseException | None) -> str:
 
 
 def outcome_behind(error: BaseException) -> BaseException | None:
-    """The outcome of pytest's that a time limit raised and other code, such as hypothesis, turned into an error."""
+    """The pytest outcome of a time limit that other code, such as hypothesis, turned into an error."""
     seen: BaseException | None = error
     for _ in range(MOST_CAUSES):
         if seen is None or isinstance(seen, OUTCOMES):
@@ -64,13 +64,13 @@ def outcome_behind(error: BaseException) -> BaseException | None:
 
 
 def cause_of_end(config: pytest.Config, error: BaseException) -> str:
-    """The cause of the end of a test that an exception from outside the suite ended."""
+    """The cause of the end of a test that an exception outside of the suite ended."""
     plugin, kind = that_raised(config, error), type(error).__name__
     return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
 
 
 def name_of(config: pytest.Config, module: str, name: str) -> str:
-    """The distribution of a plugin, or its own name."""
+    """The name of a plugin's distribution, or the plugin's name."""
     for plugin, distribution in config.pluginmanager.list_plugin_distinfo():
         if _package(getattr(plugin, "__name__", type(plugin).__module__)) == _package(module):
             return str(distribution.project_name)
@@ -86,7 +86,7 @@ def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
 
 
 def _frames(trace: TracebackType | None) -> Iterator[str]:
-    """The modules through which an exception went, the innermost last."""
+    """The modules that an exception passed, innermost last."""
     while trace is not None:
         yield str(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
@@ -97,7 +97,7 @@ def _package(module: str) -> str:
 
 
 def is_replaced(item: pytest.Item, target: object, arguments: Mapping[str, Any]) -> bool:
-    """True if the arguments of a conformance test differ from the target and the parameters of the suite."""
+    """True if the arguments of a conformance test differ from the suite's target and parameters."""
     parameters = getattr(item, "callspec", None)
     given = parameters.params if parameters is not None else {}
     own = (arguments[name] is value for name, value in given.items() if name in arguments)

@@ -28,7 +28,7 @@ from pytest_corpus.verdict.verdict import counted
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """The line of a failure in pytest's short summary and in JUnit files."""
+    """The line about a failure in pytest's short summary and in JUnit files."""
 
     message: str
     path: str = ""
@@ -36,7 +36,7 @@ class Crash:
 
 
 class FailureText:
-    """The message of a failed test, in the form in which pytest keeps a failure (``report.longrepr``)."""
+    """The message of a failed test, in the form that pytest stores (``report.longrepr``)."""
 
     def __init__(self, text: str, message: str) -> None:
         self.text = text
@@ -51,18 +51,18 @@ class FailureText:
 
 
 def failure(findings: Sequence[Finding], evidence: Sequence[Evidence]) -> str:
-    """The message of a test with these findings."""
+    """The failure message of a test with these findings."""
     return "\n\n".join("\n".join(block(*pair)) for pair in zip(findings, evidence, strict=True))
 
 
 def in_one_line(findings: Sequence[Finding]) -> str:
-    """The first of a test's findings, and how many more there are."""
+    """The first finding of a test, and the number of further findings."""
     more = len(findings) - 1
     return one_line(findings[0]) + (f" (and {more} more)" if more else "")
 
 
 def offered(ledger: Ledger) -> str:
-    """The request builders that a client library offers and lacks; empty for adapters and partial runs."""
+    """The request builders that a client library has and lacks; empty for adapters and partial runs."""
     found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
     asked = {record.test for record in found}
     lacking = {record.test.partition("[")[2].rstrip("]") for record in found if record.outcome == "not_applicable"}
@@ -90,13 +90,13 @@ def present(
     options: Options,
     rerun: Callable[[pytest.Item, str], str],
 ) -> None:
-    """Put the result of a test into pytest's report.
+    """Write the result of a test into pytest's report.
 
     A report that does not match the result is shown as failed or as not assessed.
 
     Args:
-        seen: the exception with which the call ended, as pytest saw it.
-        rerun: gives the command that shows a finding of a test, of a requirement, again.
+        seen: the exception of the call, as pytest saw it.
+        rerun: returns the command that repeats a test for a requirement.
     """
     result = execution.result or execution.not_run()
     record = result.record
@@ -128,7 +128,7 @@ def present(
 
 
 def _ended(result: Result) -> dict[str, Any]:
-    """The members of the line that ends a test in a transcript."""
+    """The members of the transcript line that ends a test."""
     record = result.record
     findings = [{**asdict(finding), **place} for finding, place in zip(record.findings, result.places, strict=True)]
     members = ("component", "requirement", "outcome", "reason", "calls", "duration_s")
@@ -157,7 +157,7 @@ def _evidence(
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
-    """pytest's outcome of a test with this record."""
+    """The outcome in pytest of a test with this record."""
     if record.outcome == "error":
         return "failed"
     if record.findings:
@@ -196,7 +196,7 @@ def _add_properties(
 
 
 def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
-    """The category, letter and word of a test that neither passed nor failed; None for any other."""
+    """The category, letter and word for a test that did not pass and did not fail; None for any other test."""
     if report.when != "call":
         return None
     status = next(map(str, values_of(report, STATUS)), None)
@@ -212,7 +212,7 @@ NOT_REPEATED = frozenset(
 
 
 def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
-    """The command that runs a suite again, without a selection of requirements: `tests`, or the whole suite."""
+    """The command that runs a suite again, with `tests` or all tests, without a selection of requirements."""
     if by_option:
         spec = adapter.declaration.declared
         named = f"{adapter.label}={spec}" if adapter.label != spec else spec
@@ -223,20 +223,20 @@ def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: 
 
 
 def only(requirements: Iterable[str], seed: int) -> str:
-    """The end of a command that runs these requirements alone."""
+    """The end of a command that runs only these requirements."""
     ids = ",".join(dict.fromkeys(requirements))
     chosen = f" --corpus-requirement={ids}" if ids else ""
     return f"{chosen} --corpus-seed={seed}" if seed else chosen
 
 
 def _anchor(adapter: Adapter) -> str:
-    """The file, or the name in it, that declares an adapter; empty if only a worker knows it."""
+    """The file, or the name in it, that declares an adapter; empty if only a worker knows the adapter."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
 
 
 def _settings(config: pytest.Config) -> Iterator[str]:
-    """The options that select pytest's settings file, and our overrides."""
+    """The options that select pytest's settings file, and the overrides."""
     if file := config.option.inifilename:
         yield from ("-c", str(file))
     if root := config.option.rootdir:

@@ -1,4 +1,4 @@
-"""Parts of the process that fixtures and plugins replace, and that tests rest on: clocks, chance, sockets."""
+"""Parts of the process that fixtures and plugins may replace and that tests need: clocks, random numbers, sockets."""
 
 import asyncio
 import os
@@ -51,7 +51,7 @@ def _varies(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of Python's that the adapter and the suite rely on, and a check if another does the same."""
+    """A Python function that the adapter and the suite need, with a check that a replacement behaves alike."""
 
     module: ModuleType
     name: str
@@ -60,12 +60,12 @@ class Function:
 
     @property
     def is_replaced(self) -> bool:
-        """True if something else stands in its place."""
+        """True if the function was replaced."""
         return getattr(self.module, self.name, None) is not self.original
 
     @property
     def is_broken(self) -> bool:
-        """True if something else stands in its place that does not do the same."""
+        """True if the function was replaced by one that behaves differently."""
         if not self.is_replaced:
             return False
         try:
@@ -103,23 +103,23 @@ FORKED = "a plugin (--forked) ran each test in a process of its own, in which th
 
 
 class Surroundings:
-    """The process in which the adapters were opened, to compare with the one that a test runs in."""
+    """The process in which the adapters were opened; it is compared with the process state during a test."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._process, self._environment, self._variables = os.getpid(), environment, dict(environment)
         self._socket, self._connect = socket.socket, socket.socket.connect
 
     def obstacle(self) -> str:
-        """The reason why no test can be judged here; empty if there is none."""
+        """The reason why no test can be judged in this process; empty if there is none."""
         if os.getpid() != self._process:
             return FORKED
         return _said(each for each in FUNCTIONS if each.is_broken)
 
     def excuse(self, sighting: Sighting) -> str:
-        """The reason why a violation may be that of the surroundings; empty if not.
+        """The reason why the process may have caused a violation; empty if it cannot.
 
-        A clock that goes on may still differ from one that the adapter has kept, which explains times and calls that
-        failed. Sockets and variables explain only calls that failed.
+        A replaced clock that advances may still differ from a clock that the adapter stored. This explains wrong times
+        and failed calls. Sockets and variables only explain failed calls.
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
         exchanges = sighting.violation.exchanges

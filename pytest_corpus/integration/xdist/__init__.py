@@ -1,1 +1,1 @@
-"""Distribution over the workers of pytest-xdist."""
+"""Distribution to the workers of pytest-xdist."""

@@ -1,4 +1,4 @@
-"""Hooks of a controller whose workers may find suites, which the controller does not collect."""
+"""Hooks of a controller whose workers may find suites. The controller itself collects none."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from pytest_corpus.integration.declaring.properties import RECORD, values_of
 
 
 class SuiteControllerHooks:
-    """Starts the conformance run as soon as a worker reports a test, or cannot use what a file declares."""
+    """Starts the conformance run once a worker reports a test or cannot use the declaration in a file."""
 
     def __init__(self, start: Callable[[], Any]) -> None:
         self.start = start

@@ -59,8 +59,7 @@ class ValidationMetrics:
             of_case[name] = of_case.get(name, 0) + 1
 
     def get_summary(self) -> dict[str, Any]:
-        """`total_runs`, `total_successes`, `total_failures`, and `avg_duration_ms` of timed validations (0.0 without
-        any)."""
+        """`total_runs`, `total_successes`, `total_failures`, and `avg_duration_ms` of timed ones (or 0.0)."""
         with self._lock:
             succeeded = sum(self.successes.values())
             failed = sum(sum(by_error.values()) for by_error in self.failures.values())
