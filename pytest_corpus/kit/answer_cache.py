@@ -1,9 +1,10 @@
 """The answers that a run has already; and what it takes to tell a replay from a second application (R126)."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, TypeVar
+from zlib import crc32
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, context_of, op_of
@@ -11,7 +12,7 @@ from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.judgement import judging, look_at, reading_apart
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, in_ms, new_trace
+from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, in_ms, new_trace, turned
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.values import same
@@ -111,6 +112,23 @@ def keys_of(request: Any) -> frozenset[str]:
     """The idempotency key of a write; empty if it has none."""
     op, key = BY_OP.get(op_of(request)), (context_of(request) or {}).get("idempotency_key")
     return frozenset([key] if op is not None and op.mutating and isinstance(key, str) else [])
+
+
+ORDERS = 4
+"""One in this number of the kinds of requests has its keys in the opposite order."""
+
+
+def in_order(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
+    """A request with its keys as they stand or in the opposite order, which is the same JSON value.
+
+    It depends on the seed and on the names of its arguments; a replay has another order than what it repeats.
+
+    Args:
+        used: the idempotency keys of the writes that were made.
+    """
+    kind = " ".join([request["op"], *sorted(map(str, request["args"]))])
+    by_seed = (crc32(kind.encode()) + inputs.seed()) % ORDERS == 0
+    return turned(request) if by_seed != bool(keys_of(request) & {*used}) else request
 
 
 def call_with_key(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:

@@ -32,6 +32,13 @@ class Request:
     canaries: Mapping[str, str] = field(default_factory=dict)
 
 
+def turned(value: Any) -> Any:
+    """The same JSON value with the keys of all its objects in the opposite order, which means nothing (RFC 8259)."""
+    if isinstance(value, dict):
+        return {key: turned(each) for key, each in reversed(value.items())}
+    return [turned(each) for each in value] if isinstance(value, list) else value
+
+
 def canary(length: int = 14) -> str:
     """A random text that an adapter cannot produce by accident."""
     return inputs.letters(CANARY_LETTERS, length)

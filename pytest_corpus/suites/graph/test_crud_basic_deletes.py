@@ -107,8 +107,10 @@ def test_deleted_edges_are_gone(graph: Graph) -> None:
     sandbox.remove("edges", "e")
     sandbox.all_lead("a", {"c": values["c"]}, "all but the deleted edge")
     unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
-    words_first = [*map(sandbox.id, vocabulary.filled(vocabulary.INJECTIONS).values())]
-    for ids in ([*words_first, *unknown[len(words_first) :]], unknown):
+    odd = {kind: word for kind, word in vocabulary.WORDS.items() if kind not in (*vocabulary.CONTROLS, "long")}
+    injected = vocabulary.filled(vocabulary.INJECTIONS)
+    for names in ({**injected, **vocabulary.filled(odd)}, injected, {}):
+        ids = [*map(sandbox.id, names.values()), *unknown[len(names) :]]
         reply = sandbox.call("delete_edges", {"ids": [*ids, sandbox.id("f")]})
         if expect.either(reply, *PERMANENT) and not failures(reply.result):
             break
@@ -315,8 +317,13 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
 def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes", way)
-    values = sandbox.put(*(sandbox.node(name, corpus_kind=sandbox.tag + name) for name in "ab"))
-    reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a"}))
+
+    def of_kinds(text: str) -> dict[str, words.Item]:
+        return {name: sandbox.node(name, corpus_kind=f"{sandbox.tag}{name}{text}") for name in "ab"}
+
+    text, nodes = words.put_with_words(sandbox, "nodes", of_kinds)
+    values = [*map(value_of, nodes.values())]
+    reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a{text}"}))
     expect.either(reply, "BadRequest", "NotSupported")
     sandbox.one_shows(values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed")
 
@@ -326,8 +333,12 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
     """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges", "delete_edges")
     values = sandbox.put_named("abc")
-    sandbox.link(*(sandbox.edge("a", name, corpus_kind=sandbox.tag + name) for name in "bc"))
-    reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b"}})
+
+    def of_kinds(text: str) -> dict[str, words.Item]:
+        return {name: sandbox.edge("a", name, corpus_kind=f"{sandbox.tag}{name}{text}") for name in "bc"}
+
+    text, _ = words.put_with_words(sandbox, "edges", of_kinds)
+    reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b{text}"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = {name: values[name] for name in ("bc" if reply.is_error else "c")}
     sandbox.all_lead("a", left, "the edges that do not fit")

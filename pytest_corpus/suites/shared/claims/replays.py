@@ -13,6 +13,7 @@ from pytest_corpus.kit.answer_cache import ReplayProbe, cached, call_with_key, c
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.requests import turned
 from pytest_corpus.redaction import listed
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
@@ -138,10 +139,13 @@ class TestAnswerReplays:
 
 
 def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None = None) -> tuple[list[Any], int]:
-    """The results of a request that is sent twice at once, and how often it reached a slow provider (at `op`)."""
+    """The results of a request that is sent twice at once, and how often it reached a slow provider (at `op`).
+
+    The second time its keys are in another order, which is the same request.
+    """
     provider = subject.client.provider
     plan = provider.plan("slow", op, times=2, delay_ms=SLOW_MS)
-    replies = [Reply(exchange) for exchange in subject.send_all([request, request])]
+    replies = [Reply(exchange) for exchange in subject.send_all([request, turned(request)])]
     provider.clear()
     for reply in replies:
         expect.either(reply, *RETRYABLE)

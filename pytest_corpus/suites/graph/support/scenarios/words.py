@@ -1,6 +1,6 @@
 """Nodes and edges with words that are not tame: written as far as they are taken (R138, R139)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -57,6 +57,23 @@ def _taken(sandbox: Sandbox, kind: str, items: Sequence[Item]) -> list[Item] | N
     return None if len(lost) < len(failed) else [item for at, item in enumerate(items) if at not in lost]
 
 
+def put_with_words(
+    sandbox: Sandbox, kind: str, made: Callable[[str], Mapping[str, Item]]
+) -> tuple[str, Mapping[str, Item]]:
+    """Write `nodes` or `edges` that have a text of many words, or of fewer, or none; the text that is taken (R138).
+
+    Args:
+        made: the items with a text, which may be empty.
+    """
+    for text in vocabulary.held_texts("w"):
+        items = made(text)
+        if len(offer(sandbox, kind, items)) == len(items):
+            return text, items
+    plain = made("")
+    (sandbox.put if kind == "nodes" else sandbox.link)(*plain.values())
+    return "", plain
+
+
 def injected(victim: str) -> dict[str, str]:
     """Labels that delete a node where they are written into the text of a query: the one with this `corpus_key`."""
     delete = f"MATCH (v {{corpus_key: '{victim}'}}) DETACH DELETE v //"
@@ -107,12 +124,14 @@ def put_kinds(sandbox: Sandbox) -> tuple[str, str]:
         "b": (0, {"corpus_size": LARGE, "corpus_true": False}),
         "c": (1, {"corpus_size": LARGE + 1}),
     }
-    odd = (f"x{vocabulary.texts(1, 'w')[0]}", vocabulary.INJECTIONS["condition"])
-    nodes = {name: sandbox.node(name, corpus_kind=odd[at], **more) for name, (at, more) in given.items()}
-    if len(offer(sandbox, "nodes", nodes)) == len(nodes):
-        return odd
-    sandbox.put(*(sandbox.node(name, corpus_kind="xy"[at], **more) for name, (at, more) in given.items()))
-    return "x", "y"
+
+    def kinds(text: str) -> tuple[str, str]:
+        return f"x{text}", vocabulary.INJECTIONS["condition"] if text else "y"
+
+    def of_kinds(text: str) -> dict[str, Item]:
+        return {name: sandbox.node(name, corpus_kind=kinds(text)[at], **more) for name, (at, more) in given.items()}
+
+    return kinds(put_with_words(sandbox, "nodes", of_kinds)[0])
 
 
 def places(home: Sandbox, names: Sequence[str], *, by: str) -> list[tuple[Sandbox, list[str]]]:
