@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -63,9 +63,11 @@ def run_readme(folder: Path) -> str:
 
 
 @contextmanager
-def served(command: Sequence[str], folder: Path) -> Iterator[int]:
+def served(command: Sequence[str], folder: Path, **variables: str) -> Iterator[int]:
     """The port at which a program listens, once it says so; SIGTERM must end it."""
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, text=True, start_new_session=True, env={**os.environ, **variables}
+    ) as process:
         try:
             assert process.stdout is not None
             found = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)\n", process.stdout.readline())
@@ -109,8 +111,17 @@ REFUSALS: dict[str, tuple[int, dict[str, Any]]] = {
 """Requests that never become a call, and the status of the answer."""
 
 
+def completion(body: Mapping[str, Any]) -> tuple[str, bytes]:
+    """The type and the body of a vendor's answer to a chat."""
+    if not body.get("stream"):
+        return "application/json", b'{"choices": [{"message": {"content": "One two."}, "finish_reason": "stop"}]}'
+    deltas: list[dict[str, Any]] = [{"delta": {"content": text}} for text in ("One", " two", ".")]
+    events = [{"choices": [each]} for each in [*deltas, {"delta": {}, "finish_reason": "stop"}]]
+    return "text/event-stream", "".join(f"data: {json.dumps(each)}\n\n" for each in [*events, "[DONE]"]).encode()
+
+
 class Hooks(ThreadingHTTPServer):
-    """A stand-in for the hooks of the suite; with `hangs` the provider never answers.
+    """A stand-in for the hooks of the suite, and for a vendor below `/provider`; with `hangs` that never answers.
 
     Attributes:
         reports: the path and body of each request.
@@ -143,18 +154,22 @@ class _HookHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.reports.append((self.path, body))
-        if self.path.endswith("/provider/reached"):
+        kind, data = "application/json", b"{}"
+        if "/provider/" in self.path:
             self.server.reached.set()
             if self.server.hangs:
                 self.rfile.read(1)
                 self.server.left.set()
                 return
+            if not self.path.endswith("/reached"):
+                kind, data = completion(body)
         else:
             self.server.observed.set()
         self.send_response(200)
-        self.send_header("Content-Length", "2")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(b"{}")
+        self.wfile.write(data)
 
     def log_message(self, *_: Any) -> None:
         """Standard error is for failures."""

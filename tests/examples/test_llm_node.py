@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 from running import EXAMPLES, REFUSALS, WAIT_S, Hooks, ask, copied, end_group, hang_up, run_readme, served
+
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node: apt-get install nodejs")
 
@@ -21,8 +24,14 @@ COMPLETE = {"op": "llm.complete", "ctx": {}, "args": {"messages": MESSAGES}}
 
 
 @pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    with served(["node", "main.js", "--port", "0", "--hooks"], FOLDER) as found:
+def vendor() -> str:
+    """The address of a vendor."""
+    return f"{Hooks().url}/provider"
+
+
+@pytest.fixture(scope="module")
+def port(vendor: str) -> Iterator[int]:
+    with served(["node", "main.js", "--port", "0", "--hooks"], FOLDER, OPENAI_BASE_URL=vendor) as found:
         yield found
 
 
@@ -75,13 +84,14 @@ def test_observed_before_the_answer(port: int) -> None:
     """The provider is reached and the call observed when the answer is there."""
     hooks = Hooks()
     assert ask(port, COMPLETE, X_Corpus_Hooks=hooks.url).status == 200
-    assert [path.removeprefix("/token/7/") for path, _ in hooks.reports] == ["provider/reached", "metrics/observe"]
+    paths = [path.removeprefix("/token/7/") for path, _ in hooks.reports]
+    assert paths == ["provider/v1/chat/completions", "metrics/observe"]
 
 
-def test_reports_to_nobody_in_production() -> None:
+def test_reports_to_nobody_in_production(vendor: str) -> None:
     """Without --hooks no request makes it post anywhere."""
     hooks = Hooks()
-    with served(["node", "main.js", "--port", "0"], FOLDER) as port:
+    with served(["node", "main.js", "--port", "0"], FOLDER, OPENAI_BASE_URL=vendor) as port:
         assert ask(port, COMPLETE, X_Corpus_Hooks=hooks.url).status == 200
     assert hooks.reports == []
 
@@ -148,6 +158,19 @@ def test_cancelled_over_stdio() -> None:
         ended = read()
         assert (ended["id"], ended["frame"]["ok"]) == ("a", False)
         assert hanging.left.wait(WAIT_S)
+
+
+@pytest.mark.slow
+def test_a_proxy_before_its_provider(tmp_path: Path) -> None:
+    """It finds the proxy in its environment; the requests of the suite reach the provider behind it."""
+    upstream, report = ProviderProbe(), tmp_path / "r.json"
+    suite = ["--corpus-adapter=cmd:node main.js --stdio --hooks", f"--corpus-provider-upstream={upstream.url}"]
+    command = [sys.executable, "-m", "pytest", "-q", "-pno:randomly", *suite, f"--corpus-report={report}"]
+    done = subprocess.run(command, cwd=copied("llm-node", tmp_path), capture_output=True, text=True, check=False)
+    calls = upstream.calls()
+    upstream.close()
+    assert json.loads(report.read_text())["verdict"] == "conformant", done.stdout
+    assert calls > 100
 
 
 @pytest.mark.slow

@@ -22,8 +22,8 @@ export class Adapter extends WireHandler {
   };
   streams = { stream: (/** @type {Call} */ call) => this.stream(call) };
   kinds = new Map([
-    ["content_filtered", "ContentFiltered"],
-    ["overloaded", "ModelOverloaded"],
+    ["content_filter", "ContentFiltered"],
+    ["server_is_overloaded", "ModelOverloaded"],
   ]);
 
   /** @param {Provider} provider */
@@ -108,8 +108,8 @@ export class Adapter extends WireHandler {
     const prompt = {
       model: this.model(args),
       messages,
-      maxTokens: args.integer("max_tokens", 0),
-      stopSequences: args.listOf("a string", "stop_sequences"),
+      maxTokens: args.integer("max_tokens", this.provider.leastTokens),
+      stopSequences: args.listOf("a string", "stop_sequences").filter((stop) => stop !== ""),
       sampling: {
         temperature: args.number("temperature", 0, 2),
         top_p: args.number("top_p", 0, 1),
@@ -117,6 +117,9 @@ export class Adapter extends WireHandler {
         presence_penalty: args.number("presence_penalty", -2, 2),
       },
     };
+    if (prompt.stopSequences.length > this.provider.mostStops) {
+      throw args.invalid("stop_sequences", `must be at most ${this.provider.mostStops}`);
+    }
     if (prompt.sampling.top_p === 0) throw args.invalid("top_p", "must be above 0");
     const [most, provided] = [this.provider.contextLength, this.promptTokens(prompt)];
     if (provided > most) {
@@ -142,9 +145,9 @@ export class Adapter extends WireHandler {
     const role = message.text("role");
     if (!ROLES.includes(role)) throw message.invalid("role", `must be one of ${ROLES.join(", ")}`);
     message.optionalText("name");
-    message.optionalText("tool_call_id");
+    const id = message.optionalText("tool_call_id");
     message.listOf("an object", "tool_calls");
-    return { role, content: message.text("content") };
+    return { role, content: message.text("content"), ...(id !== null && { tool_call_id: id }) };
   }
 
   /**

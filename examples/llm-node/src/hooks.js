@@ -4,13 +4,11 @@
  * The suite names the address of its hooks with each request; what is posted has the names of SPECIFICATION 6.4.
  */
 
-import { ProviderFault } from "./errors.js";
-
 /**
  * @typedef {object} Hooks
  * @property {(report: object) => Promise<void>} observe how an operation ended
  * @property {(report: object) => Promise<void>} counter a count
- * @property {(facts: object, signal: AbortSignal) => Promise<void>} reached the provider is about to be called
+ * @property {string} [providerUrl] a stand-in for the provider, which fails as the suite plans
  */
 
 /**
@@ -21,7 +19,6 @@ import { ProviderFault } from "./errors.js";
 export const PRODUCTION = {
   async observe() {},
   async counter() {},
-  async reached() {},
 };
 
 /**
@@ -34,12 +31,7 @@ export function hooksAt(url) {
   return {
     observe: (report) => tell(url, "metrics/observe", report),
     counter: (report) => tell(url, "metrics/counter", report),
-    async reached(facts, signal) {
-      const { fault } = await post(url, "provider/reached", facts, signal);
-      if (!fault) return;
-      const { kind, http_status: status, retry_after_ms: retryAfterMs, message } = fault;
-      throw new ProviderFault({ kind, status, retryAfterMs, message });
-    },
+    providerUrl: `${url}/provider`,
   };
 }
 

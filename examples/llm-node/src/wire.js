@@ -57,14 +57,9 @@ export class Call {
     this.aborting.abort(new WireError("Unavailable", "The call was cancelled"));
   }
 
-  /**
-   * The provider is about to be called.
-   *
-   * @param {string} op
-   * @param {object} [facts]
-   */
-  async reached(op, facts = {}) {
-    await this.hooks.reached({ op, ...this.along, ...facts }, this.signal);
+  /** Where the provider is in a conformance run; undefined in production. */
+  get providerUrl() {
+    return process.env.CORPUS_PROVIDER_PROXY ?? this.hooks.providerUrl;
   }
 
   /**
