@@ -43,11 +43,21 @@ class ProviderFaults:
         op, provider = self.provider_op(name), self._calls.client.provider
         self.can_have(kind)
         options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
-        broken = BROKEN_FORMS[:1] if self.is_tunnelled and self._calls.operation(name).mutating else BROKEN_FORMS
-        forms = [None, *(form for form in broken if kind in FORMS[form])]
+        forms = self._forms(kind, name)
         options.setdefault("form", forms[inputs.next_in_rotation("form") % len(forms)])
         provider.clear()
         return provider.plan(kind, op, **options)
+
+    def _forms(self, kind: str, name: str) -> list[str | None]:
+        broken = BROKEN_FORMS[:1] if self.is_tunnelled and self._calls.operation(name).mutating else BROKEN_FORMS
+        return [None, *(form for form in broken if kind in FORMS[form])]
+
+    def forms(self, kind: str, name: str) -> list[str | None]:
+        """The forms of a failure that differ for an operation; none if the provider has no address."""
+        on_wire = inputs.read("on wire", lambda: self._calls.client.provider.is_on_wire)
+        garbage = [form for form in ("garbage",) if kind in FORMS[form]]
+        found = [*self._forms(kind, name), *garbage]
+        return found if on_wire and len(found) > 1 else []
 
     @property
     def is_tunnelled(self) -> bool:

@@ -44,7 +44,10 @@ OVER_HTTP: Mapping[str, Edits] = {
         (ERRORS, '(("retry-after-ms", 1.0), ("retry-after", 1000.0))', '(("retry-after", 1.0),)'),
     ),
     "429 as unavailable": ((ERRORS, '429: "ResourceExhausted"', '429: "Unavailable"'),),
-    "529 as internal": ((ERRORS, '    504: "Tr', '    529: "BadRequest",\n    504: "Tr'),),
+    "529 as internal": (
+        (ERRORS, '    504: "Tr', '    529: "BadRequest",\n    504: "Tr'),
+        (ADAPTER, ', "overloaded": "ModelOverloaded"', ""),
+    ),
     "503 as auth": ((ERRORS, '    504: "Tr', '    503: "AuthError",\n    504: "Tr'),),
     "502 as bad request": ((ERRORS, '502: "TransientNetwork"', '502: "BadRequest"'),),
     "504 as deadline": ((ERRORS, '504: "TransientNetwork"', '504: "DeadlineExceeded"'),),
@@ -86,7 +89,6 @@ OVER_HTTP: Mapping[str, Edits] = {
         (WIRE_PY, "        except Exception as error:  # noqa: BLE001 - every failure is answered with an envelope\n",
          "        except Exception as error:\n            call.observed = True\n"),
     ),
-    "health raises": (("corpus_wire/provider.py", "            return False\n", "            raise\n"),),
 }  # fmt: skip
 
 TCP = '''

@@ -17,7 +17,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.kit.retries import is_retryable
-from pytest_corpus.spec.errors import BY_KIND, PERMANENT, RESOURCE_SCOPES, TAXONOMY
+from pytest_corpus.spec.errors import AWAY, BY_KIND, PERMANENT, RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, two_tenants
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
@@ -44,6 +44,9 @@ MINUTE_MS = 61_000
 BUDGET_MS = 3_000
 LONGEST_SCOPE = 256
 HINTLESS = ("quota_exhausted", "unavailable", "network")
+BROKEN_STREAMS = [{"form": "unfinished"}, {"form": "reset"}]
+"""The forms of a stream that breaks; clients take the first for the end most often."""
+
 ALL_KINDS = [kind for kinds in REQUIREMENTS.values() for kind in kinds]
 
 
@@ -62,6 +65,9 @@ class TestFaults:
         for name in names:
             expect.failure(struck(subject, name, kind), *classes)
         expect.failure(provider_failure(subject, subject.principal, kind), *classes)
+        for form in subject.faults.forms(kind, subject.principal):
+            away = AWAY if form == "garbage" else ()  # an answer that nobody can read may be the network's
+            expect.failure(struck(subject, subject.principal, kind, form=form), *classes, *away)
         if kind == "content_filtered" and subject.component == "llm":
             is_not_taken_for_a_whole_answer(subject)
 
@@ -219,11 +225,10 @@ class TestStreamFaults:
         if unary.is_error and not unary.is_a(*classes):
             raise NotApplicable(f"the unary call does not make {' or '.join(classes)} of it either")
         if at_chunk is None:
-            stream = provider_failure(subject, subject.principal_stream, kind)
-        else:
-            form = {"form": "unfinished"} if kind == "network" else {}  # what clients take for the end most often
-            stream = struck_at(subject, kind, at_chunk, **form)
-        expect.refusal(stream, *classes)
+            expect.refusal(provider_failure(subject, subject.principal_stream, kind), *classes)
+            return
+        for form in BROKEN_STREAMS if kind == "network" else [{}]:
+            expect.refusal(struck_at(subject, kind, at_chunk, **form), *classes)
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING[::2])
@@ -327,7 +332,7 @@ def struck(
     ctx: Mapping[str, Any] | None = None,
     *,
     sound: Callable[[Reply | StreamReply], bool] | None = None,
-    **options: float,
+    **options: Any,
 ) -> Reply | StreamReply:
     """The answer of an instance whose provider fails; `sound` as in `Subject.with_fault`."""
 
@@ -364,12 +369,13 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: Any)
     if at_chunk is None:
         return struck(subject, name, kind, None, **options)
     subject.faults.provider_op(name)
+    ends = ("unfinished",) if subject.faults.is_tunnelled else ("unfinished", "reset")
 
     def attempt(instance: Subject) -> StreamReply:
         plan, provider = instance.faults.plan(kind, name, at_chunk=at_chunk, **options), instance.client.provider
         before = provider.calls()
         stream = instance.stream(name, instance.requests.long(name))
-        is_cut = plan.form == "unfinished" and plan.on_wire
+        is_cut = plan.form in ends and plan.on_wire
         ended = inputs.read("ended", lambda: is_cut and provider.calls() == before + 1)
         provider.clear()
         if ended and stream.finished:
