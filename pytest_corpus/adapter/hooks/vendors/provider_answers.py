@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Protocol
 
 import aiohttp
@@ -55,6 +55,45 @@ class Forwarded:
             raise
         if note is not None:
             note.end("whole")
+
+
+class Overheard:
+    """An answer that comes now, and is noted to its end, also if the client goes away before it."""
+
+    def __init__(self, ask: Callable[[], Awaitable[aiohttp.ClientResponse]], exchange: ProviderExchange) -> None:
+        self.status, self.headers = 0, _headers(())
+        self.reason: str | None = None
+        self._ask, self._exchange = ask, exchange
+        self._begun: asyncio.Future[aiohttp.ClientResponse] = asyncio.get_running_loop().create_future()
+        self._parts: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+
+    async def listen(self) -> None:
+        """Note the answer, to its end."""
+        try:
+            async with await self._ask() as answer:
+                self._begun.set_result(answer)
+                forwarded = Forwarded(answer, self._exchange)
+                await forwarded.begin()
+                async for part in forwarded:
+                    self._parts.put_nowait(part)
+                self._parts.put_nowait(None)
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            self._parts.put_nowait(error)
+            if not self._begun.done():
+                self._begun.set_exception(error)
+                self._begun.exception()  # the client may have gone away
+        finally:
+            self._exchange.keep()
+
+    async def begin(self) -> None:
+        answer = await asyncio.shield(self._begun)
+        self.status, self.reason, self.headers = answer.status, answer.reason, _headers(answer.headers.items())
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while (part := await self._parts.get()) is not None:
+            if isinstance(part, Exception):
+                raise part
+            yield part
 
 
 PATIENCE_S = 2.0

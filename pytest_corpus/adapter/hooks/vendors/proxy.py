@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,7 +23,13 @@ from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.hooks.http_server import HOST
 from pytest_corpus.adapter.hooks.vendors.api import ENDPOINTS, UNKNOWN
 from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, embedding
-from pytest_corpus.adapter.hooks.vendors.provider_answers import Forwarded, ProviderAnswer, Replayed, handed_on
+from pytest_corpus.adapter.hooks.vendors.provider_answers import (
+    Forwarded,
+    Overheard,
+    ProviderAnswer,
+    Replayed,
+    handed_on,
+)
 from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
 from pytest_corpus.adapter.hooks.vendors.shapes import shape_at
@@ -38,6 +45,13 @@ OpOf = Callable[[str, str, Any], "str | None"]
 
 MAX_REQUEST_BYTES = 64 * 2**20
 CONNECT_S = 30.0
+LISTENING_S = 1.5
+"""The longest wait for the end of answers that are recorded, after the last call."""
+
+UNREACHABLE = {"error": {"message": "the upstream cannot be reached"}}
+STATELESS = ("llm.", "embedding.", "models.")
+"""The operations whose answers depend on nothing that was asked before."""
+
 LONGEST_LINE = 64 * 2**10
 
 _PATHS: Mapping[str, str] = {
@@ -146,24 +160,26 @@ class ProxyServer:
     The path keeps out web pages and other users of the machine: the requests carry the adapter's credentials.
 
     Attributes:
-        url: the address, without a slash at its end; there once it is started.
+        url: the address, without a slash at its end; there once it is started, as the session is.
     """
 
     url: str
+    session: aiohttp.ClientSession
 
     def __init__(self, upstream: Upstream, probe: Planned) -> None:
-        self._upstream, self._probe = upstream, probe
+        self.upstream, self.probe = upstream, probe
         self._token = secrets.token_urlsafe(12)
+        self._listening: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Listen on a free port."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
-        self._session = aiohttp.ClientSession(
+        self.session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=timeout,
             auto_decompress=False,
-            proxy=proxy_of(self._upstream.address),
+            proxy=proxy_of(self.upstream.address),
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
         )
@@ -178,28 +194,37 @@ class ProxyServer:
 
     async def aclose(self) -> None:
         """End every connection."""
+        if self._listening:
+            await asyncio.wait(self._listening, timeout=LISTENING_S)
+        for task in list(self._listening):
+            task.cancel()
+        await asyncio.gather(*self._listening, return_exceptions=True)
         await self._runner.cleanup()
-        await self._session.close()
+        await self.session.close()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         token, _, target = request.raw_path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.partition("?")[0].encode(), self._token.encode()):
             return web.Response(status=404)
-        return await _Request(self._upstream, self._probe, self._session, request, target).carry_out()
+        return await _Request(self, request, target).carry_out()
+
+    def listen(self, listening: Coroutine[Any, Any, None]) -> None:
+        """Go on until an answer that is recorded has ended."""
+        task = asyncio.ensure_future(listening)
+        self._listening.add(task)
+        task.add_done_callback(self._listening.discard)
 
 
 class _Request:
     """One request that passes through."""
 
-    def __init__(
-        self, upstream: Upstream, probe: Planned, session: aiohttp.ClientSession, request: web.BaseRequest, target: str
-    ) -> None:
-        self._upstream, self._probe, self._session = upstream, probe, session
+    def __init__(self, server: ProxyServer, request: web.BaseRequest, target: str) -> None:
+        self._upstream, self._probe, self._server = server.upstream, server.probe, server
         self._request, self._target = request, target
         self._path = target.partition("?")[0]
         known = shape_at(self._path)
         self._endpoint = next((each for (_, form), each in ENDPOINTS.items() if not known and self._is_at(form)), None)
-        self._errors = upstream.errors or known or (self._endpoint.errors if self._endpoint else UNKNOWN)
+        self._errors = self._upstream.errors or known or (self._endpoint.errors if self._endpoint else UNKNOWN)
 
     def _is_at(self, form: str) -> bool:
         """True if the request is for a built-in endpoint, whatever the upstream has before `chat/completions`."""
@@ -216,6 +241,7 @@ class _Request:
         client = ProxyClient(self._request)
         visit = Visit(client, self._probe.arrived, self._errors, self._body, self._endpoint)
         op = op or self._probe.attribution.operation or "(unknown)"
+        self._is_stateless = op.startswith(STATELESS)
         facts |= context_of({name.lower(): value for name, value in self._request.headers.items()})
         try:
             await visit.carry_out(op, facts, partial(self._answer, data))
@@ -245,7 +271,9 @@ class _Request:
             note = self._probe.mistakes.noting()
             headers["Accept-Encoding"] = "identity"  # what is compressed cannot be searched for credentials
             try:
-                exchange = recording.exchange(self._request.method, str(url), self._request.headers, data)
+                exchange = recording.exchange(
+                    self._request.method, str(url), self._request.headers, data, is_stateless=self._is_stateless
+                )
             except MissingAnswer as missing:
                 note(missing)
                 yield stated(400, self._errors.body(Trouble("invalid_request", "not recorded")))
@@ -254,21 +282,27 @@ class _Request:
                 unknown = partial(_note_unknown, note, exchange)
                 yield await self._begun(Replayed(exchange.kept, unknown, is_instant=recording.is_instant))
                 return
-        try:
+        ask = partial(self._ask, url, headers, data)
+        if exchange is not None:
+            overheard = Overheard(ask, exchange)
+            self._server.listen(overheard.listen())
             try:
-                answer = await self._ask(url, headers, data)
+                begun = await self._begun(overheard)
             except (aiohttp.ClientError, OSError, TimeoutError):
-                yield stated(502, {"error": {"message": "the upstream cannot be reached"}})
-                return
-            async with answer:
-                yield await self._begun(Forwarded(answer, exchange))
-        finally:
-            if exchange is not None:
-                exchange.keep()
+                begun = stated(502, UNREACHABLE)
+            yield begun
+            return
+        try:
+            answer = await ask()
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            yield stated(502, UNREACHABLE)
+            return
+        async with answer:
+            yield await self._begun(Forwarded(answer, None))
 
     async def _ask(self, url: URL, headers: CIMultiDict[str], data: bytes) -> aiohttp.ClientResponse:
         """Send a request to the provider."""
-        return await self._session.request(
+        return await self._server.session.request(
             self._request.method,
             url,
             headers=headers,
