@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cli_runs import ran
 from inner_runs import REFERENCE, Project, said
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -103,15 +104,18 @@ def test_a_suite_replays_without_its_provider(
 
     monkeypatch.setenv("CI", "1")
     instant = "--corpus-recording-speed=instant"
-    result = project.run(NAMED, FEW, FILE, instant, "--corpus-report=r.json", "--corpus-report=r.svg")
+    written = ("--corpus-report=r.json", "--corpus-report=r.svg", "--corpus-transcript=t.jsonl")
+    result = project.run_apart(NAMED, FEW, FILE, instant, *written)
     again = project.report()
+    judged = ran("judge", "t.jsonl", "--report", "j.json", cwd=project.path)
+    assert statuses(project.report("j.json")) == statuses(live), judged
     assert (statuses(again), again["runs"]) == (statuses(live), live["runs"]), said(result)
     (provider,) = again["provider"]
     assert provider.startswith(f"recorded {time.strftime('%Y-%m-%d', time.gmtime())} from 127.0.0.1, sha256 ")
     assert "on recorded answers" in (project.path / "r.svg").read_text()
     result.stdout.fnmatch_lines(["*provider: recorded 20*, sha256 *", "*, on recorded answers of the provider"])
 
-    other = "--corpus-requirement=LLM-COMPLETE-1,LLM-STREAM-1"
+    other = "--corpus-requirement=LLM-COMPLETE-1,COM-HEALTH-1"
     result = project.run(NAMED, other, FILE, instant, "--corpus-report=r.json")
     missing = [each for each in project.report()["requirements"] if each["status"] == "not_assessed" and each["tests"]]
     assert missing, said(result)
