@@ -47,8 +47,8 @@ ROWS = {
     "vector": ("late_adapters:late_vector_metrics", f"{REFERENCE}:vector", 1.2),
     "graph": ("late_adapters:late_graph_metrics", f"{REFERENCE}:graph", 1.2),
     "stdio": (served("late_adapters:very_late_metrics"), served(f"{REFERENCE}:llm"), 1.2),
-    "vector-writes": ("lateness:Vector", f"{REFERENCE}:vector", 3.0),
-    "graph-writes": ("lateness:Graph", f"{REFERENCE}:graph", 3.0),
+    "vector-writes": ("lateness:Vector", f"{REFERENCE}:vector", 1.2),
+    "graph-writes": ("lateness:Graph", f"{REFERENCE}:graph", 1.2),
 }
 """By name, the late adapter, the prompt one, and the limit of the ratio."""
 
