@@ -5,7 +5,8 @@ import shlex
 import sys
 import threading
 from collections import Counter
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from inner_runs import Project, options, said, statuses, violated
@@ -18,7 +19,7 @@ from pytest_corpus.integration.running import in_flight
 from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight
 from pytest_corpus.integration.running.width import Width
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.spec.components import COMPONENTS
 
 FEW = "LLM-COMPLETE-*,LLM-STREAM-*,LLM-MODEL-*,COM-CTX-*,COM-ERR-*,COM-CONC-1"
@@ -172,6 +173,25 @@ def test_what_was_sent_in_company_is_not_sent_again() -> None:
     assert tests.doubts(attempt)
     attempt.unoffered = NotApplicable("too large")  # asked of facts that were found out alone
     assert not tests.doubts(attempt)
+
+
+@pytest.mark.parametrize("reopened", [True, False])
+def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.MonkeyPatch, reopened: bool) -> None:
+    """If the adapter blocks and is opened anew, what other tests have written in its memory is lost."""
+    tests, instance = InFlight(Width(4), may_be_cut_short=False), SimpleNamespace(generation=1)
+    attempt, other = [Attempt(cast("pytest.Function", None)) for _ in range(2)]
+    other.part.exchanges.append(Exchange({}, False))
+    tests._running |= {attempt, other}
+
+    def lose(*_: object) -> None:
+        instance.generation += reopened
+        raise Violation("a node", "none")
+
+    monkeypatch.setattr(tests, "_attempt", lose)
+    body, subject = SimpleNamespace(go_on=int), SimpleNamespace(client=SimpleNamespace(instance=instance))
+    tests._carry_out(attempt, cast("Any", body), cast("Any", subject))
+    assert attempt.violation is not None
+    assert (attempt.beside is None) is reopened
 
 
 def test_calls_that_disturb_each_other_are_one_finding(project: Project) -> None:

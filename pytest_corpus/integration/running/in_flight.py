@@ -103,7 +103,8 @@ class Attempt:
         unoffered: the reason why it does not apply.
         failed: it ended in another way than success, or that the requirement does not apply.
         violation: the violation that it met.
-        beside: the last exchange of another test that was in flight then.
+        beside: the last exchange of another test that was in flight then; None if the adapter was opened anew, and what
+            was written is gone.
     """
 
     item: pytest.Function
@@ -332,6 +333,7 @@ class InFlight:
         return True
 
     def _carry_out(self, attempt: Attempt, body: Body, subject: Subject) -> None:
+        generation = subject.client.instance.generation
         try:
             body.go_on()
             started = Clock.monotonic()
@@ -349,7 +351,8 @@ class InFlight:
         except BaseException:  # noqa: BLE001 - whatever it is, the test shows it again alone
             attempt.failed = True
         finally:
-            attempt.beside = self._last_of_another(attempt)
+            if subject.client.instance.generation == generation:
+                attempt.beside = self._last_of_another(attempt)
             self._running.discard(attempt)
             self._fill()
             attempt.over.set()
