@@ -84,10 +84,10 @@ def followed(component: str) -> tuple[Way, Way]:
         sending, audit = Way(), Way()
         for _ in range(2):
             subject.call(subject.principal)
-            list(subject.audit())
+            list(subject.auditor.audit())
         subject.begin()
         sending.follow(lambda: subject.call(subject.principal))
-        audit.follow(lambda: list(subject.audit()))
+        audit.follow(lambda: list(subject.auditor.audit()))
         return sending, audit
     finally:
         client.close()

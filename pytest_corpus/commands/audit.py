@@ -61,7 +61,7 @@ def run(given: argparse.Namespace) -> int:
 def _findings(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
     """Yield the violations of each exchange, checked separately."""
     for where, exchange in exchanges:
-        for requirement, violation in subject.findings(exchange):
+        for requirement, violation in subject.auditor.findings(exchange):
             if requirement in catalogue():
                 found = {"requirement": requirement, "level": catalogue()[requirement].level, "exchange": where}
                 said = {"expected": violation.expected, "got": violation.got, "path": violation.path}

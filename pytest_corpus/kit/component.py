@@ -1,11 +1,12 @@
 """One component of the adapter under test, as the suites speak to it."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.fault_plan import is_failing
@@ -13,19 +14,20 @@ from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.turns import Place
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import ReplayProbe, are_replayed, in_order, keys_of
-from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings, seen_in
+from pytest_corpus.kit.audit.auditor import ComponentAuditor
+from pytest_corpus.kit.audit.exchanges import FINITE
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
 from pytest_corpus.kit.expect import works
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.judgement import note_check, note_held, reading_apart
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Outage
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store.settling import Settle, Settling, postponed
+from pytest_corpus.kit.store.store import Store
 from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
@@ -39,6 +41,19 @@ MOST_FRESH = 3
 """The most additional instances that are open at once: a factory may open a pool of connections each time."""
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the parts of a component are made by, each from the component."""
+
+    requests: Callable[[Any], Requests]
+    shared: Callable[[], Shared] = Shared
+    faults: Callable[[Any], ProviderFaults] = ProviderFaults
+    prerequisites: Callable[[Any], Prerequisites] = Prerequisites
+    settling: Callable[[Any], Settling] = Settling
+    store: Callable[[Any], Store] = Store
+    auditor: Callable[[Any], ComponentAuditor] = ComponentAuditor
+
+
 class Subject(Target):
     """Sends requests of one component and reads the answers. Components subclass it with their requests."""
 
@@ -47,14 +62,9 @@ class Subject(Target):
     principal_stream = ""
     checked = ""
     """The requirement that says that arguments of the wrong types are refused by the principal operation."""
-    content: tuple[str, ...] = ()
-    """The keys of a chunk that carry data; a chunk where all are empty is a keep-alive."""
 
-    shared_type: type[Shared] = Shared
-    requests_type: Callable[[Any], Requests]
-    faults_type: Callable[[Any], ProviderFaults] = ProviderFaults
-    prerequisites_type: Callable[[Any], Prerequisites] = Prerequisites
-    settling_type: Callable[[Any], Settling] = Settling
+    parts: ClassVar[Parts]
+    auditor: ComponentAuditor
     shared: Shared
     requests: Requests
 
@@ -62,17 +72,18 @@ class Subject(Target):
         self, client: AdapterClient, capabilities: Capabilities, settings: Settings, shared: Shared | None = None
     ) -> None:
         self.client, self.capabilities, self.settings = client, capabilities, settings
-        self.shared = self.shared_type() if shared is None else shared
+        self.shared = self.parts.shared() if shared is None else shared
         self.main, self.retries = self, Retries(self)
-        self.requests = self.requests_type(self)
-        self.faults = self.faults_type(self)
-        self.prerequisites = self.prerequisites_type(self)
-        self.settling = self.settling_type(self)
-        self.editions, self._fresh = set(EDITIONS), list[AdapterClient]()
+        self.requests = self.parts.requests(self)
+        self.faults = self.parts.faults(self)
+        self.prerequisites = self.parts.prerequisites(self)
+        self.settling = self.parts.settling(self)
+        self.store = self.parts.store(self)
+        self.auditor = self.parts.auditor(self)
+        self._fresh = list[AdapterClient]()
         self.other_component: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried = set[str]()
-        self.unsettled: deque[Exchange] = deque()
 
     # -- as the run sees it ------------------------------------------------------------------------------
 
@@ -81,6 +92,7 @@ class Subject(Target):
         return self.client.meter.total_calls
 
     def begin(self, *, unlearn: bool = False) -> None:
+        self.store.release(unlearn=unlearn)
         super().begin()
         if unlearn:
             self.shared.unlearn()
@@ -112,44 +124,6 @@ class Subject(Target):
                 self._tried.add(name)
                 self.works(name)
 
-    def audit(self, *, is_last: bool = False) -> Iterator[Finding]:
-        """The violations in the exchanges of the current test, and in late reports of earlier ones."""
-        for exchange in list(self.client.part.exchanges):
-            if exchange.component not in ("", self.component):
-                continue  # another component's own tests judge it
-            self.editions &= editions(exchange)
-            if exchange not in self.client.part.recalled:
-                settled = exchange.observed.is_settled
-                if not settled:
-                    self.unsettled.append(exchange)
-                yield from self.judged(exchange, with_reports=settled)
-        if is_last and self.unsettled:
-            self.client.late.settle()
-        while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
-            exchange = self.unsettled.popleft()
-            yield from seen_in(exchange, report_findings(exchange, self._context))
-
-    @property
-    def _context(self) -> AuditContext:
-        has_metrics, hears_logs = "metrics" in self.client.hooks, self.client.hears_logs
-        return AuditContext(self.component, self.settings.edition, has_metrics, hears_logs)
-
-    def judged(self, exchange: Exchange, *, with_reports: bool) -> list[Finding]:
-        """The findings of an exchange, which is audited once after its last report has come."""
-        if exchange.findings is not None:
-            return exchange.findings
-        settled = exchange.observed.is_settled
-        found = [*seen_in(exchange, self.findings(exchange, with_reports=with_reports))]
-        exchange.findings = found if settled else None
-        return found
-
-    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
-        """Everything that an exchange breaks, as (requirement id, violation); its reports only if asked for."""
-        yield from audit(exchange, self._context, with_reports=with_reports)
-        judge = self.audit_chunk if exchange.streaming else self.audit_payload
-        for data in data_of(exchange, self.component):
-            yield from judge(exchange.op.partition(".")[2], data)
-
     # -- requests --------------------------------------------------------------------------------------
 
     def operation(self, name: str) -> Operation:
@@ -180,6 +154,20 @@ class Subject(Target):
     @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
         """Send anything at all to `handle`, again if it fails for a reason that may pass (R114)."""
+        request = self.store.prepared(request)
+        fresh = self.store.foresee(request)
+        try:
+            reply = self._answer_to(request, **options)
+        except UNCALLABLE:
+            self.store.forget(fresh)
+            raise
+        except Outage:
+            self.store.answered(request, is_success=False)
+            raise
+        self.store.settle(request, reply, fresh)
+        return reply
+
+    def _answer_to(self, request: Any, **options: Any) -> Reply:
         settled = self.settling.awaited(request)
 
         def attempt(waited_s: float) -> Reply:
@@ -211,7 +199,9 @@ class Subject(Target):
     @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         """Send unary requests all at once; those that fail for a reason that may pass again, all at once, too."""
-        settled = [self.settling.awaited(request) for request in requests]
+        prepared = [self.store.prepared(request) for request in requests]
+        fresh = [self.store.foresee(request) for request in prepared]
+        settled = [self.settling.awaited(request) for request in prepared]
         found: dict[int, Exchange] = {}
 
         def attempt(waited_s: float) -> list[Exchange]:
@@ -230,10 +220,12 @@ class Subject(Target):
         try:
             answers = self.retries.answered(op_of(requests[0]) if requests else "", attempt, failing)
             self.outages.interruptions += sum(map(is_passing, answers))
-            return answers
         finally:
             for request in settled:
                 self.settling.note(request)
+        for request, exchange, new in zip(prepared, answers, fresh, strict=True):
+            self.store.settle(request, Reply(exchange), new, alone=False)
+        return answers
 
     def call(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
@@ -271,14 +263,6 @@ class Subject(Target):
         """Two plain writes that tell a replay from a second application. Raises NotApplicable if nothing is stored."""
         raise NotApplicable(f"{self.component} stores nothing")
 
-    def relieve(self, _reply: Reply | StreamReply) -> bool:
-        """True if the suite gave back something at the adapter because an answer says that it is full."""
-        return False
-
-    def is_full(self, _reply: Reply | StreamReply) -> bool:
-        """True if an answer says that a quota for what the suite writes is used up (R115)."""
-        return False
-
     def require(self, *names: str) -> None:
         """Go on only where these operations are offered and answer a plain request, as `Prerequisites.require`."""
         self.prerequisites.require(*names)
@@ -290,23 +274,6 @@ class Subject(Target):
     def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
         """The operations that are offered and work, of some or of all."""
         return (name for name in (self.operations() if names is None else names) if self.works(name))
-
-    # -- what holds for every answer -------------------------------------------------------------------
-
-    def audit_payload(self, name: str, result: Any) -> Iterator[Finding]:
-        """The violations in the result of an operation, as (requirement id, violation)."""
-        raise NotImplementedError
-
-    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[Finding]:
-        """The violations in a chunk besides those of its schema, as (requirement id, violation)."""
-        raise NotImplementedError
-
-    def has_content(self, frame: Any) -> bool:
-        """True if a frame of a stream carries data or ends it; any other one is a keep-alive (R4)."""
-        chunk = frame.get("chunk") if isinstance(frame, Mapping) else None
-        if not isinstance(chunk, Mapping):
-            return True
-        return chunk.get("is_final") is True or any(chunk.get(key) for key in self.content)
 
     def models(self) -> tuple[str, ...]:
         """The listed models. Raises NotApplicable if capabilities list none, so the set is open (R13)."""
@@ -350,7 +317,7 @@ class Subject(Target):
     def of_a_test(self) -> list[tuple[Place, Any]]:
         """The attributes that belong to the test at hand but hang on what all tests share, each as a test begins."""
         return [
-            ((self, "editions"), set(EDITIONS)),
+            ((self.auditor, "editions"), set(EDITIONS)),
             ((self, "_fresh"), []),
             ((self.shared, "actions"), type(self.shared.actions)()),
             ((self.retries, "probing"), False),
@@ -360,6 +327,9 @@ class Subject(Target):
     @property
     def settle(self) -> Settle:
         return self.settling.known
+
+    def tidy(self) -> None:
+        self.store.tidy()
 
     # -- what was seen ---------------------------------------------------------------------------------
 
@@ -385,7 +355,7 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, cla
     if claim:
         works(reply, claim)
     with_reports = is_reported(requirement) or reply.exchange.observed.is_settled
-    found = dict(reversed(subject.judged(reply.exchange, with_reports=with_reports)))
+    found = dict(reversed(subject.auditor.judged(reply.exchange, with_reports=with_reports)))
     if requirement in found:
         raise found[requirement]
     operation = BY_OP.get(reply.exchange.op)

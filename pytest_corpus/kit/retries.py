@@ -215,7 +215,7 @@ class Retries:
         for pause_s in BUILDING_S if builds and not familiar else PAUSES_S:
             if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._is_hopeless:
                 break
-            if not self._calls.relieve(made[-1][0]) and not self._pause(made[-1], 0.0 if familiar else pause_s):
+            if not self._calls.store.relieve(made[-1][0]) and not self._pause(made[-1], 0.0 if familiar else pause_s):
                 break
             answer = attempt(inputs.monotonic() - begun)
             if not (left := failing(answer)):
@@ -223,7 +223,7 @@ class Retries:
             made.append(left)
         while not self._is_hopeless:
             works = self._works(op, made[-1])
-            if not works and any(map(self._calls.is_full, made[-1])):
+            if not works and any(map(self._calls.store.is_full, made[-1])):
                 raise Full(f"a quota is used up: {made[-1][0]}")
             if works and hint_s(made[-1][0]) is None:
                 break

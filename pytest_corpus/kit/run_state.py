@@ -13,6 +13,7 @@ from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import Journal
 from pytest_corpus.kit.store.settling import Settle
+from pytest_corpus.kit.store.store import Thing, Written
 from pytest_corpus.redaction import PREFIX
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 
@@ -111,6 +112,7 @@ class Shared:
         obstacles: by operation, the reason why it cannot be relied on; None if it can.
         actions: the actions of the current test.
         settle: the time that writes take to become visible, and the places that were written to.
+        written: what was written, unless it is known not to be there.
         cached: answers, with the exchanges that were made, the actions of the test, and the exchanges that it read
             (`kit/answer_cache.py`).
         provider_ops: by operation, the ops at which a plain request reaches the provider.
@@ -126,6 +128,7 @@ class Shared:
     settle: Settle = field(default_factory=Settle)
     actions: Actions = field(default_factory=Actions)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
+    written: dict[Thing, Written] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)

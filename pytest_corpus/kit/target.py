@@ -1,7 +1,8 @@
 """The subject of the tests as the run sees it, and the conditions under which a test runs."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
@@ -22,16 +23,30 @@ FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
 """Requirements that can be decided although capabilities do not answer, besides those of transports."""
 
 
-class Target:
-    """The subject of the tests, as every test begins and ends with it; by default it calls and writes nothing.
+class Auditor:
+    """Judges what was exchanged in a test, for any purpose; by default nothing was.
 
     Attributes:
         editions: the schema editions that everything that was successful in the current test is valid under.
         unsettled: the exchanges of tests that are over whose reports may still come.
     """
 
-    editions: set[str]
-    unsettled: Sequence[Exchange] = ()
+    def __init__(self) -> None:
+        self.editions = set(EDITIONS)
+        self.unsettled: deque[Exchange] = deque()
+
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:  # noqa: ARG002
+        """The violations in everything that was exchanged in the current test.
+
+        The reports of its calls may come late: they are judged after a later test, or now if it `is_last`.
+        """
+        yield from ()
+
+
+class Target:
+    """The subject of the tests, as every test begins and ends with it; by default it calls and writes nothing."""
+
+    auditor: Auditor
 
     @property
     def part(self) -> Part:
@@ -58,34 +73,12 @@ class Target:
         """What is known of the time after which a write shows (R46)."""
         return Settle()
 
-    @property
-    def holds_much(self) -> bool:
-        """True if what tests wrote has to be deleted before others are begun."""
-        return False
-
-    @property
-    def keeps_apart(self) -> bool:
-        """True if what one test writes lies apart from what another looks at."""
-        return True
-
-    @property
-    def most_in_flight(self) -> int | None:
-        """The number of tests in flight that the store has room for; None if that is not limited."""
-        return None
-
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
 
-    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:  # noqa: ARG002
-        """The violations in everything that was exchanged in the current test, for any purpose.
-
-        The reports of its calls may come late: they are judged after a later test, or now if it `is_last`.
-        """
-        yield from ()
-
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is learnt here
         """Forget the test before; `unlearn`: also what was found out of the adapter."""
-        self.editions = set(EDITIONS)
+        self.auditor.editions = set(EDITIONS)
 
     def close_fresh(self, *, is_last: bool = False) -> None:
         """Close what was opened for the current test alone, or also what tests share if it `is_last`."""

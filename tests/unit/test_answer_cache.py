@@ -40,7 +40,7 @@ def test_an_answer_is_asked_for_once(llm: LLM) -> None:
     llm.begin()
     assert plain(llm, "health") is first
     assert (llm.calls, llm.part.exchanges, llm.part.made) == (1, [first.exchange], [])
-    assert list(llm.audit()) == []
+    assert list(llm.auditor.audit()) == []
 
 
 def test_within_a_test_it_is_no_other_exchange(llm: LLM) -> None:

@@ -6,6 +6,8 @@ What is too large today stands in a list with its reason; a list may only become
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -116,6 +118,53 @@ def test_no_class_has_many_methods() -> None:
 def lines_of(path: Path) -> int:
     """The number of lines of a file."""
     return len(path.read_text("utf-8").splitlines())
+
+
+MOST_INHERITED = 25
+"""The public names that a class inherits within the package: its parts are attributes, not ancestors."""
+
+INHERITING: dict[str, int] = {
+    "reference.graph.adapter:ReferenceGraph": 112,
+    "reference.vector.adapter:ReferenceVector": 111,
+    "reference.graph.batches:Batches": 88,
+    "reference.embedding.adapter:ReferenceEmbedding": 84,
+    "reference.llm.adapter:ReferenceLLM": 77,
+    "suites.embedding.support.component:Embedding": 75,
+    "suites.llm.support.component:LLM": 72,
+    "reference.vector.search:Search": 67,
+    "suites.embedding.support.requests:EmbeddingCalls": 62,
+    "suites.llm.support.capabilities:LLMCapabilities": 59,
+    "suites.graph.support.component:Graph": 55,
+    "suites.vector.support.component:Vector": 54,
+    "suites.llm.support.capabilities:Windows": 53,
+    "suites.embedding.support.texts:Texts": 53,
+    "reference.vector.namespaces:Namespaces": 51,
+    "suites.vector.support.capabilities:VectorCalls": 41,
+    "suites.graph.support.capabilities:GraphCapabilities": 41,
+    "reference.graph.writes:Writes": 38,
+    "reference.vector.arguments:VectorRequests": 35,
+    "suites.graph.support.sandbox:Sandbox": 33,
+    "reference.foundation:ReferenceAdapter": 29,
+    "reference.llm.arguments:Arguments": 28,
+}
+"""Classes that inherit more, and how many."""
+
+
+def inherited_names(made: type) -> set[str]:
+    """The public names of a class's ancestors in the package."""
+    own = [each for each in made.__mro__[1:] if each.__module__.startswith("pytest_corpus.")]
+    return {name for each in own for name in (*vars(each), *inspect.get_annotations(each)) if not name.startswith("_")}
+
+
+def test_no_class_inherits_many_names() -> None:
+    """Where a name comes from is found at once; what is too much today may only become less."""
+    found: dict[str, int] = {}
+    for name in filter(None, modules()):
+        if not is_test(name) and any(isinstance(node, ast.ClassDef) for node in tree_of(name).body):
+            for made in vars(importlib.import_module(f"pytest_corpus.{name}")).values():
+                if isinstance(made, type) and made.__module__ == f"pytest_corpus.{name}":
+                    found[f"{name}:{made.__name__}"] = len(inherited_names(made))
+    assert {name: many for name, many in found.items() if many > MOST_INHERITED} == INHERITING
 
 
 OTHERS = ("_pytest", "hypothesis.internal", "ctypes")

@@ -191,7 +191,7 @@ def test_no_finding_of_an_answer_shows_it(subject: Subject, where: str) -> None:
                 {"op": f"llm.{'stream' if streaming else 'complete'}", "ctx": {}, "args": {}}, streaming
             )
             exchange.frames.append(Frame(ANSWERS[where](secret), 10, 0.0))
-            told = [str(violation) for _, violation in subject.findings(exchange)]
+            told = [str(violation) for _, violation in subject.auditor.findings(exchange)]
             told += [str(Reply(exchange)), str(StreamReply(exchange))]
             found += len(told) > 2
             assert not [text for text in told if secret in text]
@@ -216,7 +216,7 @@ def test_no_finding_of_metrics_shows_it(subject: Subject, where: str) -> None:
             exchange = Exchange({"op": "llm.stream", "ctx": {}, "args": {}}, streaming=True)
             exchange.frames.append(Frame(error(error=secret) if failed else frame(), 10, 0.0))
             exchange.observed.observations, exchange.observed.counts = sink.observations, sink.counts
-            told = [str(violation) for _, violation in subject.findings(exchange)]
+            told = [str(violation) for _, violation in subject.auditor.findings(exchange)]
             found += len(told)
             assert not [text for text in told if secret in text]
     assert found
@@ -230,14 +230,14 @@ def test_a_code_that_is_no_text(subject: Subject, code: Any) -> None:
     exchange = Exchange({"op": "llm.complete", "ctx": {}, "args": {}}, streaming=False)
     exchange.frames.append(Frame(success(), 10, 0.0))
     exchange.observed.observations = sink.observations
-    assert "COM-OBS-6" in {requirement for requirement, _ in subject.findings(exchange)}
+    assert "COM-OBS-6" in {requirement for requirement, _ in subject.auditor.findings(exchange)}
 
 
 def test_a_fault_names_the_type_alone(subject: Subject) -> None:
     """The text of an exception is nowhere."""
     exchange = Exchange({"op": "llm.complete", "ctx": {}, "args": {}}, streaming=False)
     exchange.fault = CallFault("raised", type_name(ValueError(SECRETS[0])))
-    assert [str(violation) for _, violation in subject.findings(exchange)] == [
+    assert [str(violation) for _, violation in subject.auditor.findings(exchange)] == [
         "expected an envelope, whatever happens; got the exception ValueError"
     ]
 

@@ -257,7 +257,7 @@ def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> s
     refused_s = answered_s if refused_s is None else refused_s
     waiting_s = share * (cost.answered * answered_s + (CALLS[name] - cost.answered) * refused_s)
     alone_s = share * cost.base_s + waiting_s
-    limits = (asked, subject.capabilities.limit("concurrency"), subject.most_in_flight)
+    limits = (asked, subject.capabilities.limit("concurrency"), subject.store.most_in_flight)
     width = min(MOST_IN_FLIGHT, *(limit for limit in limits if limit is not None))
     several_s = share * (cost.base_s + cost.in_a_row * answered_s) + waiting_s / width
     took = f"an answer takes {answered_s:.3g} s, a refusal {refused_s:.3g} s"
@@ -269,7 +269,7 @@ def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> s
 def may_be_in_flight(subject: Subject) -> bool:
     """True if no known fact prevents the tests of a component from running concurrently."""
     client = subject.client
-    return subject.keeps_apart and client.remote is None and not client.provider.is_on_wire
+    return subject.store.keeps_apart and client.remote is None and not client.provider.is_on_wire
 
 
 def _seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:

@@ -172,7 +172,7 @@ class Adapter:
             if (seconds := target.settle.seconds) is not None:
                 missed = {component: target.settle.missed_s} if target.settle.missed_s else {}
                 self.ledger.settled({component: seconds}, missed)
-            if target.unsettled:
+            if target.auditor.unsettled:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:
                 if self.client is not None:

@@ -156,7 +156,7 @@ class TestExecution:
     def _shows_nothing(self, attempt: Attempt, observed: Observed) -> bool:
         """Audit what a test exchanged that was begun before its turn; False if there is anything to be found."""
         begin_part(attempt.part)
-        self.target.editions = attempt.editions
+        self.target.auditor.editions = attempt.editions
         before = self._reported.copy()
         self._observe(None, observed)
         if not observed.sightings:
@@ -363,12 +363,12 @@ class TestExecution:
         if own and not own.indirect:
             self._add(own, observed)
         whole = self._is_last or self._recorded is not None  # a transcript has all reports of a test with the test
-        for requirement, violation in self.target.audit(is_last=whole):
+        for requirement, violation in self.target.auditor.audit(is_last=whole):
             if not self._is_reported(requirement) and requirement in catalogue():
                 self._add(Sighting(requirement, violation), observed)
-        for exchange in self.target.unsettled:
+        for exchange in self.target.auditor.unsettled:
             exchange.origin = exchange.origin or self.item
-        observed.editions &= frozenset(self.target.editions)
+        observed.editions &= frozenset(self.target.auditor.editions)
         # An audit says more of what blocks a test. If capabilities do not answer, one of the foundations says why.
         if own and own.indirect:
             known = FOUNDATIONS if own.requirement == CAPABILITIES else (own.requirement,)

@@ -158,15 +158,15 @@ class InFlight:
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
         self.width.limit(target.capabilities)
-        if target.most_in_flight is not None:
-            self.width.narrow(target.most_in_flight, "so many have a namespace (`--corpus-max-namespaces`)")
+        if target.store.most_in_flight is not None:
+            self.width.narrow(target.store.most_in_flight, "so many have a namespace (`--corpus-max-namespaces`)")
         if why := confusion(target):
             self.width.narrow(1, why)
-        if target.holds_much and self._attempts:
+        if target.store.holds_much and self._attempts:
             self.quiet()
             with part_of(None):
                 target.begin()
-        if self.width.is_unknown and target.keeps_apart:
+        if self.width.is_unknown and target.store.keeps_apart:
             self.width.begin([*times_of_plain_calls(target)])
         if self.width.now > 1:
             self._look_ahead(item, target, following)
@@ -212,7 +212,7 @@ class InFlight:
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, sightings: Collection[Sighting]
     ) -> Sighting | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
-        if isinstance(target, Subject) and self.width.is_open and target.keeps_apart:
+        if isinstance(target, Subject) and self.width.is_open and target.store.keeps_apart:
             late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
             self.width.ran_alone(target.part.made, late_s=late_s)
         requirement = catalogue()[requirement_of(item)]
@@ -271,7 +271,7 @@ class InFlight:
         self._waiting.clear()
         self._known.clear()
         found: list[pytest.Function] = []
-        for each in (item, *following()) if subject.keeps_apart else ():
+        for each in (item, *following()) if subject.store.keeps_apart else ():
             if owner(each) != own:
                 break
             self._known.add(each)
@@ -302,7 +302,7 @@ class InFlight:
             if split := next((each for each in self._turns.splits if each.is_open), None):
                 self._start(split.begin)
                 continue
-            if subject.holds_much or not self._waiting or len(self._attempts) > most:
+            if subject.store.holds_much or not self._waiting or len(self._attempts) > most:
                 return
             item = self._waiting.popleft()
             if item in self._known:  # it has not had its turn
@@ -376,7 +376,7 @@ class InFlight:
                 body_of(item)(**arguments_of(item, subject))
             undisturbed = len(subject.client.provider.mistakes.noted) == mistakes and subject.disturbances == outages
             attempt.holds = bool(judgement.checks) and undisturbed and not confusion(subject)
-            attempt.editions = subject.editions
+            attempt.editions = subject.auditor.editions
         finally:
             subject.close_fresh()
 

@@ -1,7 +1,7 @@
 """The audit of an exchange: everything in it that must hold whatever was asked.
 
 A finding belongs to its own requirement, not to the test in which it turned up. An exchange passes through the audit
-once; what its result or its chunks must hold, the component judges (`Subject.findings`).
+once; what its result or its chunks must hold, the component judges (`ComponentAuditor.findings`).
 """
 
 from collections.abc import Iterable, Iterator

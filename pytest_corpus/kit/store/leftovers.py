@@ -39,6 +39,23 @@ Kind = Literal["namespace", "vector", "node", "edge"]
 Place = tuple[str, "str | None", "str | None", Kind]
 """A component, a tenant or none, a namespace or none, and what lies there; of a namespace, itself."""
 
+DELETES: dict[Kind, tuple[str, str]] = {
+    "edge": ("graph.delete_edges", "ids"),
+    "node": ("graph.delete_nodes", "ids"),
+    "vector": ("vector.delete", "ids"),
+    "namespace": ("vector.delete_namespace", "namespace"),
+}
+"""The operation that deletes what is of a kind, and the argument that names it; edges go before the nodes they join."""
+
+
+def deletion(place: Place, names: list[str]) -> dict[str, Any]:
+    """The request that deletes things of one place; a namespace by itself."""
+    _, tenant, namespace, kind = place
+    op, key = DELETES[kind]
+    args = {} if namespace is None else {"namespace": namespace}
+    named = {**args, key: names[0] if kind == "namespace" else names}
+    return {"op": op, "ctx": {} if tenant is None else {"tenant": tenant}, "args": named}
+
 
 def new_run() -> str:
     """The id of a run: random digits, then the second in which it began, in base 36."""

@@ -6,18 +6,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
-from pytest_corpus.kit.store.leftovers import Kind, Leftovers, Place, run_of, uuid_of
-
-ORDER: tuple[Kind, ...] = ("edge", "node", "vector", "namespace")
-"""Edges go before the nodes that they join."""
-
-DELETES: dict[Kind, tuple[str, str]] = {
-    "edge": ("graph.delete_edges", "ids"),
-    "node": ("graph.delete_nodes", "ids"),
-    "vector": ("vector.delete", "ids"),
-    "namespace": ("vector.delete_namespace", "namespace"),
-}
-"""The operation that deletes what is of a kind, and the argument that names it."""
+from pytest_corpus.kit.store.leftovers import DELETES, Kind, Leftovers, Place, deletion, run_of, uuid_of
 
 AT_ONCE, PAGE, MOST_PAGES = 10, 100, 1000
 
@@ -46,7 +35,7 @@ def patient(send: Send) -> Send:
 def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
     """Delete what a run left; how much was deleted, and how much was not there. What is still there stays in `left`."""
     gone = absent = 0
-    for place in sorted(left.names, key=lambda each: ORDER.index(each[3])):
+    for place in sorted(left.names, key=lambda each: [*DELETES].index(each[3])):
         own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
         names = [*own, *left.names[place].keys() & {uuid_of(left.run)}]
         left.remove(place, set(left.names[place]).difference(names))  # it is not known to be the suite's
@@ -60,11 +49,7 @@ def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
 
 def _deleted(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
     """The names that are gone, each with False if the adapter knows neither it nor its namespace."""
-    component, tenant, namespace, kind = place
-    op, key = DELETES[kind]
-    args = {} if namespace is None else {"namespace": namespace}
-    named = {**args, key: names[0] if kind == "namespace" else names}
-    reply = send({"op": op, "ctx": {} if tenant is None else {"tenant": tenant}, "args": named}, component)
+    reply = send(deletion(place, names), place[0])
     if reply.is_success or reply.is_a("NamespaceNotFound"):
         yield from ((name, reply.is_success) for name in names)
     elif len(names) > 1 and reply.is_error:

@@ -14,6 +14,7 @@ from pytest_corpus.redaction import word
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios import batches, isolation
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of, rows
 from pytest_corpus.suites.graph.support.scenarios.batches import (
@@ -28,7 +29,6 @@ from pytest_corpus.suites.graph.support.scenarios.batches import (
     unusable,
 )
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed
-from pytest_corpus.suites.graph.support.written_items import MANY
 
 
 @pytest.mark.core

@@ -15,12 +15,12 @@ from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.readers import is_refused
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, batches, edges, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
-from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims.replays import sent_twice_at_once
 
 ALIKE = {"x": "caf\u00e9", "y": "CAF\u00c9", "z": "cafe\u0301"}
@@ -165,7 +165,7 @@ def test_old_edges_do_not_come_back(graph: Graph) -> None:
     sandbox.put(sandbox.node("b"))
     sandbox.all_lead("a", (), "no old edge to the new node")
     sandbox.one_leads("b", (), "no old edge from the new node")
-    graph.shared.written_items.edges_go = True
+    graph.shared.edges_go = True
 
 
 @pytest.mark.core

@@ -18,10 +18,10 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, Sandbox, observed
 from pytest_corpus.suites.graph.support.scenarios import isolation, words
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
-from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.text.values import strings_of
 

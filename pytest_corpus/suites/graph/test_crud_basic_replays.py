@@ -14,9 +14,9 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import at, keyed_tenants, two_places
-from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.contexts import keys_alike, new_key
 

@@ -7,8 +7,8 @@ import pytest
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
-from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims.deadlines import (
     TestDeadlines,
     TestNestedDeadlines,

@@ -21,9 +21,9 @@ from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.readers import can_ask
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios import queries
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
-from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, in_time, repeatedly
 
 FINDING = deciding("operation", query="GRA-QUERY-2", stream_query="GRA-STREAM-2")

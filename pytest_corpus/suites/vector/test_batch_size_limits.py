@@ -46,7 +46,7 @@ ORDERS = ((0, 1, 2, 3, 4, 4, 3, 2, 1, 0, 2, 3), (2, 0, 1), (4, 3, 2, 1, 0), (1, 
 
 def largest(vector: Vector) -> int:
     """The stated maximum of vectors in an upsert."""
-    return vector.stated("max_batch_size", min(MOST_VECTORS, MOST_NUMBERS // vector.dimensions))
+    return vector.limits.stated("max_batch_size", min(MOST_VECTORS, MOST_NUMBERS // vector.dimensions))
 
 
 def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
@@ -57,19 +57,19 @@ def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
 @pytest.mark.requirement("VEC-LIMIT-1")
 def test_the_largest_batch_is_stored(vector: Vector) -> None:
     """A batch of exactly `max_batch_size` vectors is accepted, and all of it is there."""
-    expect.applicable(vector.batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied")
-    filters = vector.filters
+    expect.applicable(vector.limits.batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied")
+    filters = vector.features.filters
     most = largest(vector)
     sandbox, items = vector.sandbox(), batch_of(vector, most)
     result = expect.success(sandbox.upsert(*items), f"an upsert of {most}")
     expect.check(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
     expect.check(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
     for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
-        if filters or (vector.at_most(5) == 5 and vector.dimensions > 1):
+        if filters or (vector.limits.at_most(5) == 5 and vector.dimensions > 1):
             narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}
             found = sandbox.ids(item["vector"], 5, **narrowed)
             expect.check(item["id"] in found, "each vector of the batch", "not the first, the middle and the last one")
-    if vector.at_most(most + 3) == most + 3:
+    if vector.limits.at_most(most + 3) == most + 3:
         exactly(sandbox, *items)
 
 
@@ -118,7 +118,7 @@ def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, M
 def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> None:
     """`top_k` of exactly `max_top_k` is served."""
     vector.require("query", operation)
-    query = {**vector.requests.minimal("query"), "top_k": vector.stated("max_top_k")}
+    query = {**vector.requests.minimal("query"), "top_k": vector.limits.stated("max_top_k")}
     reply = vector.call(operation, vector.requests.asking(operation, query))
     expect.success(reply, f"top_k of {query['top_k']}")
 
@@ -130,8 +130,8 @@ def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, 
     """`top_k` beyond `max_top_k` is a bad request, in the last query of a batch too."""
     vector.require("query", operation)
     good = vector.requests.minimal("query")
-    query = {**good, "top_k": vector.stated("max_top_k") + more}
-    queries = [good, query] if (vector.batch or 2) > 1 else [query]
+    query = {**good, "top_k": vector.limits.stated("max_top_k") + more}
+    queries = [good, query] if (vector.limits.batch or 2) > 1 else [query]
     expect.refusal(vector.call(operation, vector.requests.asking(operation, *queries)), "BadRequest")
 
 
@@ -139,7 +139,7 @@ def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, 
 def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None:
     """`details.max_top_k` says how many may be asked for."""
     vector.require("query")
-    most = vector.stated("max_top_k")
+    most = vector.limits.stated("max_top_k")
     reply = vector.call("query", {**vector.requests.minimal("query"), "top_k": most + 1})
     with expect.resting_on("VEC-LIMIT-5"):
         expect.refusal(reply, "BadRequest")
@@ -182,22 +182,25 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
     """As many results as queries, each of the schema."""
     vector.require("query", "batch_query")
     if count == MANY:
-        expect.applicable(vector.batch is None or vector.batch >= MANY, f"a batch holds at most {vector.batch} queries")
+        expect.applicable(
+            vector.limits.batch is None or vector.limits.batch >= MANY,
+            f"a batch holds at most {vector.limits.batch} queries",
+        )
         expect.applicable(takes_many(vector), f"a batch of {MANY} queries is refused")
         holds("VEC-MULTI-1", answer_of(many(vector), MANY), vector)
         return
     query = vector.requests.minimal("query")
-    holds("VEC-MULTI-1", answered(vector, *[query] * min(count, vector.batch or count)), vector)
+    holds("VEC-MULTI-1", answered(vector, *[query] * min(count, vector.limits.batch or count)), vector)
 
 
 def takes_many(vector: Vector) -> bool:
     """True if a batch may be long: no stated limit forbids it, and it is not refused permanently."""
-    return (vector.batch or MANY) >= MANY and not many(vector).is_a(*PERMANENT)
+    return (vector.limits.batch or MANY) >= MANY and not many(vector).is_a(*PERMANENT)
 
 
 def queries_at_once(vector: Vector) -> int:
     """The number of queries in a long batch that is surely not too long."""
-    return min(vector.batch or MANY, MANY if takes_many(vector) else FEW)
+    return min(vector.limits.batch or MANY, MANY if takes_many(vector) else FEW)
 
 
 @remembered
@@ -223,8 +226,8 @@ def answer_of(reply: Reply, count: int) -> Reply:
 def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
     """A query of a batch that finds nothing has a result too."""
     vector.require("query", "batch_query")
-    vector.need_filters()
-    vector.several()
+    vector.features.need_filters()
+    vector.limits.several()
     query = vector.requests.minimal("query")
     answered(vector, {**query, "filter": {"kind": "none"}}, query)
 
@@ -233,11 +236,11 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
 def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     """Each query finds its own vector first, in whatever order they are asked."""
     vector.require("query", "batch_query")
-    vector.need_direction()
+    vector.features.need_direction()
     sandbox, items = five_directions(vector)
     for whole in ORDERS:
         order = whole[: queries_at_once(vector)]
-        sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
+        sizes = [vector.limits.at_most(3 - number % 3) for number in range(len(order))]
         asked = [{"vector": items[at]["vector"], "top_k": top_k} for at, top_k in zip(order, sizes, strict=True)]
         firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
         wanted = [items[at]["id"] for at in order]
@@ -249,19 +252,19 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
 def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     """The options of one query of a batch do not change the answer to another."""
     vector.require("query", "batch_query")
-    vector.several()
+    vector.limits.several()
     sandbox, items = five_directions(vector)
-    plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.at_most(3)}
+    plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.limits.at_most(3)}
     others: dict[str, Any] = {
         "top_k": 1,
         "vector": items[4]["vector"],
         "include_metadata": False,
         "include_vectors": True,
-        **({"filter": {"part": 0}} if vector.filters_work() else {}),
+        **({"filter": {"part": 0}} if vector.features.filters_work() else {}),
     }
     asked = [plain, *({**plain, key: value} for key, value in others.items())]
     alone = [shown(sandbox.matches(**query)) for query in asked]
-    if vector.filters_work():
+    if vector.features.filters_work():
         filters_of_a_batch(vector, sandbox, plain)
     for number, key in enumerate(others, start=1):
         pair = (0, number) if number % 2 else (number, 0)
@@ -330,7 +333,7 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-MULTI-5")
 def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
     """A namespace that was never created is an error for a batch of queries too."""
-    vector.need_namespaces("query", "batch_query")
+    vector.features.need_namespaces("query", "batch_query")
     where = {"namespace": vector.name("nowhere")}
     expect.refusal(vector.call("batch_query", {"queries": [{**vector.looking(), **where}], **where}), "BadRequest")
 
@@ -338,7 +341,7 @@ def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-MULTI-6")
 def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None:
     """Queries that name no namespace are answered from that of the batch."""
-    vector.need_namespaces("query", "batch_query")
+    vector.features.need_namespaces("query", "batch_query")
     query = {**vector.looking(), "top_k": 1}
     reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
@@ -349,10 +352,10 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
 @pytest.mark.requirement("VEC-MULTI-7")
 def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vector: Vector) -> None:
     """It is refused, or answered from the namespace that it names."""
-    vector.need_namespaces("query", "batch_query")
+    vector.features.need_namespaces("query", "batch_query")
     item = vector.item(40)
     other = vector.sandbox(item)
-    query = other.args(vector=item["vector"], top_k=vector.at_most(3))
+    query = other.args(vector=item["vector"], top_k=vector.limits.at_most(3))
     reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:

@@ -33,7 +33,7 @@ def test_metrics_are_advertised(vector: Vector) -> None:
 def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
     """A namespace of each listed metric takes a vector and finds it again."""
     vector.require("query")
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     listed = vector.capabilities.names("metrics")
     expect.applicable(listed, "no metric is listed")
     for metric in listed:
@@ -45,7 +45,7 @@ def is_ranked(vector: Vector, metric: str) -> bool:
     """A namespace of a metric was created, filled and queried, as the tests of ranking need it."""
     known = canonical(metric)
     try:
-        ranked = known is not None and vector.spelling(known) == metric and bool(rankings(vector, known))
+        ranked = known is not None and vector.features.spelling(known) == metric and bool(rankings(vector, known))
     except (Undecided, Violation):  # what is wrong shows where it is only used
         return False
     if ranked:

@@ -14,6 +14,7 @@ from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.store.store import tenant_context
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims import replays
@@ -34,7 +35,6 @@ from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, within
 from pytest_corpus.suites.vector.support.scenarios import checks, flow
 from pytest_corpus.suites.vector.support.scenarios.checks import answers_with, described_by, exactly, present
-from pytest_corpus.suites.vector.support.shared import context_of
 from pytest_corpus.text.values import same
 
 
@@ -47,12 +47,12 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
     sandbox = flow.place(vector, len(numbers), ctx["tenant"])
     old, new = ({"id": vector.name(), "vector": numbers, "metadata": {"source": "summary"}} for _ in range(2))
     sandbox.put(old)
-    query = sandbox.args(vector=numbers, top_k=vector.at_most(flow.MOST_MATCHES))
+    query = sandbox.args(vector=numbers, top_k=vector.limits.at_most(flow.MOST_MATCHES))
     sandbox.ask(numbers)
     flow.step(vector, "query", query, ctx)
     sandbox.know(new)
     flow.step(vector, "upsert", sandbox.args(vectors=[new]), ctx)
-    if vector.at_most(flow.MOST_MATCHES) > 1:
+    if vector.limits.at_most(flow.MOST_MATCHES) > 1:
         present(sandbox, new)
 
 
@@ -77,7 +77,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     vector.require("query", "upsert", "delete")
     secret, known = canary(12), requirement == "VEC-CAP-6"
     if known:
-        vector.need_namespaces()
+        vector.features.need_namespaces()
     name = vector.name(secret)
     replies = [vector.call("create_namespace", vector.named(name))] if known else []
     sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
@@ -102,13 +102,13 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
 def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, differing: str) -> None:
     """Upserts that differ in the id, the vector, the metadata, the length or the namespace are all applied."""
     if differing == "namespace":
-        vector.need_namespaces()
+        vector.features.need_namespaces()
     first = vector.item(20, {"kind": "first"})
-    alone = differing == "namespace" or vector.at_most(2) == 1
+    alone = differing == "namespace" or vector.limits.at_most(2) == 1
     changes: list[list[dict[str, Any]]] = [] if alone else [[{**first, "id": vector.name()}]]
     changes.append([{**first, "metadata": {"kind": "other"}}])
     changes.append([{**first, "metadata": {"kind": "other"}, "vector": direction(150, vector.dimensions)}])
-    changes += [] if vector.batch == 1 else [[*changes[-1], vector.item(100)]]
+    changes += [] if vector.limits.batch == 1 else [[*changes[-1], vector.item(100)]]
     sandbox, key = vector.sandbox(), new_key()
     expect.success(within(sandbox, **key).upsert(first), "an upsert")
     held = {first["id"]: first}
@@ -160,7 +160,7 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
 def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> None:
     """Queries for different vectors under one key find each its own."""
     vector.require("query", operation)
-    vector.need_direction()
+    vector.features.need_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
     [sandbox] = lasting(vector, "asked under a key", lambda: [vector.sandbox(*items)])
     context_with_key = within(sandbox, **new_key())
@@ -171,7 +171,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
 @pytest.mark.requirement("COM-IDEM-1")
 def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
     """A namespace that was created is deleted under the same key and by the same arguments."""
-    vector.need_namespaces("create_namespace", "delete_namespace", "query")
+    vector.features.need_namespaces("create_namespace", "delete_namespace", "query")
     args, key = vector.named(), new_key()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
     deleted = vector.call("delete_namespace", args, key)
@@ -202,7 +202,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
 
     def written(tenant: str) -> list[Reply]:
         """The answers to both writes of a tenant."""
-        sandbox = Sandbox(vector, place, vector.dimensions, vector.metric, context_of(tenant))
+        sandbox = Sandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
         if vector.namespaces:  # where tenants share their data, the second one may be refused what is there
             vector.call("create_namespace", vector.named(place), sandbox.ctx)
         sandbox.know(item)
@@ -232,7 +232,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
     places = checks.two_tenants(vector, like=like)
     writes = {"upsert": added}
     if like == vocabulary.ALIKE[0]:
-        writes |= {"delete": gone, **({"delete_by_filter": filtered} if vector.deletes_by_filter else {})}
+        writes |= {"delete": gone, **({"delete_by_filter": filtered} if vector.features.deletes_by_filter else {})}
         for place in places:
             place.put(gone, filtered)
     for write, item in writes.items():
@@ -271,10 +271,10 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     similar = vocabulary.filled(vocabulary.MEETING, stem)
     contexts: list[dict[str, str]] = []
     for kind, end in zip(vocabulary.ALIKE[1], "ab", strict=True):
-        ctx = context_of(similar[kind])
+        ctx = tenant_context(similar[kind])
         reply = vector.call("create_namespace", args, {**ctx, **key})
         if reply.is_a(*PERMANENT):
-            ctx = context_of(f"{stem}{end}")
+            ctx = tenant_context(f"{stem}{end}")
             reply = vector.call("create_namespace", args, {**ctx, **key})
         expect.success(reply, "a create_namespace")
         contexts.append(ctx)
@@ -289,7 +289,7 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     """An upsert of which a part failed is answered again with just those failures, in their order."""
     vector.require("upsert")
     sandbox, key = vector.sandbox(), new_key()
-    items = [vector.item(angle) for angle in (20, 80, 140)][: vector.batch or 3]
+    items = [vector.item(angle) for angle in (20, 80, 140)][: vector.limits.batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
     first = within(sandbox, **context_with_key(key)).upsert(*items)
     expect.applicable(failures_of(first.result), "an upsert with a bad vector is refused whole")
@@ -299,9 +299,9 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
 def needs(vector: Vector, write: str) -> None:
     """Go on only if a write is offered, and works."""
     if write == "delete_by_filter":
-        vector.need_filter_deletes()
+        vector.features.need_filter_deletes()
     if write.endswith("namespace"):
-        vector.need_namespaces()
+        vector.features.need_namespaces()
         vector.require(write)
 
 
@@ -317,15 +317,15 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     owner = f"tenant{canary()}" if tenant or name == "create_namespace" else None
     item, gone = vector.item(40, {"kind": "upserted"}), vector.item(80, {"kind": "first"})
     if name == "create_namespace":
-        sandbox = Sandbox(vector, vector.name("n"), vector.dimensions, vector.metric, context_of(owner))
+        sandbox = Sandbox(vector, vector.name("n"), vector.dimensions, vector.metric, tenant_context(owner))
     else:
         sandbox = vector.sandbox(*([] if name == "delete_namespace" else [gone]), tenant=owner)
-    deleted = "delete_by_filter" if tenant and vector.deletes_by_filter else "delete"
+    deleted = "delete_by_filter" if tenant and vector.features.deletes_by_filter else "delete"
     writes = {name: item, **({deleted: gone} if name == "upsert" else {})}
     made = []
     for each, of in writes.items():
         operation, args = replayed(vector, sandbox, each, of)
-        key, first = replays.sent_first(partial(vector.call, operation, args), **context_of(owner))
+        key, first = replays.sent_first(partial(vector.call, operation, args), **tenant_context(owner))
         made.append((operation, args, key, first))
     if name == "delete_namespace":
         sandbox = vector.sandbox(tenant=owner, name=sandbox.name)

@@ -46,11 +46,11 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
     if requirement == "COM-TENANT-1":
         other.put(own)
         asked += [{"by": "batch_query"}] if vector.works("batch_query") else []
-        asked += [{"filter": {"kind": "a"}}] if vector.filters_work() else []
+        asked += [{"filter": {"kind": "a"}}] if vector.features.filters_work() else []
     for more in asked:
         found = other.ids(item["vector"], 3, **more)
         expect.check(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
-        there = own["id"] in (other.contents() if vector.approximate else found) or not other.held
+        there = own["id"] in (other.contents() if vector.limits.approximate else found) or not other.held
         expect.check(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
         pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first with the plain name
@@ -75,7 +75,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
         replies.append(other.upsert({**item, "metadata": {"kind": "again"}}))
     if change == "delete":
         replies.append(other.delete(ids=[item["id"]]))
-    if change == "delete_many" and vector.deletes_by_filter:
+    if change == "delete_many" and vector.features.deletes_by_filter:
         replies.append(other.delete(filter=own))
     if change == "delete_many" and vector.namespaces:
         replies.append(vector.call("delete_namespace", {"namespace": other.name}, other.ctx))
@@ -90,7 +90,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
 def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> None:
     """No operation on its name reads or changes it, nor is it there a moment later (R127)."""
     require_tenants(vector)
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     vector.require("query", "upsert", "delete")
     item = vector.item(40, {"kind": "a"})
     one = vector.sandbox(item, tenant=f"tenant{canary()}")

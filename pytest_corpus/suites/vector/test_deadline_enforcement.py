@@ -19,6 +19,6 @@ def test_an_expired_write_changes_nothing(vector: Vector) -> None:
     late = within(sandbox, deadline_ms=in_ms(-60_000))
     require_deadline_support(vector, "upsert", late.upsert(vector.item(160)))
     require_deadline_support(vector, "delete", late.delete(ids=[items[0]["id"]]))
-    if vector.deletes_by_filter:
+    if vector.features.deletes_by_filter:
         require_deadline_support(vector, "delete", late.delete(filter={"kind": "b"}))
     exactly(sandbox, *items)

@@ -87,7 +87,7 @@ def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
     sandbox, items = four_vectors(vector)
     sandbox.tell_apart(5)
     batched: list[dict[str, Any]] = [{"by": "batch_query"}] if vector.works("batch_query") else []
-    filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.filters_work() else []
+    filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.features.filters_work() else []
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):
         for way in ways:
             expect.check(
@@ -116,7 +116,7 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
         lambda: sandbox.upsert(vector.item(80, {"kind": "c", "part": 9})),
         lambda: sandbox.upsert({**updated, "metadata": {"kind": "c", "part": 9}}),
     ]
-    changes += [lambda: sandbox.delete(filter={"part": 9})] if vector.deletes_by_filter else []
+    changes += [lambda: sandbox.delete(filter={"part": 9})] if vector.features.deletes_by_filter else []
     for change in changes:
         change()
     expect.check(gone["id"] not in sandbox.contents(), "the deleted vector gone", "a match of the deleted vector")
@@ -129,10 +129,10 @@ LONG = 40
 @core("VEC-DELETE-3")
 def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     """All vectors of a list are gone, from the first to the last, behind many unknown ids if these are taken."""
-    vector.several()
+    vector.limits.several()
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
-    doomed = [item["id"] for item in items][-min(11, vector.batch or 11) :]
+    doomed = [item["id"] for item in items][-min(11, vector.limits.batch or 11) :]
     unknown = [vector.name("unknown") for _ in range(LONG - len(doomed))]
     reply = sandbox.delete(ids=[*unknown, *doomed])
     if reply.is_a("BadRequest", "NotSupported") or failures_of(reply.result):
@@ -160,14 +160,14 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         "dash": {**vector.item(100), "id": f"{stem}-1"},
         "letter_case": {**vector.item(140), "id": stem.upper()},
     }
-    odd |= with_ids(vector, {**INJECTIONS, **some(WORDS, vector.words_at_once(8), ["composed", "decomposed"])})
+    odd |= with_ids(vector, {**INJECTIONS, **some(WORDS, vector.features.words_at_once(8), ["composed", "decomposed"])})
     others = offer(sandbox, odd)
     gone = [stem, *(others.pop(kind)["id"] for kind in (*INJECTIONS, "composed") if kind in others)]
     written = len(twins) + len(others) + len(gone) - 1
     if len(sandbox.contents()) == written:  # else ids are not told apart, which is VEC-UPSERT-13
         sandbox.remove(*gone)
         never = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*CONTROLS, "long")}
-        unknown = [*filled(some(never, vector.batch or len(never)), stem).values()]
+        unknown = [*filled(some(never, vector.limits.batch or len(never)), stem).values()]
         expect.either(sandbox.delete(ids=unknown), *PERMANENT)
         found = present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
@@ -178,7 +178,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 @rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
     """Every vector whose metadata equal the filter is gone, however many; those with other values or none stay."""
-    vector.need_filter_deletes()
+    vector.features.need_filter_deletes()
     kept = [vector.item(170, {"kind": "A"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
     sandbox = vector.sandbox(*items, *kept)
@@ -215,12 +215,12 @@ def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[
 @pytest.mark.requirement("VEC-DELETE-6")
 def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
     """A delete with ids and a filter is refused, or removes only what both name (R131); all terms must hold."""
-    vector.need_filter_deletes()
+    vector.features.need_filter_deletes()
     sandbox, items = four_vectors(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
     expect.either(reply, "BadRequest", "NotSupported")
     present(sandbox, *items)
-    vector.need_terms()
+    vector.limits.need_terms()
     expect.success(sandbox.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
     present(sandbox, *items[1:])
 
@@ -229,13 +229,13 @@ def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
 def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None:
     """As many vectors are counted as were removed."""
     if requirement == "VEC-DELETE-14":
-        vector.need_filter_deletes()
+        vector.features.need_filter_deletes()
         sandbox, _ = four_vectors(vector)
         wanted: list[tuple[dict[str, Any], int]] = [({"filter": {"kind": "a"}}, 2)]
     else:
         sandbox, items = four_vectors(vector)
         ids = [item["id"] for item in items]
-        wanted = [({"ids": ids[:1]}, 1), *([] if vector.batch == 1 else [({"ids": ids[1:3]}, 2)])]
+        wanted = [({"ids": ids[:1]}, 1), *([] if vector.limits.batch == 1 else [({"ids": ids[1:3]}, 2)])]
     for args, count in wanted:
         result = expect.success(sandbox.delete(**args), "the deletion")
         expect.check(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
@@ -245,7 +245,7 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None
 @pytest.mark.parametrize("at", [0, 1], ids=["first", "middle"])
 def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> None:
     """With an unknown id in the list, what is counted is gone: the unknown one may count for nothing, or fail."""
-    vector.several(3)
+    vector.limits.several(3)
     sandbox, items = four_vectors(vector)
     ids = [item["id"] for item in items[:2]]
     ids.insert(at, vector.name("unknown"))
@@ -290,7 +290,7 @@ def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
         ids = args.get("ids", [name])
         right = {"ids": [name if each is ... else each for each in ids] if isinstance(ids, list) else ids}
         expect.refusal(vector.call("delete", {**sandbox.args(), **args, **right}), "BadRequest")
-    unsupported = [] if vector.deletes_by_filter else ["NotSupported"]
+    unsupported = [] if vector.features.deletes_by_filter else ["NotSupported"]
     for value, ids in zip(NO_FILTERS, ({}, {"ids": [name]}), strict=True):
         reply = vector.call("delete", {**sandbox.args(), **ids, "filter": value})
         expect.refusal(reply, "BadRequest", *unsupported)
@@ -320,7 +320,7 @@ def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vect
     for strange in STRANGE:
         sandbox.delete(filter=strange)
     present(sandbox, *items)
-    if not vector.deletes_by_filter:
+    if not vector.features.deletes_by_filter:
         reply = sandbox.delete(filter={"kind": "a"})
         expect.either(reply, "NotSupported", "BadRequest")
         present(sandbox, *(item for item in items if item["metadata"]["kind"] == "b"))

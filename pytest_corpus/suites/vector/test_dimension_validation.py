@@ -41,12 +41,12 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector) -> None:
         for wrong in wrong_lengths(vector):
             checks.refused_or_reported(sandbox.upsert({**item, "vector": wrong}), MISMATCH)
 
-    if vector.namespaces or vector.fixed:
+    if vector.namespaces or vector.limits.fixed:
         mismatch(vector.item())
     sandbox.put(held)
     mismatch(vector.item())
     mismatch(held)
-    if (vector.namespaces or vector.fixed) and vector.works("delete"):
+    if (vector.namespaces or vector.limits.fixed) and vector.works("delete"):
         sandbox.remove(held["id"])
         mismatch(vector.item())
 
@@ -70,8 +70,8 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement:
     """A vector that is longer or shorter than those of the namespace is refused, at either end of a batch too."""
     operation, good = "query" if requirement == "VEC-DIM-2" else "batch_query", vector.requests.minimal("query")
     vector.require("query", operation)
-    filtered = [{**good, "filter": {"kind": "home"}}] if operation == "query" and vector.filters_work() else []
-    several = operation == "batch_query" and (vector.batch or 2) > 1
+    filtered = [{**good, "filter": {"kind": "home"}}] if operation == "query" and vector.features.filters_work() else []
+    several = operation == "batch_query" and (vector.limits.batch or 2) > 1
     for query, wrong in product((good, *filtered), wrong_lengths(vector)):
         bad = {**query, "vector": wrong}
         for queries in ((bad, good), (good, bad)) if several else ((bad,),):
@@ -96,7 +96,7 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-DIM-5")
 def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     """If a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
-    vector.several(4)
+    vector.limits.several(4)
     sandbox = vector.sandbox(vector.item(5))
     items: list[dict[str, Any]] = [vector.item(degrees, {"part": degrees}) for degrees in (30, 70, 110, 150)]
     wrong = {number: items[number] for number in (1, 3)}
@@ -117,13 +117,13 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
 @rules("used VEC-DIM-6, refused VEC-DIM-7")
 def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> None:
     """A namespace of `max_dimensions` dimensions takes vectors and gives them back; one of more is refused."""
-    vector.need_namespaces("create_namespace")
-    most = vector.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
-    expect.applicable(vector.fixed in (None, most), "the dimensions are fixed")
+    vector.features.need_namespaces("create_namespace")
+    most = vector.limits.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
+    expect.applicable(vector.limits.fixed in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
         args = vector.named(dimensions=most)
         checks.upsert_and_query(vector, args, f"{most} dimensions")
-        if most > 2 and not vector.approximate:
+        if most > 2 and not vector.limits.approximate:
             first, second = ({**vector.item(), "vector": [0.1] * (most - 1) + [last]} for last in (1.0, -1.0))
             sandbox = Sandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
             sandbox.put(first, second)
@@ -144,8 +144,8 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
 
     A name that is used again, with other dimensions, takes vectors of those.
     """
-    vector.need_namespaces()
-    expect.applicable(vector.dimensions > 1 and not vector.fixed, "all namespaces have the same dimensions")
+    vector.features.need_namespaces()
+    expect.applicable(vector.dimensions > 1 and not vector.limits.fixed, "all namespaces have the same dimensions")
     sizes = (vector.dimensions, vector.dimensions - 1)
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
@@ -181,7 +181,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     with expect.resting_on("VEC-DIM-2" if operation == "query" else "VEC-DIM-1"):
         expect.refusal(reply, MISMATCH)
     if requirement == "VEC-DIM-12":
-        vector.need_namespaces()
+        vector.features.need_namespaces()
         named = reply.details.get("namespace") == query["namespace"]
         expect.check(named, "the namespace that was asked for", "another namespace, or none", "details.namespace")
         return

@@ -116,7 +116,7 @@ def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusa
         refusals: the classes that may refuse the filter; the result is then None.
     """
     count = len(items) + 1
-    whole = sandbox.vector.at_most(count) == count and not sandbox.vector.approximate
+    whole = sandbox.vector.limits.at_most(count) == count and not sandbox.vector.limits.approximate
     found: set[str] = set()
     for components in [None] if whole else [item["vector"] for item in items]:
         reply = sandbox.ask(components, count, filter=wanted)
@@ -149,18 +149,21 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
 
     All terms must hold; a filter that nothing meets has no matches, one without terms leaves out nothing.
     """
-    if requirement == "VEC-FILTER-1" and not vector.filters:
+    if requirement == "VEC-FILTER-1" and not vector.features.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
     if requirement == "VEC-FILTER-3":
-        vector.need_terms()
+        vector.limits.need_terms()
     if requirement != "VEC-FILTER-1":
-        vector.need_filters()
+        vector.features.need_filters()
     sandbox, items = five_directions(vector)
     for wanted, parts in FILTERS[requirement]:
         unknown = wanted.keys() - items[0]["metadata"].keys()  # a store of declared keys may refuse one (R31, R138)
         expect_exact_matches(sandbox, wanted, items, [items[part] for part in parts], *(PERMANENT if unknown else ()))
     if requirement == "VEC-FILTER-1":
-        found, all_of_them = len(sandbox.contents() if vector.approximate else sandbox.ids(top_k=5)), vector.at_most(5)
+        found, all_of_them = (
+            len(sandbox.contents() if vector.limits.approximate else sandbox.ids(top_k=5)),
+            vector.limits.at_most(5),
+        )
         expect.check(found >= all_of_them, f"all {all_of_them} vectors without a filter", f"{found}")
 
 
@@ -170,7 +173,7 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
 
     Other metadata, none at all, and an empty object do not meet a filter.
     """
-    vector.need_filters()
+    vector.features.need_filters()
     filters, odd, taken = HELD[requirement][1], dict[str, Item](), dict[str, Item]()
     if requirement == "VEC-FILTER-5":
         items = held_items(vector, requirement)
@@ -218,7 +221,7 @@ def odd_items(vector: Vector) -> dict[str, Item]:
     several = {f"words {number}": text for number, text in enumerate(vocabulary.shared_out(2, "w", UNPRINTABLE))}
     several["newline"] = " ".join(vocabulary.WORDS[kind] for kind in ("newline", "tab"))
     first = ("composed", "decomposed", *several)
-    values |= vocabulary.some({**vocabulary.WORDS, **several}, min(5, vector.words_at_once(5)), first)
+    values |= vocabulary.some({**vocabulary.WORDS, **several}, min(5, vector.features.words_at_once(5)), first)
     keys = vocabulary.filled(vocabulary.some({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
     with_keys = {f"{kind} key": vector.item(90 + 9 * n, {word: f"a{n}"}) for n, (kind, word) in enumerate(keys.items())}
     return {**checks.with_value(vector, vocabulary.filled(values, "w")), **with_keys}
@@ -227,19 +230,19 @@ def odd_items(vector: Vector) -> dict[str, Item]:
 @core("VEC-FILTER-2")
 def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
     """Vectors that meet the filter are found although many nearer ones do not."""
-    vector.need_filters()
+    vector.features.need_filters()
     near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
     sandbox = vector.sandbox(*near, *far)
     for most, include_metadata in ((1, True), (2, True), (2, False)):
-        top_k = vector.at_most(most)
+        top_k = vector.limits.at_most(most)
         narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
         narrowed["include_vectors"] = not include_metadata
         found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
         expect.check(
             set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "vectors that do not meet it"
         )
-        if vector.post_filters or vector.approximate:
+        if vector.limits.post_filters or vector.limits.approximate:
             first = sandbox.ids(far[0]["vector"], 1, **narrowed)
             expect.check(
                 first == [far[0]["id"]], "the match of the filter that comes first without it", f"{len(first)}"
@@ -253,18 +256,18 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-2")
 def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
     """The matches of a filter are still there when many nearer vectors that do not meet it were written."""
-    vector.need_filters()
-    expect.applicable(not vector.post_filters, "capabilities say that filters are applied after the search")
-    vector.need_direction()
+    vector.features.need_filters()
+    expect.applicable(not vector.limits.post_filters, "capabilities say that filters are applied after the search")
+    vector.features.need_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
-    expect.applicable(before or not vector.approximate, "an approximate search does not find what is near")
+    expect.applicable(before or not vector.limits.approximate, "an approximate search does not find what is near")
     with expect.resting_on("VEC-FILTER-1"):
         expect.check(before, "the vectors that meet the filter", "no matches", "result.matches")
     written = 0
     for count in CROWDS:
-        if vector.batch and count > vector.batch * MOST_BATCHES:
+        if vector.limits.batch and count > vector.limits.batch * MOST_BATCHES:
             raise NotApplicable(f"{count} vectors take more than {MOST_BATCHES} upserts")
         crowd = [vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(written, count)]
         with suppress(Full):  # a quota may leave room for fewer
@@ -276,7 +279,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
     """A filter with an operator is refused, finds nothing, or finds just the vectors that meet it."""
-    vector.need_filters()
+    vector.features.need_filters()
     sandbox, items = five_directions(vector)
     terms = vector.capabilities.limit("max_filter_terms") or 2
     for term, parts in OPERATORS:
@@ -289,7 +292,7 @@ def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
-    vector.need_filters()
+    vector.features.need_filters()
     sandbox, _ = five_directions(vector)
     for key, terms in (("part", ODD_OPERANDS), ("sort", ODD_OPERANDS[2:-1])):  # a text may be compared with a text
         for term in terms:
@@ -302,7 +305,7 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
     """A filter by null is refused, or finds no vector that has another value under the key."""
-    vector.need_filters()
+    vector.features.need_filters()
     sandbox, items = five_directions(vector)
     found = matching_items(sandbox, {"sort": None}, items, *PERMANENT)
     expect.check(not found, "no vector with a value under the key, or a refusal", f"{len(found or ())} matches")
@@ -311,7 +314,7 @@ def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-12")
 def test_an_unknown_operator_is_refused(vector: Vector) -> None:
     """A filter with an operator that no document knows is a bad request, or not supported."""
-    vector.need_filters()
+    vector.features.need_filters()
     query = {**vector.requests.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}}
     expect.refusal(vector.call("query", query), *PERMANENT)
 
@@ -323,7 +326,7 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     expect.applicable(vector.capabilities.flag("supports_filters") is False, "filters are not denied")
     vector.require("query", operation)
     sandbox, items = five_directions(vector)
-    query = {"vector": items[0]["vector"], "top_k": vector.at_most(5), "filter": {"sort": "b"}}
+    query = {"vector": items[0]["vector"], "top_k": vector.limits.at_most(5), "filter": {"sort": "b"}}
     args = query if operation == "query" else {"queries": [sandbox.args(**query)]}
     reply = vector.call(operation, sandbox.args(**args))
     expect.either(reply, "NotSupported")
@@ -338,8 +341,8 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
 @pytest.mark.requirement("VEC-FILTER-10")
 def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
     """As many terms as are allowed all apply."""
-    vector.need_filters()
-    terms = {key_of(number): number for number in range(vector.stated("max_filter_terms", MOST_TERMS))}
+    vector.features.need_filters()
+    terms = {key_of(number): number for number in range(vector.limits.stated("max_filter_terms", MOST_TERMS))}
     first, last = key_of(0), key_of(len(terms) - 1)
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, first: -1})]
     sandbox = vector.sandbox(*items)
@@ -350,11 +353,11 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
 @pytest.mark.parametrize("operation", ["query", "batch_query", "delete"])
 def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -> None:
     """One term more than allowed is refused, wherever a filter goes in."""
-    vector.need_filters()
-    terms = {key_of(number): number for number in range(vector.stated("max_filter_terms", MOST_TERMS) + 1)}
+    vector.features.need_filters()
+    terms = {key_of(number): number for number in range(vector.limits.stated("max_filter_terms", MOST_TERMS) + 1)}
     vector.require(operation)
     if operation == "delete":
-        vector.need_filter_deletes()
+        vector.features.need_filter_deletes()
     args = vector.requests.asking(operation, {**vector.requests.minimal("query"), "filter": terms})
     in_scratch = {"filter": terms, **vector.requests.in_scratch}
     expect.refusal(vector.call(operation, in_scratch if operation == "delete" else args), "BadRequest")
@@ -363,7 +366,7 @@ def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -
 @pytest.mark.requirement("VEC-FILTER-15")
 def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
     """A filter by one value finds it, and nothing that only holds it; otherwise it is refused permanently."""
-    vector.need_filters()
+    vector.features.need_filters()
     sandbox = vector.sandbox()
     items = {str(number): vector.item(10 + 20 * number, {"held": value}) for number, value in enumerate(MIXED)}
     stored = [*offer(sandbox, items).values()]

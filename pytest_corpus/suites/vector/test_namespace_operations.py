@@ -43,7 +43,7 @@ def odd_sandbox(vector: Vector, turn: int, *items: Item) -> Sandbox:
 @core("VEC-NS-1")
 def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
     """A new namespace takes vectors and gives them back."""
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     args = vector.named()
     expect.success(vector.call("create_namespace", args), "a namespace")
     sandbox, item = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, {}), vector.item(70)
@@ -58,7 +58,7 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-NS-1")
 def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> None:
     """A name can be used again after its namespace was deleted."""
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     sandbox = odd_sandbox(vector, 0)
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
@@ -69,7 +69,7 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> No
 @core("VEC-NS-2")
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
-    vector.need_namespaces("query")
+    vector.features.need_namespaces("query")
     kinds = ("long", *FIRST_TO_MEET, "trailing_blank", "longer", "colon")
     name, long, *similar = meeting(vector.name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
@@ -91,7 +91,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
 @core("VEC-NS-3")
 def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
     """Writing an id in one namespace, or deleting it or by a filter, leaves it in the other as it is."""
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
     first, second = odd_sandbox(vector, 1, one), odd_sandbox(vector, 2, other)
@@ -102,7 +102,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
             "the metadata of this namespace",
             "the metadata of the other namespace",
         )
-    deletes: list[dict[str, Any]] = [{"filter": one["metadata"]}] if vector.deletes_by_filter else []
+    deletes: list[dict[str, Any]] = [{"filter": one["metadata"]}] if vector.features.deletes_by_filter else []
     for args in (None, *deletes, {"ids": [one["id"]]}):
         second.put({**other, "metadata": one["metadata"]})
         if args:
@@ -118,7 +118,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
 
     A query that was asked before finds the vector of the new one.
     """
-    vector.need_namespaces("delete_namespace")
+    vector.features.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = odd_sandbox(vector, 3, *items), items[0]["vector"]
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
@@ -138,10 +138,10 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
 @core("VEC-NS-5")
 def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
     """The vectors of another namespace stay, even if its name begins with that of the deleted one, or resembles it."""
-    vector.need_namespaces("delete_namespace")
+    vector.features.need_namespaces("delete_namespace")
     item, (name, *similar) = (
         vector.item(20),
-        meeting(vector.name("n"), vector.names_at_once(2), ["composed", "decomposed"]),
+        meeting(vector.name("n"), vector.features.names_at_once(2), ["composed", "decomposed"]),
     )
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
     others = [other for each in similar if (other := vector.offered(each, item)) is not None]
@@ -159,7 +159,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 
     The subtype NamespaceNotFound should tell it from other bad requests.
     """
-    vector.need_namespaces("query")
+    vector.features.need_namespaces("query")
     family = "BadRequest" if requirement == "VEC-NS-6" else "NamespaceNotFound"
     for number, name in enumerate((vector.name("nowhere"), f"{vector.requests.main_namespace}x")):
         query = partial(vector.call, "query", {**vector.looking(), "namespace": name})
@@ -172,11 +172,13 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
 
     One has the name of a deleted namespace of another metric.
     """
-    vector.need_namespaces()
-    expect.applicable(len({canonical(metric) for metric in vector.metrics}) >= 2, "fewer than two metrics are listed")
+    vector.features.need_namespaces()
+    expect.applicable(
+        len({canonical(metric) for metric in vector.limits.metrics}) >= 2, "fewer than two metrics are listed"
+    )
     expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
-    first, *others = vector.metrics
+    first, *others = vector.limits.metrics
     upsert_and_query = vector.sandbox(metric=first)
     with expect.resting_on("VEC-NS-4"):
         expect.success(vector.call("delete_namespace", {"namespace": upsert_and_query.name}), "the deletion")
@@ -188,7 +190,9 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     for metric, ranking in rankings.items():
         orders = {other: [name for name in best(other, query, vectors) if name in ranking] for other in rankings}
         orders = (
-            orders if vector.approximate else {name: best(name, query, vectors)[: len(ranking)] for name in rankings}
+            orders
+            if vector.limits.approximate
+            else {name: best(name, query, vectors)[: len(ranking)] for name in rankings}
         )
         own, others = orders[metric], [other for other, order in orders.items() if ranking == order]
         expect.check(ranking == own or not others, f"the ranking of {metric}", f"that of {' or '.join(others)}")
@@ -228,8 +232,8 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 @pytest.mark.parametrize("given", [{}, {"distance_metric": None}], ids=["missing", "null"])
 def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
     """A namespace created without a metric takes a vector and finds it again."""
-    vector.need_namespaces("create_namespace", "query")
-    args = {"namespace": vector.name("corpus"), "dimensions": vector.usual, **given}
+    vector.features.need_namespaces("create_namespace", "query")
+    args = {"namespace": vector.name("corpus"), "dimensions": vector.limits.usual, **given}
     reply = vector.call("create_namespace", args)
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):
@@ -242,7 +246,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
 @pytest.mark.parametrize("name", ["create_namespace", "delete_namespace"])
 def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, name: str) -> None:
     """The result is an object that says neither `success` false nor another namespace."""
-    vector.need_namespaces(name)
+    vector.features.need_namespaces(name)
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
         result = expect.success(vector.call(name, args), f"{name} to work")
@@ -283,8 +287,8 @@ def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> No
 @remembered
 def of_other_metrics(vector: Vector) -> list[Reply]:
     """The answers to creating namespaces of metrics that are not offered."""
-    vector.need_namespaces("create_namespace")
-    offered = {canonical(metric) for metric in vector.metrics}
+    vector.features.need_namespaces("create_namespace")
+    offered = {canonical(metric) for metric in vector.limits.metrics}
     asked = ["no_such_metric", *(each for each in METRICS if offered and each not in offered)]
     return [vector.call("create_namespace", {**vector.named(), "distance_metric": metric}) for metric in asked]
 
@@ -292,7 +296,7 @@ def of_other_metrics(vector: Vector) -> list[Reply]:
 @pytest.mark.requirement("VEC-NS-13")
 def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
     """The same creation once more, refused or not, loses nothing, nor does one of other dimensions that is refused."""
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     item = vector.item(40)
     sandbox = vector.sandbox(item)
     vector.call("create_namespace", vector.named(sandbox.name))

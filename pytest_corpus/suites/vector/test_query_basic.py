@@ -51,7 +51,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
     """
     sandbox, items = five_directions(vector)
     for top_k in (1, 2, 3, 4, 5, 9):
-        if requirement == "VEC-QUERY-3" and vector.approximate:
+        if requirement == "VEC-QUERY-3" and vector.limits.approximate:
             lost = [item for item in items if item["id"] not in sandbox.ids(item["vector"], top_k)]
             expect.check(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
             continue
@@ -60,7 +60,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
         if requirement == "VEC-QUERY-2":
             expect.check(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
         elif requirement == "VEC-QUERY-3":
-            wanted, different = min(vector.at_most(top_k), len(items)), len(set(found))
+            wanted, different = min(vector.limits.at_most(top_k), len(items)), len(set(found))
             expect.check(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
         else:
             holds("VEC-QUERY-5", reply, vector)
@@ -75,7 +75,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
     """Two items with one id in one upsert, and one of them again in the next, are one match."""
     first = vector.item(40)
     sandbox = vector.sandbox()
-    for batch in ((first, {**first, "metadata": {"kind": "last"}})[: vector.batch or 2], (first,)):
+    for batch in ((first, {**first, "metadata": {"kind": "last"}})[: vector.limits.batch or 2], (first,)):
         sandbox.upsert(*batch)
         found = sandbox.ids(first["vector"], 5)
         expect.check(found.count(first["id"]) < 2, "the id once", f"{found.count(first['id'])} times", "result.matches")
@@ -85,10 +85,10 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 @pytest.mark.parametrize(("many", "deleted"), [(30, 0), (200, 100)], ids=["all_there", "half_deleted"])
 def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> None:
     """Over many plain queries, nine tenths of the best ten vectors are found, after half of them were deleted too."""
-    expect.applicable(vector.approximate, "capabilities do not speak of an approximate search")
-    vector.need_direction()
+    expect.applicable(vector.limits.approximate, "capabilities do not speak of an approximate search")
+    vector.features.need_direction()
     vector.require("query", *(["delete"] if deleted else []))
-    metric, top_k = canonical(vector.metric) or "cosine", vector.at_most(10)
+    metric, top_k = canonical(vector.metric) or "cosine", vector.limits.at_most(10)
     items = [vector.item(3 + 174 * number / many) for number in range(many)]
     sandbox = vector.sandbox(*items)
     gone = [item["id"] for item in items[1::2][:deleted]]
@@ -106,7 +106,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
 def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     """The best vectors are found, whatever their place in the order of writing."""
     metric = canonical(vector.metric) or "cosine"
-    vector.need_direction(metric)
+    vector.features.need_direction(metric)
     if count == len(HOME):
         sandbox, items = five_directions(vector)
     else:
@@ -116,16 +116,16 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     for number, degrees in enumerate((0, 21, 38, 59, 118, 180)):
         query, top_k = direction(degrees, vector.dimensions), 1 + number % 3
         wanted, found = best(metric, query, vectors), sandbox.ids(query, top_k)
-        if vector.approximate:
+        if vector.limits.approximate:
             wanted = [name for name in wanted if name in found]
-        wanted = wanted[: vector.at_most(top_k)]
+        wanted = wanted[: vector.limits.at_most(top_k)]
         expect.check(found == wanted, f"the best {len(wanted)}, best first", "other vectors, or another order")
 
 
 @rules("result VEC-QUERY-6, match VEC-QUERY-18")
 def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requirement: str) -> None:
     """`namespace` of a result, and of a match where it is given, is that of the request, in one as in another."""
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     places = [five_directions(vector)[0], cached(vector, "another namespace", lambda: vector.sandbox(vector.item()))]
     for number, sandbox in enumerate(places):
         result = expect.success(cached(vector, ("the namespace", number), sandbox.ask))
@@ -151,7 +151,7 @@ def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
             expect.check(not any(map(metadata_of, found.values())), "no metadata", "metadata", path)
         else:
             with_their_own(found, items)
-    if requirement == "VEC-QUERY-7" and vector.filters_work():
+    if requirement == "VEC-QUERY-7" and vector.features.filters_work():
         filtered = {id_of(match): match for match in sandbox.matches(items[0]["vector"], 3, filter={"part": 0})}
         with expect.resting_on("VEC-FILTER-1"):
             expect.check(filtered, "the match of the filter", "no match", "result.matches")
@@ -166,14 +166,14 @@ def with_their_own(found: Mapping[str, Mapping[str, Any]], items: Sequence[Item]
 
 def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
     """The matches of a query for five vectors by id; an approximate search is asked for each vector by itself."""
-    if sandbox.vector.approximate:
+    if sandbox.vector.limits.approximate:
         return sandbox.contents(**args)
     return {id_of(match): match for match in sandbox.matches(None, 5, **args)}
 
 
 def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> None:
     """Go on only if as many of these vectors are found as can be asked for."""
-    missing = vector.at_most(len(items)) - len({item["id"] for item in items} & set(found))
+    missing = vector.limits.at_most(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):
         expect.check(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
 
@@ -193,7 +193,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
         for item in items:
             if item["id"] in found:
                 held = vector_of(found[item["id"]]).get("vector")
-                fit = fits(held, item["vector"], TOLERANCE if vector.is_coarse else SINGLE)
+                fit = fits(held, item["vector"], TOLERANCE if vector.limits.is_coarse else SINGLE)
                 expect.check(fit, "the vector that was stored", "another vector", "result.matches.vector")
 
 
@@ -210,7 +210,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     item, other = vector.item(), vector.item()
     item["vector"], other["vector"] = components[kind], [-component for component in components[kind]]
     sandbox = vector.sandbox()
-    for batch in ((item,), (other,)) if vector.batch == 1 else ((item, other),):
+    for batch in ((item,), (other,)) if vector.limits.batch == 1 else ((item, other),):
         result = expect.success(sandbox.upsert(*batch), "an upsert of such components")
         expect.check(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
     if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
@@ -255,7 +255,7 @@ def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
 def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     """Following the token from page to page leaves out no vector, gives none of them twice, and comes to an end."""
     sandbox, items = five_directions(vector)
-    query = sandbox.args(vector=items[0]["vector"], top_k=vector.at_most(top_k))
+    query = sandbox.args(vector=items[0]["vector"], top_k=vector.limits.at_most(top_k))
     send = partial(vector.call, "query")
     result = expect.success(vector.ready(partial(send, query), True))
     if not token_of(result):
@@ -273,9 +273,9 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     wanted = best(metric, query["vector"], vectors)
     expect.check(set(seen) <= set(wanted), "vectors of the namespace", "vectors of another namespace", "result.matches")
     ends = {query["top_k"], vector.capabilities.limit("max_top_k"), len(wanted)}
-    ends |= {len(seen)} if vector.approximate else set()
+    ends |= {len(seen)} if vector.limits.approximate else set()
     expect.check(len(seen) in ends, f"{query['top_k']} matches, or all {len(wanted)}", f"{len(seen)} in all")
-    if vector.approximate:
+    if vector.limits.approximate:
         wanted = [name for name in wanted if name in seen]
     if vector.dimensions > 1:
         expect.check(
@@ -289,7 +289,7 @@ def given(vector: Vector, *, shown: int, stored: int) -> None:
     """If pages are claimed and none was given although there is more, many matches at once come in pages (R67)."""
     if vector.capabilities.flag("supports_pagination") is not True or shown >= stored:
         return
-    top_k = vector.at_most(MOST_SHOWN)
+    top_k = vector.limits.at_most(MOST_SHOWN)
     sandbox = vector.sandbox(*(vector.item(170 * number / top_k) for number in range(top_k + 1)))
     query = sandbox.args(vector=direction(45, vector.dimensions), top_k=top_k)
     result = expect.success(vector.ready(lambda: vector.call("query", query), True), "an answer to the query")

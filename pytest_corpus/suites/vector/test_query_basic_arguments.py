@@ -57,7 +57,7 @@ CASES = [
 def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
     """A missing argument, a wrong type or a number out of range is refused, or reported for that item."""
     if requirement == "VEC-FILTER-9":
-        vector.need_filters()
+        vector.features.need_filters()
     wrong = [(OPERATIONS.get(place, place), place, key, values) for place, key, values in WRONG[requirement]]
     offered = [each for each in wrong if vector.works(each[0])]
     if not offered:
@@ -78,7 +78,7 @@ def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool)
     if place == "batched":
         good = vector.requests.minimal("query")
         bad = replaced(good, key, value)
-        queries = [bad] if vector.batch == 1 else [good, bad] if at_end else [bad, good]
+        queries = [bad] if vector.limits.batch == 1 else [good, bad] if at_end else [bad, good]
         return vector.requests.asking("batch_query", *queries)
     whole = {**vector.item(), **value} if key == "vectors" and isinstance(value, dict) and value else value
     return replaced(vector.requests.minimal(place), key, whole)

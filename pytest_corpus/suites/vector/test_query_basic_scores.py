@@ -74,7 +74,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
 
     No answer about it, or about a vector of huge components, which may be refused too, holds NaN or an infinity.
     """
-    spelled = vector.spelling(metric)
+    spelled = vector.features.spelling(metric)
     zero, reply, *queries = asked(vector, spelled)[0]
     if requirement == "COM-NUM-2":
         for answer in (*queries, *asked(vector, spelled)[1][2:]):

@@ -112,7 +112,7 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
     before = sandbox.ids(**query)
     expect.check(
-        before == [old["id"]] or (vector.approximate and not before), "the only vector", "other matches, or none"
+        before == [old["id"]] or (vector.limits.approximate and not before), "the only vector", "other matches, or none"
     )
     sandbox.put(new)
     sandbox.tell_apart(query["top_k"])
@@ -130,8 +130,8 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
 @pytest.mark.parametrize("count", [5, 24])
 def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
     """All vectors of a batch are found, each with its own metadata and components."""
-    vector.several()
-    count = min(count, vector.batch or count)
+    vector.limits.several()
+    count = min(count, vector.limits.batch or count)
     sandbox = vector.sandbox()
     items = [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
     sandbox.put(*items)
@@ -154,7 +154,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
         for each, degrees in zip(firsts, (170, 164, 158), strict=True)
     }
     within(sandbox, **new_key()).put(moved[alone["id"]])
-    if vector.batch != 1:
+    if vector.limits.batch != 1:
         more = vector.item(60)
         sandbox.put(more, moved[batched["id"]])
         sandbox.remove(more["id"])
@@ -174,7 +174,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
             )
     if vector.dimensions > 1:
         nearest = sandbox.ids(direction(10, vector.dimensions), 1)
-        is_other = nearest == [other["id"]] or (vector.approximate and not nearest)
+        is_other = nearest == [other["id"]] or (vector.limits.approximate and not nearest)
         expect.check(is_other, "the ranking of the new vector", "the ranking of the old vector")
 
 
@@ -187,7 +187,7 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
         expect.check("old" not in metadata_of(found), "the new keys only", "a key of the old metadata")
         return
     expect.check(described_by(found, new), "the new values", "other values", "metadata")
-    if vector.filters_work():
+    if vector.features.filters_work():
         by_kind = {kind: sandbox.ids(item["vector"], filter={"kind": kind}) for kind in ("old", "new")}
         expect.check(not by_kind["old"], "no match of the old value", "a match of the old value")
         expect.check(by_kind["new"] == [item["id"]], "the match of the new value", "no match of the new value")
@@ -231,13 +231,13 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Non
 def odd_metadata(vector: Vector) -> dict[str, Item]:
     """Vectors with words that are not tame, as values or as keys."""
     words = with_words(vector, filled({**WORDS, **INJECTIONS}, "w"), filled({**WORDS, **RESERVED}, "w"))
-    return dict([*words.items()][: vector.words_at_once(len(words))])
+    return dict([*words.items()][: vector.features.words_at_once(len(words))])
 
 
 @pytest.mark.requirement("VEC-UPSERT-17")
 def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
     """Two items with one id in a batch leave one vector, the last one."""
-    vector.several()
+    vector.limits.several()
     first = vector.item(20, {"part": 1})
     last = {**first, "vector": direction(150, vector.dimensions), "metadata": {"part": 2}}
     sandbox = vector.sandbox()
@@ -252,7 +252,7 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
     """New and overwritten vectors count as processed, and none as failed."""
     sandbox, items = vector.sandbox(), [vector.item(20 + 30 * part) for part in range(4)]
     for size in (1, 4, 4):
-        batch = items[: min(size, vector.batch or size)]
+        batch = items[: min(size, vector.limits.batch or size)]
         result = expect.success(sandbox.upsert(*batch), "an upsert")
         counted = processed(result)
         expect.check(counted == len(batch), f"{len(batch)} processed", f"{counted}", "result")
@@ -266,7 +266,7 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: s
 
     Then each failure says which item and why.
     """
-    vector.several(3)
+    vector.limits.several(3)
     found = False
     for batch in mixed_batches(vector)[at]:
         if requirement == "VEC-UPSERT-11":
@@ -286,7 +286,7 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: s
 @pytest.mark.requirement("VEC-UPSERT-11")
 def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> None:
     """With two bad items of different kinds the counts are those of what is really there."""
-    vector.several(4)
+    vector.limits.several(4)
     for batch in mixed_batches(vector)[-1]:
         batch.is_settled()
 
@@ -302,7 +302,7 @@ def test_ids_are_told_apart(vector: Vector) -> None:
         }
         for at in (0, 1)
     ]
-    words = with_ids(vector, {**INJECTIONS, **some(WORDS, vector.words_at_once(len(WORDS)))})
+    words = with_ids(vector, {**INJECTIONS, **some(WORDS, vector.features.words_at_once(len(WORDS)))})
     stored = [item for items in (*halves, words) for item in offer(sandbox, items).values()]
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
@@ -313,13 +313,13 @@ def test_ids_are_told_apart(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-UPSERT-18")
 def test_an_id_may_be_any_text(vector: Vector) -> None:
     """An id that is not a UUID is taken as a UUID is."""
-    expect.check(vector.takes_any_id(), "any text to be taken as an id", "a refusal, though a UUID is taken")
+    expect.check(vector.features.takes_any_id(), "any text to be taken as an id", "a refusal, though a UUID is taken")
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_may_name_a_namespace(vector: Vector) -> None:
     """An item that names that of its batch is stored there; another one is refused, reported, or in one of the two."""
-    vector.need_namespaces()
+    vector.features.need_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)
     reply = one.upsert({**item, "namespace": one.name})
@@ -346,7 +346,7 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
         items += [vector.item(70, {"part": last}), vector.item(70, {"part": [first]})]
     for item in items:
         refused_or_reported(sandbox.upsert(item))
-    for item in items[::4] if vector.batch != 1 else ():
+    for item in items[::4] if vector.limits.batch != 1 else ():
         refused_or_reported(sandbox.upsert(vector.item(150), item))
     found = sandbox.contents()
     expect.check(not any(item["id"] in found for item in items), "nothing stored", "the vector")
@@ -402,7 +402,7 @@ def unless_tenants_share(vector: Vector, places: Sequence[Sandbox]) -> Iterator[
 def places_side_by_side(vector: Vector) -> list[Sandbox]:
     """Places that differ in their namespace or in their tenant alone, if both are offered; else one."""
     places = [vector.sandbox()]
-    if vector.namespaces and vector.names_at_once(2) > 1:
+    if vector.namespaces and vector.features.names_at_once(2) > 1:
         places.append(vector.sandbox())
         if vector.capabilities.flag("supports_multi_tenant") is True:
             places.append(vector.sandbox(tenant=new_tenant()["tenant"], name=places[0].name))

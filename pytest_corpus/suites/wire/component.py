@@ -8,7 +8,7 @@ from pytest_corpus.adapter.client_library import Built, ClientLibrary
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
-from pytest_corpus.kit.target import Target
+from pytest_corpus.kit.target import Auditor, Target
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.validation.requests import arguments, cases, exceptions, pipeline, roundtrip
@@ -73,7 +73,7 @@ class ClientTarget(Target):
     def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
         self.library = library
         self.accepted = EDITIONS if edition is None else (edition,)
-        self.editions = set(EDITIONS)
+        self.auditor = Auditor()
 
     def case(self, op: str) -> WireRequestCase:
         """The case of an operation, in the accepted editions."""
@@ -102,7 +102,7 @@ class ClientTarget(Target):
         except WireValidationError as error:
             raise Violation(stage.expected, f"{self.named(op)}: {error.fault}", error.path) from None
         if requirement == "WIR-SCHEMA-1":
-            self.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
+            self.auditor.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
 
     def passed(self, op: str, last: str) -> Any:
         """The envelope of an operation, which has passed the stages up to and with that of a requirement.

@@ -5,7 +5,9 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.judgement import reading_apart
@@ -23,8 +25,8 @@ from pytest_corpus.suites.embedding.support.answers import (
     statistics_problems,
     vector_of,
 )
-from pytest_corpus.suites.embedding.support.requests import EmbeddingCalls
-from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
+from pytest_corpus.suites.embedding.support.requests import EmbeddingCalls, EmbeddingRequests
+from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, EmbeddingShared, Texts
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 from pytest_corpus.suites.shared.contexts import new_tenant
 
@@ -61,11 +63,48 @@ class EmbeddingFaults(ProviderFaults):
         return [name for name in super().backed(streaming=streaming) if name != "embed_batch"]
 
 
+class EmbeddingAuditor(ComponentAuditor):
+    """The payloads of the embedding component."""
+
+    _calls: EmbeddingCalls
+    content = ("embeddings",)
+
+    def payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        if name == "count_tokens":
+            for violation in self._calls.token_problems(result):
+                yield "EMB-TOKENS-1", violation
+        elif name in ("capabilities", "health", "get_stats"):
+            if not isinstance(result, Mapping):
+                yield self._operation(name).shaped, Violation("an object", word(result), "result")
+            elif name == "get_stats":
+                yield from statistics_problems(result)
+        elif name in ("embed", "embed_batch"):
+            schema = self._operation(name).payload or ""
+            if problem := payload_problem(schema, result, self._calls.settings.edition):
+                yield self._operation(name).shaped, problem
+            yield from self._sizes(embeddings_of(result))
+
+    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+        yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
+        if not adds_up(chunk.get("usage")):
+            yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
+
+    def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Iterator[tuple[str, Violation]]:
+        most = self._calls.capabilities.limit("max_dimensions")
+        for embedding in embeddings:
+            vector, stated = embedding.get("vector"), embedding.get("dimensions")
+            if not isinstance(vector, list):
+                continue
+            if is_number(stated) and stated != len(vector):
+                yield "EMB-EMBED-2", Violation(f"{len(vector)}, the length of the vector", f"{stated}", "dimensions")
+            if most is not None and len(vector) > most:
+                yield "EMB-DIM-2", Violation(f"at most {most} dimensions", f"{len(vector)}", "vector")
+
+
 class Embedding(EmbeddingCalls):
     """The embedding component: embeddings, batches, streams and what they have in common."""
 
-    prerequisites_type = EmbeddingPrerequisites
-    faults_type = EmbeddingFaults
+    parts = Parts(EmbeddingRequests, EmbeddingShared, EmbeddingFaults, EmbeddingPrerequisites, auditor=EmbeddingAuditor)
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -140,39 +179,6 @@ class Embedding(EmbeddingCalls):
     def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
         """True if two vectors are renderings of the same one."""
         return distance(one, other) <= slack + 10 * self.noise
-
-    # -- what holds for every answer -------------------------------------------------------------------
-
-    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
-        if name == "count_tokens":
-            for violation in self.token_problems(result):
-                yield "EMB-TOKENS-1", violation
-        elif name in ("capabilities", "health", "get_stats"):
-            if not isinstance(result, Mapping):
-                yield self.operation(name).shaped, Violation("an object", word(result), "result")
-            elif name == "get_stats":
-                yield from statistics_problems(result)
-        elif name in ("embed", "embed_batch"):
-            schema = self.operation(name).payload or ""
-            if problem := payload_problem(schema, result, self.settings.edition):
-                yield self.operation(name).shaped, problem
-            yield from self._sizes(embeddings_of(result))
-
-    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-        yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
-        if not adds_up(chunk.get("usage")):
-            yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
-
-    def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Iterator[tuple[str, Violation]]:
-        most = self.capabilities.limit("max_dimensions")
-        for embedding in embeddings:
-            vector, stated = embedding.get("vector"), embedding.get("dimensions")
-            if not isinstance(vector, list):
-                continue
-            if is_number(stated) and stated != len(vector):
-                yield "EMB-EMBED-2", Violation(f"{len(vector)}, the length of the vector", f"{stated}", "dimensions")
-            if most is not None and len(vector) > most:
-                yield "EMB-DIM-2", Violation(f"at most {most} dimensions", f"{len(vector)}", "vector")
 
 
 embedding = fixture_of(Embedding)

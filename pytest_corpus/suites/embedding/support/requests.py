@@ -124,7 +124,6 @@ class EmbeddingRequests(Requests):
 class EmbeddingCalls(Texts):
     """Embeds texts: anew, or once a run for tests that look at the answer alone."""
 
-    requests_type = EmbeddingRequests
     requests: EmbeddingRequests
 
     def embed(self, text: str, **changed: Any) -> Reply:

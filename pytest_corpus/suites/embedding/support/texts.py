@@ -83,9 +83,7 @@ class Texts(ListedModels):
     principal_stream = "stream_embed"
     checked = "EMB-ARGS-1"
     unknown = "EMB-MODEL-2"
-    content = ("embeddings",)
 
-    shared_type = EmbeddingShared
     shared: EmbeddingShared
 
     @property

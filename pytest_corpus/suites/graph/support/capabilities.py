@@ -14,9 +14,8 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.place import GraphCalls, Trusted
-from pytest_corpus.suites.graph.support.run_state import Dialects, GraphShared
+from pytest_corpus.suites.graph.support.run_state import MANY, Dialects, GraphShared
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.written_items import MANY, Item
 
 PREFIX = "graph."
 
@@ -120,9 +119,7 @@ class GraphCapabilities(Subject):
     principal = "upsert_nodes"
     principal_stream = "stream_query"
     checked = "GRA-NODE-6"
-    content = ("records",)
 
-    shared_type = GraphShared
     shared: GraphShared
     readers: Trusted
 
@@ -130,7 +127,7 @@ class GraphCapabilities(Subject):
         super().__init__(*given)
         self.seeds = Sandbox(self, f"{self.settings.process_prefix}s")
         self.plain = Sandbox(self, f"{self.settings.process_prefix}p")
-        self._seed_ids = frozenset(map(self.seeds.id, (*SEEDS, "e1", "e2")))
+        self.seed_ids = frozenset(map(self.seeds.id, (*SEEDS, "e1", "e2")))
         self.operation_names = OperationNames(self)
 
     @property
@@ -267,11 +264,6 @@ class GraphCapabilities(Subject):
                 for start in range(0, len(items), self.at_once):
                     args = {kind: items[start : start + self.at_once]}
                     self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
-
-    def lasts(self, item: Item) -> bool:
-        """True if more than one test looks at a node or an edge; the seeds of tenants are written again."""
-        (tenant, _), _, name = item
-        return name in self.shared.lasting or (tenant is None and name in self._seed_ids)
 
     def plain_nodes(self, name: str = "plain") -> dict[str, Any]:
         """The arguments that write one plain node."""

@@ -9,8 +9,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
 from pytest_corpus.kit.store.settling import Settling
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
-from pytest_corpus.suites.graph.support.run_state import GraphShared
-from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.graph.support.run_state import MANY, GraphShared
 
 PLACELESS = (*MANY, "get_schema")
 """The operations that take no `namespace` of their own."""

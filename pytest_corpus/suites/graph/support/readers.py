@@ -18,8 +18,8 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox, observed
-from pytest_corpus.suites.graph.support.written_items import MANY
 
 _NAMESPACE = re.compile(r"'namespace': '([^']*)'")
 _READS = re.compile(r"'filter'|'op': '(graph\.)?query'")

@@ -11,7 +11,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.graph.support.answers import listed, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
-from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.graph.support.run_state import MANY
 
 NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""

@@ -12,7 +12,11 @@ from pytest_corpus.kit.run_state import Actions, Shared
 from pytest_corpus.spec.dialects import Dialect
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed
-from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, WrittenItems
+
+WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
+
+MANY = {"batch": "ops", "transaction": "operations"}
+"""The operations that carry others, and the argument that holds them."""
 
 UNKNOWN = Dialect("", {}, certain=False)
 """A language that the suite does not know."""
@@ -131,7 +135,13 @@ class GraphActions(Actions):
 
 @dataclass(slots=True)
 class GraphShared(Shared):
-    """The knowledge about an adapter and the items written to it, shared by all its instances."""
+    """The knowledge about an adapter and the items written to it, shared by all its instances.
+
+    Attributes:
+        crowded: a quota was used up, and nothing could be deleted.
+        edges_go: edges were seen to go with the nodes that they join.
+        takes_long_lists: no delete of many ids was refused.
+    """
 
     learnt = (
         *Shared.learnt,
@@ -145,12 +155,12 @@ class GraphShared(Shared):
     )
 
     dialects: Dialects | None = None
-    written_items: WrittenItems = field(default_factory=WrittenItems)
     node_readers: dict[str, bool] | None = None
     edge_readers: dict[str, bool] | None = None
-    lasting: set[str] = field(default_factory=set)
     seeded: WeakKeyDictionary[AdapterClient, set[tuple[str | None, int]]] = field(default_factory=WeakKeyDictionary)
     crowded: bool = False
+    edges_go: bool = False
+    takes_long_lists: bool = True
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None

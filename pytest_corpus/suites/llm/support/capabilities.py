@@ -43,9 +43,7 @@ class Windows(ListedModels):
     principal_stream = "stream"
     checked = "LLM-MSG-4"
     unknown = "LLM-MODEL-2"
-    content = ("text", "tool_calls")
 
-    shared_type = LLMShared
     shared: LLMShared
 
     @cached_property

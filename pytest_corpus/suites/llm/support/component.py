@@ -6,25 +6,59 @@ from typing import Any
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
+from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
-from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, LLMCapabilities
+from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, LLMCapabilities, LLMShared
 from pytest_corpus.suites.llm.support.requests import LLMRequests
 
 SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
 """A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""
 
 
+class LLMAuditor(ComponentAuditor):
+    """The payloads of the LLM component."""
+
+    _calls: LLMCapabilities
+    content = ("text", "tool_calls")
+
+    def payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+        if name == "count_tokens":
+            for violation in self._calls.token_problems(result):
+                yield "LLM-TOKENS-1", violation
+        elif name in ("capabilities", "health"):
+            if not isinstance(result, Mapping):
+                yield self._operation(name).shaped, Violation("an object", word(result), "result")
+        elif problem := payload_problem("llm.types.completion", result, self._calls.settings.edition):
+            yield "LLM-COMPLETE-1", problem
+
+    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+        yield from chunk_problems(chunk)
+
+    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
+        """Everything that an exchange breaks; what an answer says of itself is held against its request."""
+        yield from super().findings(exchange, with_reports=with_reports)
+        answers = [data for data in data_of(exchange, self._calls.component) if isinstance(data, Mapping)]
+        if exchange.op == "llm.complete" and answers:
+            args = exchange.request.get("args")
+            yield from completion_problems(args if isinstance(args, Mapping) else {}, answers[0])
+        elif exchange.op == "llm.stream":
+            texts = [text for chunk in answers if isinstance(text := chunk.get("text"), str)]
+            if problem := repetition(texts):
+                yield "LLM-STREAM-9", problem
+
+
 class LLM(LLMCapabilities):
     """The LLM component: completions, streams and counts of tokens."""
 
-    requests_type = LLMRequests
+    parts = Parts(LLMRequests, LLMShared, auditor=LLMAuditor)
     requests: LLMRequests
 
     def complete(self, **changed: Any) -> Reply:
@@ -86,33 +120,6 @@ class LLM(LLMCapabilities):
                 raise NotAssessed(Obstacle.NO_LONGER)
             text = f"{text} {text}"
         return " ".join([text] * 3)
-
-    # -- what holds for every answer -------------------------------------------------------------------
-
-    def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
-        if name == "count_tokens":
-            for violation in self.token_problems(result):
-                yield "LLM-TOKENS-1", violation
-        elif name in ("capabilities", "health"):
-            if not isinstance(result, Mapping):
-                yield self.operation(name).shaped, Violation("an object", word(result), "result")
-        elif problem := payload_problem("llm.types.completion", result, self.settings.edition):
-            yield "LLM-COMPLETE-1", problem
-
-    def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-        yield from chunk_problems(chunk)
-
-    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
-        """Everything that an exchange breaks; what an answer says of itself is held against its request."""
-        yield from super().findings(exchange, with_reports=with_reports)
-        answers = [data for data in data_of(exchange, self.component) if isinstance(data, Mapping)]
-        if exchange.op == "llm.complete" and answers:
-            args = exchange.request.get("args")
-            yield from completion_problems(args if isinstance(args, Mapping) else {}, answers[0])
-        elif exchange.op == "llm.stream":
-            texts = [text for chunk in answers if isinstance(text := chunk.get("text"), str)]
-            if problem := repetition(texts):
-                yield "LLM-STREAM-9", problem
 
 
 llm = fixture_of(LLM)

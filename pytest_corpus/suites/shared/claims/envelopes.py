@@ -143,7 +143,7 @@ PIECE = 16
 def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:
     """The text and the items of all chunks of a stream, without what divides it into chunks."""
     expect.readable(stream)
-    held = [chunk.get(key) for chunk in stream.chunks for key in subject.content]
+    held = [chunk.get(key) for chunk in stream.chunks for key in subject.auditor.content]
     text = "".join(each for each in held if isinstance(each, str))
     return text, [item for each in held if isinstance(each, list) for item in each]
 
@@ -188,7 +188,7 @@ class TestStreaming:
         stream = wrongly_typed(subject, subject.principal_stream)
         expect.refusal(stream, "BadRequest")
         assert isinstance(stream, StreamReply)
-        data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.content)]
+        data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.auditor.content)]
         expect.check(not data, "one error envelope and no data", f"{len(data)} frames with data")
 
     @pytest.mark.requirement("COM-CONC-1")

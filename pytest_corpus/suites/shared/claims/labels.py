@@ -237,7 +237,7 @@ def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
     return {
         number: frame.body.get("ms")
         for number, frame in enumerate(exchange.frames, 1)
-        if frame.at_s * 1000 >= DELAY_MS and subject.has_content(frame.body)
+        if frame.at_s * 1000 >= DELAY_MS and subject.auditor.has_content(frame.body)
     }
 
 

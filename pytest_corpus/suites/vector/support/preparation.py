@@ -10,13 +10,13 @@ from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.settling import Look, Settling
+from pytest_corpus.kit.store.store import tenant_context, tenant_of
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
-from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
-from pytest_corpus.suites.vector.support.cleanup import Cleanup, dropping
+from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import lost, stored
-from pytest_corpus.suites.vector.support.shared import Item, context_of, speaking, tenant_of
+from pytest_corpus.suites.vector.support.shared import Item, dropping, namespace_of, speaking
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
 """The operations that need nothing that was made before."""
@@ -28,7 +28,7 @@ class VectorPrerequisites(Prerequisites):
     `met` tells why something could not be made.
     """
 
-    def __init__(self, vector: VectorCapabilities) -> None:
+    def __init__(self, vector: VectorCalls) -> None:
         super().__init__(vector)
         self.met: list[Undecided] = []
 
@@ -52,13 +52,18 @@ class Preparation:
     """Makes the plain namespaces for each tenant and each instance, and whatever a request deletes.
 
     Args:
+        sweep: empties the default namespace of a tenant.
         obstacles: takes the reasons why something could not be made.
     """
 
     def __init__(
-        self, vector: VectorConditions, places: VectorRequests, cleanup: Cleanup, obstacles: list[Undecided]
+        self,
+        vector: VectorCalls,
+        places: VectorRequests,
+        sweep: Callable[[str | None], None],
+        obstacles: list[Undecided],
     ) -> None:
-        self._vector, self._places, self._cleanup, self._obstacles = vector, places, cleanup, obstacles
+        self._vector, self._places, self._sweep, self._obstacles = vector, places, sweep, obstacles
 
     def prepare(self, request: Mapping[str, Any]) -> None:
         """Make what a request needs and was not made before."""
@@ -69,7 +74,7 @@ class Preparation:
         with self._vector.prepares():
             for name, make in self._needed(args, tenant):
                 key = (self._vector.client.instance.generation, tenant, name)
-                with dropping((tenant, name)):
+                with dropping(namespace_of(tenant, name)):
                     pass
                 with finding_out(id(self._vector.client), key):
                     ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
@@ -114,11 +119,11 @@ class Preparation:
 
     def _make_plain(self, name: str, tenant: str | None) -> None:
         if not self._vector.namespaces:
-            self._cleanup.sweep(tenant)
+            self._sweep(tenant)
         self._create(name, tenant)
         if name == self._places.main_namespace:
             self._fill(name, self._places.settled, tenant)
-            self._await_index({**self._vector.looking(), **self._vector.at(name)}, context_of(tenant))
+            self._await_index({**self._vector.looking(), **self._vector.at(name)}, tenant_context(tenant))
 
     def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:
         """Wait until a namespace that was filled can be queried, unless the first one could be at once."""
@@ -130,15 +135,15 @@ class Preparation:
 
     def _create(self, name: str, tenant: str | None) -> None:
         if self._vector.namespaces:
-            self._vector.call("create_namespace", self._vector.named(name), context_of(tenant))
+            self._vector.call("create_namespace", self._vector.named(name), tenant_context(tenant))
 
     def _fill(self, name: str, items: Sequence[Item], tenant: str | None) -> None:
-        size = self._vector.batch or len(items)
+        size = self._vector.limits.batch or len(items)
         for start in range(0, len(items), size):
             batch = list(items[start : start + size])
             args = {"vectors": batch, **self._vector.at(name)}
-            reply = self._vector.call("upsert", args, context_of(tenant))
-            self._vector.check_ids(reply)
+            reply = self._vector.call("upsert", args, tenant_context(tenant))
+            self._vector.features.check_ids(reply)
             stored(reply, batch)
 
 
@@ -151,7 +156,7 @@ class VectorSettling(Settling):
 
     blind = frozenset({"capabilities", "health", "upsert"})
 
-    _subject: VectorCapabilities
+    _subject: VectorCalls
 
     def places(self, request: Mapping[str, Any]) -> frozenset[str]:
         found = [each.get("namespace") for each in speaking(request.get("args"), "queries", "vectors")]
@@ -194,7 +199,7 @@ class VectorSettling(Settling):
             writes += [("delete_namespace", where), ("create_namespace", vector.named(name))]
         else:
             writes += [("delete", {"ids": [lost["id"]]})]
-        batches = [[item], [gone]] if vector.batch == 1 else [[item, gone]]
+        batches = [[item], [gone]] if vector.limits.batch == 1 else [[item, gone]]
         writes += [("upsert", {"vectors": batch, **where}) for batch in batches]
         writes += [("delete", {"ids": [gone["id"]], **where})]
         begun = inputs.monotonic()
@@ -206,7 +211,7 @@ class VectorSettling(Settling):
     def _seen(self, item: Mapping[str, Any], where: Mapping[str, Any], known: set[str]) -> set[str] | None:
         """The ids of some vectors that a query finds."""
         vector = self._subject
-        query = {"vector": item["vector"], "top_k": vector.at_most(SEVERAL), **where}
+        query = {"vector": item["vector"], "top_k": vector.limits.at_most(SEVERAL), **where}
         reply = pages.whole(vector.shared, partial(vector.call, "query"), query)
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):
             return set()

@@ -8,11 +8,12 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
+from pytest_corpus.kit.store.store import tenant_context, tenant_of
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
-from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.shared import Item, context_of, named_in, tenant_of
+from pytest_corpus.suites.vector.support.shared import Item, named_in, namespace_of
 
 Built = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -31,7 +32,7 @@ MINUTE_AGO_MS = -60_000
 class PlainPlaces(Requests):
     """Two plain namespaces, made just before requests name them: one that is only read, and one to write to."""
 
-    def __init__(self, vector: VectorCapabilities) -> None:
+    def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
 
     @property
@@ -128,13 +129,14 @@ class VectorRequests(PlainPlaces):
         tenant, name = tenant_of(request), next(named_in(request), "")
         if not (tenant or name):
             return None
-        known = (each.dimensions for each in self._vector.shared.sandboxes if each.place == (tenant, name or "default"))
+        place = namespace_of(tenant, name or "default")
+        known = (each.dimensions for each in self._vector.shared.sandboxes if each.place == place)
         vector = direction(10 + inputs.number() * 0.37 % 150, next(known, self._vector.dimensions))
-        place = self._vector.at(name) if name else {}
-        return Request("query", {"vector": vector, "top_k": 1, **place}, context_of(tenant))
+        where = self._vector.at(name) if name else {}
+        return Request("query", {"vector": vector, "top_k": 1, **where}, tenant_context(tenant))
 
     def with_items(self, count: int) -> list[Request]:
-        many = range(min(count, self._vector.batch or count))
+        many = range(min(count, self._vector.limits.batch or count))
         queries = [self.distinct("batch_query")["queries"][0] for _ in many]
         return [
             Request("upsert", {"vectors": [self._vector.item() for _ in many], **self.in_scratch}),
@@ -184,13 +186,13 @@ class VectorRequests(PlainPlaces):
     def with_number(self, number: float) -> list[Request]:
         vector, query = self._vector, self.minimal("query")
         wrong: list[dict[str, Any]] = [{"vector": [number, *query["vector"][1:]]}, {"top_k": number}]
-        if vector.filters:
+        if vector.features.filters:
             wrong.append({"filter": {"part": number}})
         found: list[Request] = []
         for each in wrong:
             queries = {**self.in_main, "queries": [query, {**query, **each}]}
             found += [Request("query", {**query, **each}), Request("batch_query", queries)]
-        if vector.deletes_by_filter:
+        if vector.features.deletes_by_filter:
             found.append(Request("delete", {"filter": {"part": number}, **self.in_scratch}))
         found.append(Request("create_namespace", {**vector.named(), "dimensions": number}))
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadlined()]
@@ -221,7 +223,7 @@ class VectorRequests(PlainPlaces):
             ("upsert", {"vectors": [item], **scratch}, {}),
             ("query", {**query, "include_vectors": True, **scratch}, {}),
         ]
-        if self._vector.filters:
+        if self._vector.features.filters:
             requests += [
                 ("query", {**query, "filter": {"note": text}}, {}),
                 ("delete", {"filter": {"note": text}, **scratch}, {}),

@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Undecided, Violat
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.root_causes import BasicRequirement, Feature, RootCauses
 from pytest_corpus.suites.vector.support.answers import id_of, metadata_of
-from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -65,13 +65,13 @@ class VectorRootCauses(RootCauses[Vector]):
             )
 
         def filtered() -> Reply:
-            if not vector.filters:
+            if not vector.features.filters:
                 raise NotApplicable("filters are not offered")
             vector.require("query")
             return vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": "home"}})
 
         def beyond() -> Reply:
-            expect.applicable(vector.at_most(2) == 2, "a query asks for one match at most")
+            expect.applicable(vector.limits.at_most(2) == 2, "a query asks for one match at most")
             sandbox = vector.sandbox(vector.item(45))
             expect.success(sandbox.ask(top_k=1), "an answer to a query for one match")
             return sandbox.ask(top_k=2)
@@ -110,7 +110,7 @@ def _is_in(items: str, key: str, request: Mapping[str, Any]) -> bool:
 
 
 def _items(vector: Vector) -> list[dict[str, Any]]:
-    angles = ANGLES[: vector.at_most(len(ANGLES))]
+    angles = ANGLES[: vector.limits.at_most(len(ANGLES))]
     return [vector.item(angle, {**COUNTED, "group": "ab"[number % 2]}) for number, angle in enumerate(angles)]
 
 
@@ -153,7 +153,7 @@ def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
 
 def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
     """The ids that a query found, and those that an approximate search finds only by their own vector (R113)."""
-    missing = [item for item in items if item["id"] not in found] if sandbox.vector.approximate else []
+    missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
 
@@ -164,9 +164,9 @@ def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
     return vector.namespaces and any(name not in sandbox.known and vector.settings.run in name for name in found)
 
 
-def _reached(vector: VectorCapabilities, ranked: list[str], found: list[str]) -> list[str]:
+def _reached(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
     """The vectors in their true order: of an approximate search those that it found."""
-    return [name for name in ranked if name in found] if vector.approximate else ranked
+    return [name for name in ranked if name in found] if vector.limits.approximate else ranked
 
 
 def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
@@ -176,7 +176,7 @@ def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
 def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
     """The broken requirement among the metadata in answers."""
     matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
-    if sandbox.vector.approximate:
+    if sandbox.vector.limits.approximate:
         matches = [*sandbox.contents().values()]
     held = {id_of(match): metadata_of(match) for match in matches}
     if any(not held.get(item["id"]) for item in items):
@@ -195,7 +195,7 @@ def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], firs
         return None
     if found != wanted:
         return RANKING_OF[sandbox.truth]
-    return None if sandbox.vector.approximate or first == wanted[:1] else "VEC-QUERY-4"
+    return None if sandbox.vector.limits.approximate or first == wanted[:1] else "VEC-QUERY-4"
 
 
 def _writing(vector: Vector) -> str | None:
@@ -220,12 +220,12 @@ def _writing(vector: Vector) -> str | None:
 
 def _filtering(vector: Vector) -> str | None:
     """The requirement that a filter by one string violates, if any."""
-    if not vector.filters:
+    if not vector.features.filters:
         return None
     items = _items(vector)
     sandbox = vector.sandbox(*items)
     wanted = [item for item in items if item["metadata"]["group"] == "a"]
-    queries = [item["vector"] for item in items] if vector.approximate else [None]
+    queries = [item["vector"] for item in items] if vector.limits.approximate else [None]
     found = [*dict.fromkeys(name for each in queries for name in sandbox.ids(each, len(items), filter={"group": "a"}))]
     if not _complete(found, wanted):
         return "VEC-FILTER-1"
@@ -245,9 +245,9 @@ def _keeps_dropped(vector: Vector) -> bool:
 
 def _ranking(vector: Vector) -> Iterator[str]:
     """The broken requirement among the ranking of vectors of several lengths, under each metric that is offered."""
-    if vector.dimensions < 2 or not vector.namespaces or vector.at_most(len(POLAR)) < len(POLAR):
+    if vector.dimensions < 2 or not vector.namespaces or vector.limits.at_most(len(POLAR)) < len(POLAR):
         return
-    for metric in vector.metrics:
+    for metric in vector.limits.metrics:
         truth = canonical(metric)
         items = [{**vector.item(), "vector": direction(angle, vector.dimensions, length)} for angle, length in POLAR]
         try:

@@ -11,13 +11,14 @@ from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.kit.store.store import State, Thing, Use
 from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, indexes, matches_of, results_of
-from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
-from pytest_corpus.suites.vector.support.shared import Item, Place
+from pytest_corpus.suites.vector.support.shared import Item, namespace_of
 
 FEW = 8
 """A batch of more may be too large, where no limit is stated."""
@@ -38,7 +39,7 @@ class Sandbox:
     """One namespace of one tenant. Where namespaces are not offered it is the default one, swept before."""
 
     def __init__(
-        self, vector: VectorCapabilities, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]
+        self, vector: VectorCalls, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]
     ) -> None:
         self.vector, self.name, self.dimensions, self.metric, self.ctx = vector, name, dimensions, metric, ctx
         self.known: dict[str, list[Components]] = {}
@@ -46,9 +47,9 @@ class Sandbox:
         vector.shared.sandboxes.add(self)
 
     @property
-    def place(self) -> Place:
-        """Its tenant and its name."""
-        return self.ctx.get("tenant"), self.name
+    def place(self) -> Thing:
+        """The namespace, as the store knows it."""
+        return namespace_of(self.ctx.get("tenant"), self.name)
 
     @property
     def truth(self) -> str | None:
@@ -87,7 +88,7 @@ class Sandbox:
 
         Raises Blocked if something is refused or not stored by its own report.
         """
-        size = self.vector.batch or len(items) or 1
+        size = self.vector.limits.batch or len(items) or 1
         for start in range(0, len(items), size):
             batch = items[start : start + size]
             stored(self.upsert(*batch), batch)
@@ -100,7 +101,7 @@ class Sandbox:
 
     def remove(self, *names: str) -> None:
         """Delete by ids, in as many calls as limits ask for, to go on with. Raises Blocked if it is refused."""
-        size = self.vector.batch or len(names) or 1
+        size = self.vector.limits.batch or len(names) or 1
         for start in range(0, len(names), size):
             reply = self.delete(ids=list(names[start : start + size]))
             with expect.resting_on("VEC-DELETE-1"):
@@ -123,7 +124,7 @@ class Sandbox:
 
     def _query(self, vector: Components | None, top_k: int, more: Mapping[str, Any]) -> dict[str, Any]:
         wanted = direction(45, self.dimensions) if vector is None else vector
-        return {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **more}
+        return {"vector": list(wanted), "top_k": self.vector.limits.at_most(top_k), **more}
 
     def batch(self, *queries: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
         """The matches of each query of a batch that must be answered."""
@@ -168,10 +169,10 @@ class Sandbox:
         """
         total = len(self.known) + SPARE
         found = self._everything(total, args)
-        most = self.vector.at_most(total) if found is not None else CERTAIN
+        most = self.vector.limits.at_most(total) if found is not None else CERTAIN
         if found is None or most < total:
             self.tell_apart(total)
-        elif most <= CERTAIN and not self.vector.approximate:
+        elif most <= CERTAIN and not self.vector.limits.approximate:
             return found
         found = found or {}
         misses: Counter[bool] = Counter()
@@ -182,7 +183,7 @@ class Sandbox:
                 asked = min(most, CERTAIN)
                 matches = self._found(vector, asked, args)
                 found.update(matches)
-                if not self.vector.approximate and 0 < len(matches) < asked:
+                if not self.vector.limits.approximate and 0 < len(matches) < asked:
                     return found  # that was all: a real back end takes its time for each query
             misses[name in self.held] += name not in found
         return found
@@ -192,7 +193,7 @@ class Sandbox:
 
         A limit of `top_k` need not be published (SPECIFICATION 16.2).
         """
-        if self.vector.at_most(total) < total:
+        if self.vector.limits.at_most(total) < total:
             return {}
         try:
             return self._found(None, total, args)
@@ -207,7 +208,7 @@ class Sandbox:
 
     def tell_apart(self, top_k: int) -> None:
         """Go on only if that many matches surely hold the nearest vector: those on a line are all equally near."""
-        if len(self.known) > self.vector.at_most(top_k) and self.dimensions == 1 and self.truth != "euclidean":
+        if len(self.known) > self.vector.limits.at_most(top_k) and self.dimensions == 1 and self.truth != "euclidean":
             raise NotAssessed(Obstacle.HIDDEN_ON_A_LINE)
 
     def own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -217,8 +218,8 @@ class Sandbox:
         that an earlier test deleted are still there.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
-        gone = self.vector.shared.swept_of(self.ctx.get("tenant"), own_data=not self.vector.shares)
-        if any(name in gone for name in strange):
+        gone = self.vector.store.written.where(State.GONE, kind="vector") if strange else ()
+        if any(name in strange and (self.vector.limits.shares or at[1] == self.ctx.get("tenant")) for at, name in gone):
             raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
         expect.assessable(not strange, Obstacle.FOREIGN_VECTORS)
         return list(matches)
@@ -231,7 +232,7 @@ def within(sandbox: Sandbox, **context: Any) -> Sandbox:
     return other
 
 
-def lasting(vector: VectorCapabilities, name: str, make: Callable[[], list[Sandbox]]) -> list[Sandbox]:
+def lasting(vector: VectorCalls, name: str, make: Callable[[], list[Sandbox]]) -> list[Sandbox]:
     """Places that several tests read, and leave as they are; made again if they had to make room.
 
     Without namespaces they are made for each test.
@@ -240,11 +241,11 @@ def lasting(vector: VectorCapabilities, name: str, make: Callable[[], list[Sandb
         return make()
     shared, key = vector.shared, ("lasting", name)
     found = cached(vector, key, make)
-    if not {place.place for place in found} <= shared.made_namespaces.keys():
+    if not all(vector.store.written.is_there(place.place) for place in found):
         shared.cached.pop(key, None)
         found = cached(vector, key, make)
     shared.sandboxes.update(found)
-    shared.lasting |= {place.place for place in found}
+    vector.store.written.change((place.place for place in found), use=Use.LASTING)
     return found
 
 
@@ -276,7 +277,7 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
 
 def offer(sandbox: Sandbox, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert items with words that may be refused permanently, by their kinds; those that are taken (R138)."""
-    size = sandbox.vector.batch or len(items) or 1
+    size = sandbox.vector.limits.batch or len(items) or 1
     found: dict[str, Item] = {}
     for start in range(0, len(items), size):
         found |= vocabulary.taken(dict([*items.items()][start : start + size]), partial(_taken, sandbox))

@@ -1,17 +1,17 @@
 """The state that all instances of a vector component share in a run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
+from pytest_corpus.adapter import turns
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.kit.run_state import Actions, Shared
+from pytest_corpus.kit.store.store import Thing
 
 Item = Mapping[str, Any]
-
-Place = tuple[str | None, str]
-"""A namespace: its tenant or None, and its name."""
 
 
 def speaking(args: Any, *keys: str) -> list[Mapping[str, Any]]:
@@ -22,23 +22,27 @@ def speaking(args: Any, *keys: str) -> list[Mapping[str, Any]]:
     return [args, *(each for each in inner if isinstance(each, Mapping))]
 
 
-def context_of(tenant: str | None) -> dict[str, Any]:
-    """The context that names a tenant, if there is one."""
-    return {"tenant": tenant} if tenant else {}
-
-
-def tenant_of(request: Mapping[str, Any]) -> str | None:
-    """The tenant that a request names, or None."""
-    ctx = request.get("ctx")
-    tenant = ctx.get("tenant") if isinstance(ctx, Mapping) else None
-    return tenant if isinstance(tenant, str) and tenant else None
-
-
-def named_in(request: Mapping[str, Any]) -> Iterator[str]:
+def named_in(request: Any) -> Iterator[str]:
     """The namespaces that a request names."""
-    for each in speaking(request.get("args"), "queries"):
+    for each in speaking(request.get("args"), "queries") if isinstance(request, Mapping) else ():
         if isinstance(each.get("namespace"), str):
             yield each["namespace"]
+
+
+def ids_in(args: Any) -> list[str]:
+    """The ids of the vectors that an upsert holds."""
+    items = speaking(args, "vectors")[1:]
+    return [item["id"] for item in items if isinstance(item.get("id"), str) and item["id"]]
+
+
+def namespace_of(tenant: str | None, name: str) -> Thing:
+    """A namespace of a tenant, or of none."""
+    return ("vector", tenant, None, "namespace"), name
+
+
+def dropping(namespace: Thing) -> AbstractContextManager[None]:
+    """Delete a namespace within; a test in flight that needs it waits until it is gone, and makes it again."""
+    return turns.finding_out("dropping", namespace)
 
 
 WRITING = "writing"
@@ -78,7 +82,7 @@ class HasPlace(Protocol):
     held: set[str]
 
     @property
-    def place(self) -> Place: ...
+    def place(self) -> Thing: ...
 
 
 @dataclass(slots=True)
@@ -100,19 +104,12 @@ class VectorShared(Shared):
         undeleted: by instance and operation, those of them that are still there, because their deletion was refused.
         page_key: the argument that takes the token of a page; empty while that is not known.
         itemised: by operation, whether a failing provider is the failure of each item.
-        made_namespaces: the namespaces that are there, the one that was used last at the end.
-        stuck: those that could not be deleted.
         keeps_namespaces: whether the adapter says that it deletes none.
-        lasting: those that several tests read, which are kept as long as there is room.
-        passing: those of sandboxes that the current test cannot speak of without the sandbox.
         used: those that the current test speaks of.
         sandboxes: the sandboxes that the current test holds.
         refused: the namespace for which there was no room, last.
         room: how many namespaces there is room for, as was seen; None while that is not known.
-        scratched: the ids that may be in the namespace of plain writes.
-        left: the ids that may be in the default namespace, by tenant.
-        swept: the ids that were deleted from it, by tenant.
-        first: the instance that most tests speak to.
+            first: the instance that most tests speak to.
         ready: by instance, what was made in it for plain requests.
     """
 
@@ -132,31 +129,11 @@ class VectorShared(Shared):
     undeleted: WeakKeyDictionary[AdapterClient, dict[str, list[str]]] = field(default_factory=WeakKeyDictionary)
     page_key: str = ""
     itemised: dict[str, bool] = field(default_factory=dict)
-    made_namespaces: dict[Place, None] = field(default_factory=dict)
-    stuck: dict[Place, None] = field(default_factory=dict)
     keeps_namespaces: bool = False
-    lasting: set[Place] = field(default_factory=set)
-    temporary_namespaces: set[Place] = field(default_factory=set)
-    used: set[Place] = field(default_factory=set)
+    used: set[Thing] = field(default_factory=set)
     sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
-    refused: Place | None = None
+    refused: Thing | None = None
     room: int | None = None
-    scratched: dict[str, None] = field(default_factory=dict)
-    left: dict[str | None, dict[str, None]] = field(default_factory=dict)
-    swept: dict[str | None, set[str]] = field(default_factory=dict)
     actions: VectorActions = field(default_factory=VectorActions)
     first: AdapterClient | None = None
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
-
-    def leave(self, tenant: str | None, names: Sequence[str], *, own_data: bool) -> None:
-        """Remember ids of vectors that may be in the default namespace of a tenant, to be deleted in the end.
-
-        Args:
-            own_data: whether tenants may have data of their own.
-        """
-        self.left.setdefault(tenant, {}).update(dict.fromkeys(names))
-        self.swept_of(tenant, own_data=own_data).difference_update(names)
-
-    def swept_of(self, tenant: str | None, *, own_data: bool) -> set[str]:
-        """The ids in the default namespace of a tenant that were deleted, by the adapter's own report."""
-        return self.swept.setdefault(tenant if own_data else None, set())

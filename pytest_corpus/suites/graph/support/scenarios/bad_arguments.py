@@ -16,9 +16,9 @@ from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph
+from pytest_corpus.suites.graph.support.run_state import MANY, WRITES
 from pytest_corpus.suites.graph.support.scenarios.batches import carrying, committed, failed_operations
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed, unusable
-from pytest_corpus.suites.graph.support.written_items import MANY, WRITES
 
 
 @dataclass(frozen=True, slots=True)

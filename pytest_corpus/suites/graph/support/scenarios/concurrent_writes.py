@@ -27,7 +27,7 @@ class Clients:
     def _step(self, name: str, args: Mapping[str, Any], writes: Mapping[str, Value] | None = None) -> Step:
         self.graph.shared.actions.note(name, args, (self.sandbox.tenant, self.sandbox.namespace))
         request = self.graph.envelope(name, {**self.sandbox.place, **args}, self.sandbox.ctx)
-        self.graph.shared.written_items.note(request, self.graph.settings.journal)
+        self.graph.store.foresee(request)
         return Step(request, writes or {})
 
     def write(self, *names: str) -> Step:

@@ -5,10 +5,11 @@ from typing import Any, TypeVar
 
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.store.store import State, Use
 from pytest_corpus.kit.vocabulary import ALIKE
 from pytest_corpus.suites.graph.support.component import Graph
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.contexts import require_tenants, tenants_alike
 
 T = TypeVar("T")
@@ -60,8 +61,8 @@ def written_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbo
 
 def keep(sandbox: Sandbox) -> None:
     """Let what the current test wrote to a place stay to the end of the run: others look at it."""
-    shared = sandbox.graph.shared
-    shared.lasting.update(name for _, _, name in shared.written_items.made if sandbox.tag in name)
+    store = sandbox.graph.store
+    store.written.change([each for each in store.written.where(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING)
 
 
 def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:

@@ -15,10 +15,10 @@ from pytest_corpus.kit.outcomes import difference
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import edges
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
-from pytest_corpus.suites.graph.support.written_items import MANY
 
 KINDS = ("put", "put", "drop", "link", "unlink")
 NAMES = ("a", "b", "c", "d")

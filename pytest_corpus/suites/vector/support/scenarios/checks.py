@@ -253,7 +253,7 @@ def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
     sandbox, sent = vector.sandbox(before), []
     for group in BAD:
         batches = []
-        for kinds in group if len(group[0]) == 1 or (vector.batch or 4) >= 4 else ():
+        for kinds in group if len(group[0]) == 1 or (vector.limits.batch or 4) >= 4 else ():
             wrong = {at: faulty(vector, kind) for at, kind in kinds.items()}
             items = []
             for at in range(len(kinds) + 2):
@@ -331,8 +331,8 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
     Raises NotApplicable if the metric is not listed, or not that of the only namespace, NotAssessed if one-dimensional
     vectors have no direction to compare.
     """
-    spelled = vector.spelling(metric)
-    vector.need_direction(metric)
+    spelled = vector.features.spelling(metric)
+    vector.features.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
     chance = random.Random(vector.settings.seed)
     stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
@@ -342,18 +342,18 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
     queries = [direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])]
     queries += [scattered(chance, vector.dimensions) for _ in range(RANDOM_QUERIES)]
     in_batch = together(sandbox, queries, len(items)) if vector.works("batch_query") else {}
-    queries += stored if vector.approximate else []
+    queries += stored if vector.limits.approximate else []
     found = []
     for number, query in enumerate(queries):
         truth = {item["id"]: GOODNESS[metric](query, item["vector"]) for item in items}
         matches = sandbox.matches(query, len(items))
-        if not matches and vector.approximate:
+        if not matches and vector.limits.approximate:
             continue
         if not matches:
             raise Violation("matches", "no matches", "result.matches")
         if any(id_of(match) not in truth for match in matches):
             raise NotAssessed(Obstacle.FOREIGN_MATCHES)
-        found.append(Ranking(truth, matches, vector.approximate, in_batch.get(number, [])))
+        found.append(Ranking(truth, matches, vector.limits.approximate, in_batch.get(number, [])))
     if not found:
         raise Violation("matches of queries for stored vectors", "no matches", "result.matches")
     return found
@@ -362,8 +362,8 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 def together(sandbox: Sandbox, queries: Sequence[Sequence[float]], top_k: int) -> dict[int, list[Mapping[str, Any]]]:
     """The matches of queries in one batch, by their number, as far as the batch holds them and answers them."""
     vector = sandbox.vector
-    asked = [sandbox.args(vector=[*query], top_k=vector.at_most(top_k)) for query in queries]
-    args = sandbox.args(queries=asked[: vector.batch])
+    asked = [sandbox.args(vector=[*query], top_k=vector.limits.at_most(top_k)) for query in queries]
+    args = sandbox.args(queries=asked[: vector.limits.batch])
     reply = vector.ready(lambda: vector.call("batch_query", args, sandbox.ctx), True)
     try:
         return dict(enumerate(map(matches_of, results_of(reply.result))))
@@ -386,7 +386,7 @@ def offered_in_turn(
 
     Those that are refused permanently are left out.
     """
-    size = vector.names_at_once(2)
+    size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
         offers = ((vector.offered(name, item, tenant=who), item) for name, who, item in wanted[start : start + size])
         held = [(place, item) for place, item in offers if place is not None]

@@ -9,10 +9,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.generation.histories import Event, Step, Value, play
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
-from pytest_corpus.suites.vector.support.component import PERHAPS, Vector
+from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import direction, parallel
 from pytest_corpus.suites.vector.support.pages import token_of
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.store import PERHAPS
 
 APART = 5
 """The degrees between the vectors of two writes."""
@@ -32,11 +33,11 @@ class Clients:
     def query(self) -> Step:
         """Read both ids."""
         angle = direction(45, self.vector.dimensions)
-        return self.step("query", vector=angle, top_k=self.vector.at_most(5), include_vectors=True)
+        return self.step("query", vector=angle, top_k=self.vector.limits.at_most(5), include_vectors=True)
 
     def write(self, *keys: int) -> Step:
         """Write one or both ids in one upsert."""
-        if self.vector.batch == 1:
+        if self.vector.limits.batch == 1:
             keys = keys[:1]
         number, items = str(next(self.numbers)), []
         self.written[number] = direction(APART * int(number), self.vector.dimensions)
@@ -68,7 +69,7 @@ class Clients:
         A page that is not the last tells nothing of an id that it does not show, nor do matches of others.
         """
         of_others = not self.vector.namespaces and any(id_of(each) not in self.ids for each in matches_of(result))
-        partly = self.vector.approximate or token_of(result) or of_others
+        partly = self.vector.limits.approximate or token_of(result) or of_others
         found: dict[str, Value] = {} if partly else dict.fromkeys(self.ids)
         times = Counter(map(id_of, matches_of(result)))
         for match in matches_of(result):
@@ -87,11 +88,10 @@ class Clients:
 def history(vector: Vector) -> dict[str, list[Event]]:
     """The history of both ids. Raises NotApplicable if a query finds one of them at most."""
     vector.require("query", "upsert", "delete")
-    expect.applicable(vector.at_most(2) >= 2, "one match at most can be asked for")
+    expect.applicable(vector.limits.at_most(2) >= 2, "one match at most can be asked for")
     ids = [vector.name("concurrent") for _ in range(2)]
     sandbox = vector.sandbox()
-    for name in ids if not vector.namespaces else ():
-        vector.leave(None, [name])
+    vector.store.foresee(vector.envelope("upsert", sandbox.args(vectors=[{"id": name} for name in ids])))
     clients = Clients(vector, sandbox, ids)
     vector.shared.actions.note("upsert", {})
     return play(vector, clients.rounds(), clients.read, PERHAPS)

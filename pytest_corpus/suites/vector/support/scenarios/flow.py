@@ -93,7 +93,7 @@ def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
 
 def place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
     """A place for a tenant's vectors of these dimensions. Raises NotApplicable if the store takes none."""
-    fixed, most = vector.fixed, vector.capabilities.limit("max_dimensions")
+    fixed, most = vector.limits.fixed, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
         raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")
     if not vector.namespaces and vector.dimensions != dimensions:

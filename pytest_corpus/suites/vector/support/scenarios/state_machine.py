@@ -116,7 +116,7 @@ class Model:
         """A query finds the best of what is there, with its metadata."""
         query = self.at(where).args(
             vector=direction(angle, self.vector.dimensions),
-            top_k=self.vector.at_most(top_k),
+            top_k=self.vector.limits.at_most(top_k),
             **({"filter": {"kind": kind}} if kind else {}),
         )
         rows = {name: row for name, row in self.held[where].items() if kind in (None, row[1])}
@@ -134,9 +134,11 @@ class Model:
             raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
         matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
         matches = pages.all_pages(self.vector.shared, partial(self.vector.call, "query"), query, results[0])["matches"]
-        least = self.certain(rows, query, self.held[where]) if kind and self.vector.post_filters else None
-        if self.vector.approximate:
-            asked = [] if kind and self.vector.post_filters else [row for row in rows.values() if row[0] == angle]
+        least = self.certain(rows, query, self.held[where]) if kind and self.vector.limits.post_filters else None
+        if self.vector.limits.approximate:
+            asked = (
+                [] if kind and self.vector.limits.post_filters else [row for row in rows.values() if row[0] == angle]
+            )
             least = min(query["top_k"], len(asked))
         self.compare(rows, query, self.at(where).own(matches), least)
 
@@ -182,7 +184,7 @@ class Model:
                 self.differ("the metadata that were written last", "other metadata", "result.matches", about=about)
         if self.vector.dimensions > 1:
             good = self.goodness(rows, query)
-            reachable = found if self.vector.approximate else rows
+            reachable = found if self.vector.limits.approximate else rows
             best = sorted((good[name] for name in reachable), reverse=True)[:wanted]
             if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
                 about = {id_of(match) for match in matches if not near(match.get("score"), good[id_of(match)])}
@@ -198,8 +200,8 @@ class Model:
 def rules_of(vector: Vector) -> list[Rule[Model]]:
     """The rules for an adapter: one for each operation that it offers, more for upserts."""
     places = (0, 0, 1) if vector.namespaces else (0,)
-    size = max(1, min(MOST_IN_BATCH, vector.batch or MOST_IN_BATCH))
-    batches, filters = vector.works("batch_query"), vector.filters
+    size = max(1, min(MOST_IN_BATCH, vector.limits.batch or MOST_IN_BATCH))
+    batches, filters = vector.works("batch_query"), vector.features.filters
 
     def rows(chance: Random) -> list[tuple[int, int, str]]:
         return [
@@ -227,7 +229,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
 
     rules = [rule(Model.upsert, batch=rows)] * UPSERTS
     rules += [rule(Model.delete, name=lambda chance: chance.randrange(IDS)), rule(Model.nothing, 1.0)]
-    if vector.deletes_by_filter:
+    if vector.features.deletes_by_filter:
         rules.append(rule(Model.delete_kind, kind=lambda chance: chance.choice(KINDS)))
     if vector.namespaces:
         rules.append(rule(Model.renew))

@@ -1,0 +1,188 @@
+"""The nodes and edges that the suite wrote: once they are many, those that no other test needs are deleted (R115)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any
+
+from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exceptions import UNCALLABLE
+from pytest_corpus.adapter.exchange import op_of
+from pytest_corpus.kit.outcomes import Outage
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.store.leftovers import Kind, Place
+from pytest_corpus.kit.store.store import (
+    THERE,
+    State,
+    Store,
+    Thing,
+    Use,
+    Writes,
+    by_place,
+    is_keyed,
+    parts_of,
+    tenant_of,
+)
+from pytest_corpus.spec.errors import BY_KIND
+from pytest_corpus.suites.graph.support.answers import failures, listed
+from pytest_corpus.suites.graph.support.capabilities import GraphCapabilities
+from pytest_corpus.suites.graph.support.run_state import MANY, WRITES
+
+WRITING = (*WRITES, *MANY)
+"""The operations that write."""
+
+KINDS: tuple[Kind, ...] = ("edge", "node")
+"""The kinds in the order of their deletion; nodes come first if their edges go with them."""
+
+DELETES: dict[str, Kind] = {"graph.delete_nodes": "node", "graph.delete_edges": "edge"}
+
+MOST_IDS = 200
+"""The number of ids in one delete, if the adapter takes as many."""
+
+MANY_ITEMS, MANY_SEEN = 800, 200
+"""The number of nodes and edges that may stay for some tests (R115); fewer where tests list those of others."""
+
+FEW_ITEMS = 4
+"""Fewer items of a kind in one place stay until the end: each place costs a call."""
+
+
+class GraphStore(Store):
+    """The nodes and edges of the suite."""
+
+    def __init__(self, graph: GraphCapabilities) -> None:
+        super().__init__(graph)
+        self._graph, self._shared = graph, graph.shared
+
+    # -- what requests write -----------------------------------------------------------------------------
+
+    def _written_by(self, request: Any) -> Writes:
+        """The things that a request writes, those in batches and transactions included."""
+        return dict(_written(op_of(request), request.get("args"), tenant_of(request))) if op_of(request) else {}
+
+    def _deleted_by(self, request: Any) -> Iterator[Thing]:
+        """The things that a request deletes by ids alone."""
+        kind, args = DELETES.get(op_of(request)), request.get("args")
+        if kind is None or not isinstance(args, Mapping) or is_keyed(request) or args.get("filter"):
+            return
+        place: Place = ("graph", tenant_of(request), _text(args.get("namespace")), kind)
+        yield from ((place, name) for name in listed(args, "ids", of=str))
+
+    def _is_refused(self, reply: Reply) -> bool:
+        """True if nothing was written; over the wire a part of a write that was struck may be carried out."""
+        struck = any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
+        is_whole = struck and not self._graph.client.provider.is_on_wire
+        return reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (is_whole and reply.is_error)
+
+    def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
+        super().settle(request, reply, fresh if alone else (), alone=alone and not failures(reply.result))
+
+    # -- within a test -----------------------------------------------------------------------------------
+
+    @property
+    def most_items(self) -> int:
+        """The number of nodes and edges that may stay for some tests."""
+        apart = all(map(self._graph.capabilities.flag, ("supports_namespaces", "supports_property_filters")))
+        return MANY_ITEMS if apart else MANY_SEEN
+
+    @property
+    def holds_much(self) -> bool:
+        return self._shared.crowded or len(self.written.where(*THERE)) >= self.most_items
+
+    def is_full(self, reply: Reply | StreamReply) -> bool:
+        return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
+
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        if not self.is_full(reply):
+            return False
+        gone = self._clear()
+        self._shared.crowded = not gone
+        return gone
+
+    def lasts(self, thing: Thing) -> bool:
+        """True if more than one test looks at a node or an edge; the seeds of tenants are written again."""
+        (_, tenant, _, _), name = thing
+        return self.written.use_of(thing) is Use.LASTING or (tenant is None and name in self._graph.seed_ids)
+
+    # -- after a test ------------------------------------------------------------------------------------
+
+    def release(self, *, unlearn: bool) -> None:
+        """Delete what earlier tests wrote, once it is much."""
+        shared = self._shared
+        if shared.crowded and unlearn:  # what other tests look at is in the way, and will be written again
+            self.written.change(self.written.where(*State, use=Use.LASTING), use=Use.ANY)
+        self.written.change(self.written.where(State.NEW), state=State.OLD)
+        if len(self.written.where(State.OLD)) < self.most_items and not shared.crowded:
+            return
+        least = 1 if shared.crowded else FEW_ITEMS
+        shared.crowded = False
+        self._graph.client.provider.clear()
+        for seeded in shared.seeded.values():
+            if any(tenant is not None for tenant, _ in seeded):
+                seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
+        with suppress(*UNCALLABLE, Outage):
+            self._graph.settling.pause()
+            with self._graph.settling.at_once():
+                self._clear(least)
+
+    # -- deleting ----------------------------------------------------------------------------------------
+
+    def _clear(self, least: int = 1) -> bool:
+        """Delete things of earlier tests that do not last, `least` of a kind in a place; True if any is deleted."""
+        return True in [self._delete(place, names) for place, names in self._left() if len(names) >= least]
+
+    def remove(self, until: float) -> None:
+        self.written.change(self.written.where(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
+        for place, names in self._left(to_the_end=True):
+            if inputs.monotonic() > until:
+                return
+            if not self._delete(place, names) and self._graph.outages.lasting:
+                return
+
+    def _left(self, *, to_the_end: bool = False) -> Iterator[tuple[Place, list[str]]]:
+        """The names of earlier tests by place; those of the second kind that are left after the first."""
+        for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
+            left = [each for each in self.written.where(State.OLD, kind=kind) if to_the_end or not self.lasts(each)]
+            for place, names in by_place(left).items():
+                yield from ((place, part) for part in parts_of(names, MOST_IDS))
+
+    def _delete(self, place: Place, names: list[str]) -> bool:
+        """Delete some of one kind: `at_once` in a request if more are refused together, and then one by one."""
+        at_once = self._graph.at_once
+        if len(names) > at_once and not self._shared.takes_long_lists:
+            return True in [self._delete(place, part) for part in parts_of(names, at_once)]
+        reply = self.delete(place, names)
+        if len(names) > at_once and reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
+            self._shared.takes_long_lists = False
+            return self._delete(place, names)
+        if len(names) > 1 and reply.is_a("BadRequest"):
+            return True in [self._delete(place, [name]) for name in names]
+        things = [(place, name) for name in names]
+        if reply.is_success and not failures(reply.result):
+            self.forget([*things, *(self.written.joining(things) if self._shared.edges_go else ())])
+            return True
+        self.written.change(things, state=State.STUCK)
+        return False
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        with self._graph.client.provider.paused(), inputs.fact_scope("graph cleanup"):
+            yield
+
+    def _aside(self) -> AbstractContextManager[None]:
+        return self._paused()
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _written(op: str, args: Any, tenant: str | None) -> Iterator[tuple[Thing, tuple[Thing, ...]]]:
+    name = op.removeprefix("graph.")
+    for operation in listed(args, MANY.get(name, "")):
+        yield from _written(op_of(operation), operation.get("args"), tenant)
+    for item in listed(args, WRITES.get(name, "")):
+        if isinstance(item.get("id"), str) and item["id"]:
+            namespace = _text(item.get("namespace") or args.get("namespace"))
+            ends = [item.get(end) for end in ("src", "dst")] if name == "upsert_edges" else []
+            kind: Kind = "edge" if name == "upsert_edges" else "node"
+            of_nodes: Place = ("graph", tenant, namespace, "node")
+            yield (("graph", tenant, namespace, kind), item["id"]), tuple((of_nodes, str(end)) for end in ends)

@@ -1,0 +1,93 @@
+"""The limits of a vector adapter, and the kind of its search, by what capabilities say."""
+
+from functools import cached_property
+
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit import expect
+from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, LOWER_PRECISION, POST_FILTERING
+from pytest_corpus.spec.obstacles import Obstacle
+from pytest_corpus.suites.vector.support.geometry import canonical
+
+USUAL_DIMENSIONS = 4
+
+
+class Limits:
+    """Dimensions, metrics, batch sizes and the kind of search.
+
+    Args:
+        given: the most namespaces by the options of the run.
+    """
+
+    def __init__(self, capabilities: Capabilities, given: int) -> None:
+        self._capabilities, self._given = capabilities, given
+
+    @property
+    def shares(self) -> bool:
+        """True if capabilities deny that tenants are kept apart; otherwise each may have data of its own."""
+        return self._capabilities.flag("supports_multi_tenant") is False
+
+    @cached_property
+    def post_filters(self) -> bool:
+        """True if capabilities say that filters are applied after the search (R47)."""
+        return self._capabilities.speaks_of(POST_FILTERING)
+
+    @cached_property
+    def approximate(self) -> bool:
+        """True if capabilities say that a search is approximate: it may then miss vectors (R113)."""
+        return self._capabilities.speaks_of(APPROXIMATE_SEARCH)
+
+    @cached_property
+    def is_coarse(self) -> bool:
+        """True if capabilities say that components have less than 32 bits (R128)."""
+        return self._capabilities.speaks_of(LOWER_PRECISION)
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of the protocol that capabilities list, as they spell them."""
+        return tuple(name for name in self._capabilities.names("metrics") if canonical(name))
+
+    @property
+    def plain_metric(self) -> str | None:
+        """A listed metric that can tell plain vectors apart: in one dimension only the euclidean one."""
+        on_a_line = [name for name in self.metrics if canonical(name) == "euclidean"] if self.usual == 1 else []
+        return next(iter((*on_a_line, *self.metrics)), None)
+
+    @property
+    def fixed(self) -> int | None:
+        """The dimensions that every vector has (R22); None if none are stated."""
+        return self._capabilities.limit("dimension")
+
+    @cached_property
+    def usual(self) -> int:
+        """The dimensions of plain namespaces, by what capabilities say."""
+        return self.fixed or min(USUAL_DIMENSIONS, self._capabilities.limit("max_dimensions") or USUAL_DIMENSIONS)
+
+    @property
+    def batch(self) -> int | None:
+        """The most vectors of an upsert; None if no limit is stated."""
+        if self._capabilities.flag("supports_batch_operations") is False:
+            return 1
+        return self._capabilities.limit("max_batch_size")
+
+    @cached_property
+    def most_namespaces(self) -> int:
+        """The most namespaces that the suite holds at a time (R115)."""
+        return min(self._given, self._capabilities.published("max_namespaces") or self._given)
+
+    def at_most(self, top_k: int) -> int:
+        """Return this number of matches, or the most that a query may ask for."""
+        return min(top_k, self._capabilities.limit("max_top_k") or top_k)
+
+    def several(self, count: int = 2) -> None:
+        """Go on only if an upsert may hold this many vectors. Raises NotApplicable if it may not."""
+        expect.applicable((self.batch or count) >= count, f"an upsert holds at most {self.batch} vectors")
+
+    def need_terms(self) -> None:
+        """Go on only if a filter may have two terms. Raises NotApplicable if it may not."""
+        expect.applicable((self._capabilities.limit("max_filter_terms") or 2) >= 2, "a filter has at most one term")
+
+    def stated(self, limit: str, most: int | None = None) -> int:
+        """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""
+        found = expect.applicable(self._capabilities.limit(limit), f"no {limit} is stated")
+        expect.assessable(most is None or found <= most, Obstacle.LARGE_LIMIT, limit=limit, number=found)
+        return found

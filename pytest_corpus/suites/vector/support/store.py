@@ -1,0 +1,310 @@
+"""The namespaces and vectors that the suite wrote: after each test what no other one needs is deleted (R115).
+
+Namespaces are deleted through the first instance of the adapter, for another one is closed after its test. One that
+could not be deleted is tried once more in the end, or when a quota is used up.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
+from typing import Any
+
+from pytest_corpus.adapter import inputs, turns
+from pytest_corpus.adapter.exceptions import UNCALLABLE
+from pytest_corpus.adapter.exchange import op_of
+from pytest_corpus.kit.outcomes import Outage
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.run_state import MIN_NAMESPACES
+from pytest_corpus.kit.store.leftovers import Place
+from pytest_corpus.kit.store.settling import postponed
+from pytest_corpus.kit.store.store import (
+    THERE,
+    State,
+    Store,
+    Thing,
+    Use,
+    Writes,
+    by_place,
+    is_keyed,
+    parts_of,
+    tenant_of,
+)
+from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.suites.vector.support.answers import failures_of
+from pytest_corpus.suites.vector.support.capabilities import VectorCalls
+from pytest_corpus.suites.vector.support.preparation import Preparation
+from pytest_corpus.suites.vector.support.shared import DROPPING, dropping, ids_in, named_in, namespace_of
+
+KEPT_VECTORS = 30
+"""More vectors than these do not stay from one test to the next in a namespace that tests share."""
+
+FEW = 2
+"""With fewer namespaces than these nothing can be tried: none makes room for another one."""
+
+ROOM_S, LOOK_S = 5.0, 0.02
+"""The time for which a test in flight waits until others have ended, and for one look whether they have."""
+
+AT_ONCE = 100
+"""The number of ids that a delete names if no limit is stated."""
+
+PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
+"""Errors after which a write may have been carried out."""
+
+
+class VectorStore(Store):
+    """The namespaces of the suite, and its vectors in the default one."""
+
+    def __init__(self, vector: Any) -> None:
+        super().__init__(vector)
+        self._vector: VectorCalls = vector
+        self._shared = self._vector.shared
+        self._shared.first = self._shared.first or vector.client
+        self._preparation = Preparation(vector, vector.requests, self.sweep, vector.prerequisites.met)
+
+    # -- what requests write -----------------------------------------------------------------------------
+
+    def prepared(self, request: Any) -> Any:
+        if self._vector.is_preparing or not isinstance(request, Mapping):
+            return request
+        before_s = self._vector.settle.waited_s
+        self._preparation.prepare(request)
+        return postponed(request, self._vector.settle.waited_s - before_s)
+
+    def _written_by(self, request: Any) -> Writes:
+        args, op = (request.get("args"), request.get("op")) if isinstance(request, Mapping) else (None, None)
+        if op == "vector.create_namespace":
+            return {namespace_of(tenant_of(request), name): () for name in [*named_in(request)][:1]}
+        if op != "vector.upsert" or not isinstance(args, Mapping):
+            return {}
+        tenant, namespace = tenant_of(request), args.get("namespace")
+        if namespace in (None, "default"):
+            return {(("vector", tenant, None, "vector"), name): () for name in ids_in(args)}
+        is_scratch = namespace == self._shared.scratch and tenant is None
+        return {(("vector", None, self._shared.scratch, "vector"), name): () for name in ids_in(args) if is_scratch}
+
+    def _deleted_by(self, request: Any) -> Iterable[Thing]:
+        if op_of(request) != "vector.delete_namespace" or is_keyed(request):
+            return ()
+        return (namespace_of(tenant_of(request), name) for name in named_in(request))
+
+    def _is_refused(self, reply: Reply) -> bool:
+        return reply.is_error and not reply.is_a(*PERHAPS)
+
+    def foresee(self, request: Any) -> list[Thing]:
+        self._shared.actions.done |= {DROPPING} if op_of(request) == "vector.delete_namespace" else set()
+        for name in named_in(request):
+            thing = namespace_of(tenant_of(request), name)
+            self._shared.used.add(thing)
+            self.written.move(thing)
+        return super().foresee(request)
+
+    def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
+        super().settle(request, reply, fresh, alone=alone)
+        if (reply.is_a(*PERMANENT) and not reply.is_a("NamespaceNotFound")) or self._is_struck(reply):
+            self._preparation.keep(request)
+
+    def _is_struck(self, reply: Reply) -> bool:
+        """True if a request failed at the instance where each fails for a planned fault."""
+        client = self._vector.client
+        faults = reply.exchange.observed.faults
+        return reply.is_error and bool(faults) and client is self._shared.struck is not self._vector.main.client
+
+    def forget(self, things: Iterable[Thing]) -> None:
+        """Note that things are not there: a namespace is made again just before a plain request that needs it."""
+        gone = [*things]
+        for (_, tenant, _, kind), name in gone:
+            if kind == "namespace":
+                gone += [each for each in self.written.where(*State, kind="vector") if each[0][1:3] == (tenant, name)]
+                for ready in self._shared.ready.values():
+                    ready.difference_update([key for key in ready if key[2] == name])
+        super().forget(gone)
+
+    @property
+    def there(self) -> list[Thing]:
+        """The namespaces that are there, the one that was used last at the end."""
+        return self.written.where(*THERE, kind="namespace")
+
+    # -- after a test ------------------------------------------------------------------------------------
+
+    def release(self, *, unlearn: bool) -> None:  # noqa: ARG002 - nothing that was learnt is in the way
+        lasting = self._lasting()
+        self._shared.used.clear()
+        self._shared.sandboxes.clear()
+        self.written.change(self.written.where(*State, use=Use.SANDBOX), use=Use.ANY)
+        self._vector.client.provider.clear()
+        try:
+            for thing in [each for each in self.there if each not in lasting]:
+                if not self._drop(thing):
+                    return
+            for place, names in by_place(self.written.where(*THERE, kind="vector")).items():
+                if len(names) > KEPT_VECTORS:
+                    self._empty(place, names)
+        except (*UNCALLABLE, Outage):
+            return
+
+    def _lasting(self) -> set[Thing]:
+        """The namespaces that other tests need, too: they are made again when something speaks of them."""
+        plain = self._shared.main_namespace, self._shared.scratch
+        undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
+        found = {namespace_of(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
+        return found.union(
+            self.written.where(*State, use=Use.LASTING), (namespace_of(None, name) for name in undeleted)
+        )
+
+    def _drop(self, thing: Thing) -> bool:
+        """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""
+        with dropping(thing):
+            reply = None if self._shared.keeps_namespaces else self._delete(thing)
+            if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
+                return False
+            if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
+                self.forget([thing])
+            if self.written.is_there(thing):
+                self.written.change([thing], state=State.STUCK)
+                self._shared.keeps_namespaces = reply is None or reply.is_a("NotSupported")
+            return True
+
+    def _delete(self, thing: Thing) -> Reply:
+        place, name = thing
+        with self._vector.main.settling.at_once():
+            return self._vector.main.store.delete(place, [name])
+
+    def _aside(self) -> AbstractContextManager[None]:
+        return self._vector.prepares()
+
+    @property
+    def keeps_apart(self) -> bool:
+        return self._vector.prerequisites.claimed("create_namespace") is True
+
+    @property
+    def most_in_flight(self) -> int:
+        """The namespaces that tests in flight may hold, one each: the others are shared, or held besides."""
+        return max(1, self._room - MIN_NAMESPACES)
+
+    @property
+    def _room(self) -> int:
+        """The number of namespaces that there is room for."""
+        most = self._vector.limits.most_namespaces
+        return min(most, self._shared.room or most)
+
+    # -- within a test -----------------------------------------------------------------------------------
+
+    def _make_room(self, thing: Thing) -> None:
+        """Delete what is needed least, until there is room for one more namespace."""
+        if thing[0][3] != "namespace":
+            return
+        most, until = self._room, inputs.monotonic() + ROOM_S
+        while len(self.there) >= most and not self._vector.retries.probing:
+            spare = next(iter((*self._spare(), *self._used_before())), None)
+            if spare is None and turns.is_in_flight() and inputs.monotonic() < until:
+                inputs.sleep(LOOK_S)
+                continue
+            if spare is None:
+                turns.disturbed()
+                return
+            self._shared.used.add(spare)  # no other test drops it meanwhile
+            if not self._drop(spare):
+                return
+
+    def is_full(self, reply: Reply | StreamReply) -> bool:
+        if reply.is_a("ResourceExhausted"):
+            return reply.exchange.op in ("vector.create_namespace", "vector.upsert")
+        return self.exceeds(reply)
+
+    def exceeds(self, reply: Reply | StreamReply) -> bool:
+        """True if a namespace that was refused is one more than capabilities allow (BEHAVIORAL_CONFORMANCE 6.7)."""
+        most = self._vector.capabilities.published("max_namespaces")
+        if most is None or reply.exchange.op != "vector.create_namespace" or not reply.is_a(*PERMANENT):
+            return False
+        request = reply.exchange.request
+        new = {namespace_of(tenant_of(request), name) for name in named_in(request)}
+        return len({*self.there} - new) >= most and not reply.exchange.observed.faults
+
+    def relieve(self, reply: Reply | StreamReply) -> bool:
+        """Delete what nothing needs now, because a quota is used up; whether anything was deleted.
+
+        A namespace that is refused again may need the place of one that was used before.
+        """
+        if not self.is_full(reply):
+            return False
+        request = reply.exchange.request
+        new = namespace_of(tenant_of(request), next(named_in(request), ""))
+        stuck = [] if self._shared.keeps_namespaces else self.written.where(State.STUCK, kind="namespace")
+        found = [*self._spare(), *stuck]
+        if len(self.there) > FEW and not found and self.written.is_there(new) and self._shared.refused == new:
+            self._shared.room = len(self.there) - 1
+            found = self._used_before()[:1]
+        self._shared.refused = new
+        self.written.change(found, state=State.OLD)
+        for thing in found:
+            self._drop(thing)
+        return not all(thing in self.written.where(State.STUCK) for thing in found)
+
+    @property
+    def _held(self) -> set[Thing]:
+        """The namespaces of sandboxes, and those that other tests in flight use."""
+        used = turns.in_others(self._shared, "used")
+        sandboxes = chain(self._shared.sandboxes, *turns.in_others(self._shared, "sandboxes"))
+        return {each.place for each in sandboxes}.union(*used)
+
+    def _spare(self) -> list[Thing]:
+        """The namespaces that nothing speaks of any more, or that are made again when something does."""
+        plain, lasting, held = (self._shared.main_namespace, self._shared.scratch), self._lasting(), self._held
+        return [
+            thing
+            for thing in self.there
+            if thing not in held
+            and (
+                self.written.use_of(thing) is Use.SANDBOX
+                or ((thing[1] in plain or thing in lasting) and thing not in self._shared.used)
+            )
+        ]
+
+    def _used_before(self) -> list[Thing]:
+        """The other namespaces, without those of sandboxes, the one that was used last left out."""
+        held = self._held
+        return [thing for thing in self.there[:-1] if thing not in held]
+
+    def sweep(self, tenant: str | None) -> None:
+        """Delete what the suite left in the default namespace of a tenant."""
+        for place, names in by_place(self.written.where(*THERE, kind="vector")).items():
+            if place[2] is None and (self._vector.limits.shares or place[1] == tenant):
+                self._empty(place, names)
+        self._shared.ready.pop(self._vector.client, None)
+
+    def _empty(self, place: Place, left: list[str]) -> None:
+        """Delete vectors.
+
+        Another instance may have a store of its own: what it deletes may still be there for the first one.
+        """
+        is_first = self._vector.client is self._shared.first
+        if is_first:
+            self.written.change(((place, name) for name in left), state=State.STUCK)
+        with self._vector.settling.at_once() if place[2] else nullcontext():  # no test looks at plain writes
+            for names in parts_of(left, self._vector.limits.batch or AT_ONCE):
+                reply = self.delete(place, names)
+                if is_first and reply.is_success and not failures_of(reply.result):
+                    self.written.change(((place, name) for name in names), state=State.GONE)
+
+    # -- in the end --------------------------------------------------------------------------------------
+
+    def remove(self, until: float) -> None:
+        """Delete what is left: namespaces last, for plain queries of one show if a delete is to be made again."""
+        self._vector.client.provider.clear()
+        for place, names in by_place(self.written.where(*THERE, State.STUCK, kind="vector")).items():
+            if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:
+                self._empty(place, names)
+        missed: list[Thing] = []
+        for thing in [*self.there, *self.written.where(State.STUCK, kind="namespace")]:
+            if inputs.monotonic() > until:
+                return
+            reply = self._delete(thing)
+            if reply.is_a("NamespaceNotFound"):
+                missed.append(thing)
+            elif not reply.is_success and self._vector.outages.lasting:
+                return
+        if missed and self._vector.settle.seconds:
+            inputs.sleep(self._vector.settle.seconds)
+        for thing in missed:
+            if not self._vector.settle.seconds or self._delete(thing).is_a("NamespaceNotFound"):
+                self.forget([thing])
