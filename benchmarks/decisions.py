@@ -57,7 +57,7 @@ def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
 def fixed(rate: float, bundles: int, size: int, seed: int) -> Errors:
     """Bundles that ask every case, judged by Wilson's interval."""
     hits = np.random.default_rng(seed).binomial(size, rate, bundles)
-    ends = {count: metrics.of_rate([[1.0]] * count + [[0.0]] * (size - count), CONFIDENCE) for count in set(hits)}
+    ends = {count: metrics.rate_interval([[1.0]] * count + [[0.0]] * (size - count), CONFIDENCE) for count in set(hits)}
     low, high = np.array([ends[count] for count in hits]).T
     return _errors(high < GATE, low >= GATE, rate, 0.0)
 

@@ -34,7 +34,7 @@ def report(number: int) -> dict[str, Any]:
             ledger.reported(test, agrees=True)
     run = json_report.Run("2026-01-01T00:00:00+00:00", 1.0, 0, "must", None)
     document = json_report.build(ledger, decide(ledger), run)
-    return json_report.sealed({**document, "requirements": document["requirements"][:REQUIREMENTS]})
+    return json_report.seal({**document, "requirements": document["requirements"][:REQUIREMENTS]})
 
 
 def measured(work: Callable[[], object], rounds: int) -> float:

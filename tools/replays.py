@@ -72,11 +72,11 @@ def results(mutant: Mutant) -> Iterator[tuple[str, str, str]]:
         named = [f"--corpus-adapter={mutant.factory}", f"--corpus-components={mutant.component}"]
         settings = replay.settings_arguments(folder)
         run_pytest("record", [*settings, *own, *named, f"--corpus-transcript={path}", "-q"], folder)
-        found = list(replay.findings(transcript := replay.opened(path))) if path.exists() else []
+        found = list(replay.findings(transcript := replay.open_transcript(path))) if path.exists() else []
         if found:
             for where, adapter in (("mutant", mutant.factory), ("control", mutant.control)):
                 try:
-                    for each, said in replay._sent_again(transcript, found, adapter, []):
+                    for each, said in replay._send_again(transcript, found, adapter, []):
                         yield where, said["result"], f"{where}: {said['result']} {each}: {said['why']}"
                 except replay.CommandError as error:
                     yield where, "ERROR", f"{where}: {error}"

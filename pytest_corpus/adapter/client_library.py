@@ -67,7 +67,7 @@ class ClientLibrary:
     async def _made(self) -> Any:
         found = self.found
         if _is_factory(found):
-            if "component" in factories.asked_for(found, self.declared):
+            if "component" in factories.accepted_hooks(found, self.declared):
                 return await self._made_each(found)
             found = await self._entered(found)
         if not isinstance(found, Mapping):
@@ -93,11 +93,11 @@ class ClientLibrary:
 
     async def _entered(self, factory: Callable[[], Any]) -> Any:
         try:
-            return await factories.entered(factory(), self._opened)
+            return await factories.enter_result(factory(), self._opened)
         except BaseException as error:
             if is_cancelled(error):
                 raise
-            wrong = factories.raising(self.declared, "the factory", error)
+            wrong = factories.user_code_error(self.declared, "the factory", error)
             wrong.kind = "client"
             raise wrong from error
 

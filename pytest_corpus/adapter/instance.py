@@ -121,7 +121,7 @@ class AdapterInstance:
         self.declaration, self.call_timeout, self._hooks, self.closing = declaration, call_timeout, hooks, closing
         self.is_fresh = is_fresh
         self.generation = 0
-        self.asked = factories.asked_for(declaration.factory, declaration.declared)
+        self.asked = factories.accepted_hooks(declaration.factory, declaration.declared)
         self._opened = factories.Opened()
         self._loop: LoopThread | None = None
         self._lent = loop

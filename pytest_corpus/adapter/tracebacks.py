@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from pytest_corpus.adapter.snapshot import safe_str
-from pytest_corpus.redaction import masked, sentence, shown_file, type_name
+from pytest_corpus.redaction import foreign_text, mask_secrets, shown_file, type_name
 
 MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3
@@ -122,9 +122,9 @@ def _named(function: str) -> str:
 
 def whole(raised: EscapedException, secrets: tuple[str, ...]) -> str:
     """An exception with its message and its place, in one line."""
-    message = sentence(raised.message, secrets)
+    message = foreign_text(raised.message, secrets)
     where = f"  (at {raised.place})" if raised.place else ""
-    return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
+    return mask_secrets(f"{raised.type}: " if message else raised.type, secrets) + message + where
 
 
 def traceback_of(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
@@ -133,8 +133,12 @@ def traceback_of(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator
         file = os.path.abspath(place.file)
         linecache.checkcache(file)  # the file may have changed since it was read
         source = linecache.getline(file, place.line).strip()
-        yield masked(f"{place} in {place.function}", secrets) + (f": {sentence(source, secrets)}" if source else "")
-    yield from (f"caused by {masked(name, secrets)}: {sentence(message, secrets)}" for name, message in raised.causes)
+        yield mask_secrets(f"{place} in {place.function}", secrets) + (
+            f": {foreign_text(source, secrets)}" if source else ""
+        )
+    yield from (
+        f"caused by {mask_secrets(name, secrets)}: {foreign_text(message, secrets)}" for name, message in raised.causes
+    )
 
 
 _TRACE: Final = re.compile(r"^Traceback \(most recent call last\):\s*$", re.MULTILINE)

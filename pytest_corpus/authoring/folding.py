@@ -11,8 +11,8 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.text.values import at
-from pytest_corpus.validation.schema.files import transformed
+from pytest_corpus.text.values import value_at
+from pytest_corpus.validation.schema.files import transform
 
 Schema = Mapping[str, Any] | bool
 
@@ -59,15 +59,15 @@ class Folded:
     @property
     def alternatives(self) -> frozenset[str]:
         """The keys that some branches require and others do not."""
-        return frozenset(key for branches in self.choices for branch in branches for key in _required(branch))
+        return frozenset(key for branches in self.choices for branch in branches for key in _required_keys(branch))
 
 
-def _required(schema: Schema) -> Iterator[str]:
+def _required_keys(schema: Schema) -> Iterator[str]:
     if isinstance(schema, Mapping):
         yield from schema.get("required", ())
         for key in ("allOf", "anyOf", "oneOf"):
             for part in schema.get(key, ()):
-                yield from _required(part)
+                yield from _required_keys(part)
 
 
 class Folder:
@@ -130,7 +130,7 @@ class Folder:
             return True  # an anchor, of which nothing is known here
         if uri not in self._documents:
             self._documents[uri] = _absolute(self._retrieve(uri), uri)
-        target: Schema = at(self._documents[uri], unquote(pointer))
+        target: Schema = value_at(self._documents[uri], unquote(pointer))
         return target
 
 
@@ -140,7 +140,7 @@ def _absolute(document: Any, uri: str) -> Any:
         if "$ref" in schema:
             schema["$ref"] = urljoin(uri, schema["$ref"])
 
-    return transformed(document, change)
+    return transform(document, change)
 
 
 def _both(types: Iterable[str], given: str | list[str]) -> tuple[str, ...]:
@@ -175,11 +175,11 @@ _NUMBERS: Final = (0, 1, 7, -1, 2**40, 0.5, -0.5, 1e9)
 
 def variants(folder: Folder, schema: Schema) -> Iterator[Any]:
     """Instances of a schema, the simplest first. The schema may refuse a few of them."""
-    return islice(_of(folder, schema, 0), MAX_VARIANTS)
+    return islice(_instances(folder, schema, 0), MAX_VARIANTS)
 
 
 @cache
-def matching(patterns: tuple[str, ...]) -> str | None:
+def find_match(patterns: tuple[str, ...]) -> str | None:
     """A string that all these ECMA 262 patterns match, a common one if possible; None if none was found."""
     python = tuple(pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern for pattern in patterns)
 
@@ -223,25 +223,25 @@ def _is_in(char: int, name: str, said: Any) -> bool:
     return inside != negated
 
 
-def _of(folder: Folder, schema: Schema, depth: int) -> Iterator[Any]:
+def _instances(folder: Folder, schema: Schema, depth: int) -> Iterator[Any]:
     if depth > _MAX_DEPTH:
         return
-    yield from _of_folded(folder, folder.fold(schema), depth)
+    yield from _folded_instances(folder, folder.fold(schema), depth)
 
 
-def _of_folded(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
+def _folded_instances(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
     if folded.choices:
         branches, *others = folded.choices
         for branch in branches:
-            yield from _of_folded(folder, folder.narrowed(folded, branch, others), depth)
+            yield from _folded_instances(folder, folder.narrowed(folded, branch, others), depth)
     elif folded.values is not None:
         yield from folded.values
     else:
         for name in folded.types:
-            yield from _of_type(folder, folded, name, depth)
+            yield from _type_instances(folder, folded, name, depth)
 
 
-def _of_type(folder: Folder, folded: Folded, name: str, depth: int) -> Iterator[Any]:
+def _type_instances(folder: Folder, folded: Folded, name: str, depth: int) -> Iterator[Any]:
     if name == "object":
         yield from _objects(folder, folded, depth)
     elif name == "array":
@@ -276,13 +276,13 @@ def _values(folder: Folder, folded: Folded, key: str, depth: int) -> Iterator[An
     if said == {"allOf": []}:
         yield from _JSON
     else:
-        yield from _of(folder, said, depth + 1)
+        yield from _instances(folder, said, depth + 1)
 
 
 def _arrays(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
     least = int(folded.bounds.get("minItems", 0))
     most = min(int(folded.bounds.get("maxItems", least + 2)), _LONGEST)
-    items = list(_of(folder, {"allOf": folded.items}, depth + 1)) if folded.items else list(_JSON)
+    items = list(_instances(folder, {"allOf": folded.items}, depth + 1)) if folded.items else list(_JSON)
     if least == 0:
         yield []
     if items:
@@ -295,7 +295,7 @@ def _strings(folded: Folded) -> Iterator[str]:
     least, most = int(folded.bounds.get("minLength", 0)), int(folded.bounds.get("maxLength", 300))
     filler = "x"
     if folded.patterns:
-        matched = matching(tuple(folded.patterns))
+        matched = find_match(tuple(folded.patterns))
         if matched is None:
             return
         yield matched

@@ -12,7 +12,7 @@ from pytest_corpus import resources
 from pytest_corpus.redaction import printable
 from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS
 from pytest_corpus.text import bounded, strict_json
-from pytest_corpus.text.values import at, escaped
+from pytest_corpus.text.values import escape_key, value_at
 from pytest_corpus.validation.schema.files import NAMED, table_of
 
 
@@ -75,7 +75,7 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
         return b"", "size" if fault.is_too_large else "json", fault.why
 
 
-def parsed(data: bytes) -> tuple[Any, str]:
+def parse_document(data: bytes) -> tuple[Any, str]:
     """Parse a JSON document: its value, and its fault or an empty text (RFC 8259, 7493)."""
     value, flaw = strict_json.read(data)
     return value, str(flaw or "")
@@ -138,7 +138,7 @@ class Tree:
             if file not in self._on_disk:
                 continue
             data, rule, fault = read_bytes(self.root / file, MAX_BYTES)
-            value, flaw = parsed(data) if not fault else (None, "")
+            value, flaw = parse_document(data) if not fault else (None, "")
             if fault or flaw:
                 faults[file] = (rule or "json", fault or flaw)
             elif not isinstance(value, dict):
@@ -194,7 +194,7 @@ class Tree:
             return Reference(place.file, place.pointer, ref, None)
         file, start = self._ids[uri]
         pointer = start + unquote(fragment) if not fragment or fragment[0] == "/" else self._anchored(uri, fragment)
-        found = pointer is not None and isinstance(at(self.documents.get(file), pointer), dict | bool)
+        found = pointer is not None and isinstance(value_at(self.documents.get(file), pointer), dict | bool)
         return Reference(place.file, place.pointer, ref, file, pointer or "", found)
 
     def _anchored(self, uri: str, anchor: str) -> str | None:
@@ -209,7 +209,7 @@ def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[Place]:
         base = urljoin(base, schema["$id"])
     yield Place(file, pointer, base, schema)
     for key, value in schema.items():
-        below = f"{pointer}/{escaped(key)}"
+        below = f"{pointer}/{escape_key(key)}"
         if key in ONE:
             yield from _places(file, below, base, value)
         elif key in MANY and isinstance(value, list):
@@ -217,4 +217,4 @@ def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[Place]:
                 yield from _places(file, f"{below}/{index}", base, item)
         elif key in NAMED and isinstance(value, dict):
             for name, item in value.items():
-                yield from _places(file, f"{below}/{escaped(name)}", base, item)
+                yield from _places(file, f"{below}/{escape_key(name)}", base, item)

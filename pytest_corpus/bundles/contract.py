@@ -11,8 +11,8 @@ from typing import Any
 from pytest_corpus.bundles.evaluation.expression import LONGEST_VALUE, Expression, is_size
 from pytest_corpus.bundles.evaluation.values import refusal
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, Rubric, Scorer
-from pytest_corpus.bundles.matching import differences, kind, parsed
-from pytest_corpus.bundles.providers.hook import called
+from pytest_corpus.bundles.matching import differences, kind, parse_json
+from pytest_corpus.bundles.providers.hook import call_function
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, Content, NotScored, Reason, Sample, Scored
 from pytest_corpus.redaction import cut, place
@@ -25,15 +25,15 @@ LONGEST_OUTPUT = 2**20
 """Characters; a longer answer breaks the budget of every check and fails."""
 
 
-def judged(
+def judge_answer(
     bundle: Bundle, case: Case, raw: str, prompts: tuple[str, str | None], scorers: Mapping[str, Score]
 ) -> Sample:
     """The verdict on one answer. The caller adds attempts, tokens and latency."""
-    content = Content(*prompts, raw, None if case.expected is NOT_GIVEN else _written(case.expected))
+    content = Content(*prompts, raw, None if case.expected is NOT_GIVEN else _expected_text(case.expected))
     if len(raw) > LONGEST_OUTPUT:
         said = f"the answer has more than {LONGEST_OUTPUT:,} characters"
         return Sample(FAILED, (Reason("schema", said),), content=content)
-    output = parsed(raw)
+    output = parse_json(raw)
     reasons = list(_schema(bundle, output))
     valid = None if bundle.contract.schema is None and not bundle.holds_to("schema_valid_rate") else not reasons
     notes: list[str] = []
@@ -52,12 +52,12 @@ def judged(
             reasons.append(_invariant(invariant, verdict.error, verdict.parts))
     met = None
     if case.expected is not NOT_GIVEN and case.match != "ignore":
-        unlike = list(_expected(case, raw))
+        unlike = list(_check_expected(case, raw))
         met = not unlike
         reasons += unlike
     scores: dict[str, float] = {}
     remarks: list[str] = []
-    reasons += _scored(bundle, names, scorers, scores, remarks)
+    reasons += _check_scores(bundle, names, scorers, scores, remarks)
     return Sample(
         FAILED if reasons else PASSED,
         tuple(reasons),
@@ -69,7 +69,7 @@ def judged(
     )
 
 
-def dotted(path: tuple[str | int, ...]) -> str:
+def path_text(path: tuple[str | int, ...]) -> str:
     """A path in the usual notation: ``items[0].name``."""
     text = ""
     for part in path:
@@ -80,7 +80,7 @@ def dotted(path: tuple[str | int, ...]) -> str:
 def _schema(bundle: Bundle, output: Any) -> Iterator[Reason]:
     schema = bundle.contract.schema
     for broken in schema.violations(output) if schema is not None else ():
-        where, rule, head = dotted(broken.path), f"(schema path {broken.rule})", "the answer breaks the schema at"
+        where, rule, head = path_text(broken.path), f"(schema path {broken.rule})", "the answer breaks the schema at"
         yield Reason("schema", f"{head} {place(where)} {rule}", f"{head} {where}: {cut(broken.message, 400)} {rule}")
 
 
@@ -99,19 +99,19 @@ def _size(source: str, value: Any) -> str:
     return f"{kind(value)} of length {len(value)}" if hasattr(value, "__len__") else kind(value)
 
 
-def _expected(case: Case, raw: str) -> Iterator[Reason]:
+def _check_expected(case: Case, raw: str) -> Iterator[Reason]:
     for each in differences(case.expected, raw, case.match):
-        where, head = dotted(each.path), f"the answer is not as expected ({case.match}) at"
+        where, head = path_text(each.path), f"the answer is not as expected ({case.match}) at"
         both = f"\n    - expected: {cut(each.expected, 400)}\n    + got:      {cut(each.got, 400)}"
         yield Reason("expected", f"{head} {place(where)}: {each.kind}", f"{head} {where}: {each.kind}{both}")
 
 
-def _scored(
+def _check_scores(
     bundle: Bundle, names: Mapping[str, Any], scorers: Mapping[str, Score], scores: dict[str, float], remarks: list[str]
 ) -> Iterator[Reason]:
     for scorer in bundle.contract.scorers:
         try:
-            given = called(scorers[scorer.name], **names)
+            given = call_function(scorers[scorer.name], **names)
             if given is None and scorer.asks:
                 continue
             found = float(given)
@@ -135,7 +135,7 @@ def _scored(
             yield Reason("scorer", head, "\n    ".join((head, *said)) if said else "")
 
 
-def _written(value: Any) -> str:
+def _expected_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -216,9 +216,9 @@ def _text(value: Any) -> str:
 
 def _grade(reply: str) -> tuple[float, str] | None:
     """Parse the score and the reason from a reply. Text or a code fence around the JSON object is ignored."""
-    found = parsed(reply)
+    found = parse_json(reply)
     if not isinstance(found, dict) and (within := re.search(r"\{.*\}", reply, re.DOTALL)):
-        found = parsed(within[0])
+        found = parse_json(within[0])
     score = found.get("score") if isinstance(found, dict) else None
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         return None

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, found_in
+from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, search_pattern
 from pytest_corpus.text.bounded import depth
 from pytest_corpus.text.problems import MAX_DEPTH
 
@@ -25,7 +25,7 @@ class Difference:
     """The same without content: what kind of difference it is."""
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse JSON (RFC 8259); return the text unchanged if it is not JSON.
 
     NaN and code fences are not JSON; white space around is allowed. JSON that is nested too deeply, has a number with
@@ -56,31 +56,31 @@ def differences(expected: Any, raw: str, how: str) -> list[Difference]:
     if how == "ignore":
         return []
     if how in TEXT_MATCHES:
-        return _by_text(str(expected), raw, how)
-    output = parsed(raw)
+        return _compare_as_text(str(expected), raw, how)
+    output = parse_json(raw)
     if isinstance(expected, str):
-        return _of_text(expected, raw, output, exact=how == "exact")
+        return _text_differences(expected, raw, output, exact=how == "exact")
     found: list[Difference] = []
     _compare(expected, output, (), found, exact=how == "exact")
     return found[:10]
 
 
-def _by_text(expected: str, raw: str, how: str) -> list[Difference]:
+def _compare_as_text(expected: str, raw: str, how: str) -> list[Difference]:
     said = {"contains": "the text is not contained in the answer"}.get(
         how, "the regular expression is not found in the answer"
     )
     try:
-        if expected in raw if how == "contains" else found_in(expected, raw):
+        if expected in raw if how == "contains" else search_pattern(expected, raw):
             return []
     except (OperationError, BudgetError) as error:
         said = f"the regular expression {error}"
     return [Difference((), expected, raw, said)]
 
 
-def _of_text(expected: str, raw: str, output: Any, *, exact: bool) -> list[Difference]:
+def _text_differences(expected: str, raw: str, output: Any, *, exact: bool) -> list[Difference]:
     if expected.strip() == raw.strip() or (isinstance(output, str) and output.strip() == expected.strip()):
         return []
-    wanted = parsed(expected)
+    wanted = parse_json(expected)
     found: list[Difference] = []
     if wanted is not expected and output is not raw:
         _compare(wanted, output, (), found, exact=exact)
@@ -95,21 +95,21 @@ def _compare(expected: Any, got: Any, path: tuple[str | int, ...], found: list[D
             if key in got:
                 _compare(value, got[key], (*path, key), found, exact=exact)
             else:
-                found.append(Difference((*path, key), written(value), "nothing", "a key is missing"))
+                found.append(Difference((*path, key), to_json(value), "nothing", "a key is missing"))
         for key in got.keys() - expected.keys() if exact else ():
-            found.append(Difference((*path, key), "nothing", written(got[key]), "a key too many"))
+            found.append(Difference((*path, key), "nothing", to_json(got[key]), "a key too many"))
     elif isinstance(expected, list) and isinstance(got, list):
         if len(expected) != len(got):
             said = f"{len(got)} items where {len(expected)} are expected"
-            found.append(Difference(path, written(expected), written(got), said))
+            found.append(Difference(path, to_json(expected), to_json(got), said))
             return
         for number, (one, other) in enumerate(zip(expected, got, strict=True)):
             _compare(one, other, (*path, number), found, exact=True)
-    elif not _same(expected, got):
-        found.append(Difference(path, written(expected), written(got), _kinds(expected, got)))
+    elif not _are_equal(expected, got):
+        found.append(Difference(path, to_json(expected), to_json(got), _kinds(expected, got)))
 
 
-def _same(expected: Any, got: Any) -> bool:
+def _are_equal(expected: Any, got: Any) -> bool:
     """Compare two values that are not both objects or both lists; a boolean is not a number."""
     if isinstance(expected, str) and isinstance(got, str):
         return expected.strip() == got.strip()
@@ -134,6 +134,6 @@ def _kinds(expected: Any, got: Any) -> str:
     return f"{kind(got)} where {kind(expected)} is expected"
 
 
-def written(value: Any) -> str:
+def to_json(value: Any) -> str:
     """Write a value as JSON."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

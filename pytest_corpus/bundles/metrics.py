@@ -23,7 +23,7 @@ def available() -> bool:
     return find_spec("scipy") is not None
 
 
-def _by_case(cases: Cases) -> tuple[float, Any]:
+def _case_means(cases: Cases) -> tuple[float, Any]:
     """The mean of all numbers, and one number for each case; these have the same mean and its variance.
 
     Samples of one case are similar, so the sampling unit is the case (linearised ratio of sums).
@@ -35,11 +35,11 @@ def _by_case(cases: Cases) -> tuple[float, Any]:
     return mean, mean + (sums - mean * counts) / counts.mean()
 
 
-def of_rate(cases: Cases, confidence: float) -> Interval:
+def rate_interval(cases: Cases, confidence: float) -> Interval:
     """Wilson's interval. Samples of one case count for less, according to the variance between cases."""
     from scipy.stats import binomtest
 
-    mean, values = _by_case(cases)
+    mean, values = _case_means(cases)
     variance = float(values.var()) / len(cases)
     most = sum(map(len, cases))
     size = len(cases) if mean in (0, 1) else most if variance == 0 else mean * (1 - mean) / variance
@@ -52,11 +52,11 @@ def of_rate(cases: Cases, confidence: float) -> Interval:
     return float(low.low), float(high.high)
 
 
-def of_mean(cases: Cases, confidence: float) -> Interval | None:
+def mean_interval(cases: Cases, confidence: float) -> Interval | None:
     """Student's interval; None if there is only one case."""
     from scipy.stats import ttest_1samp
 
-    mean, values = _by_case(cases)
+    mean, values = _case_means(cases)
     if len(cases) < 2:
         return None
     if values.max() - values.min() <= 1e-12 * max(1.0, abs(mean)):
@@ -83,7 +83,7 @@ def evidence(hits: Any, size: Any, rate: Any) -> Any:
     return betaln(hits + 1, misses + 1) + np.log(mixed) - xlogy(hits, rate) - xlog1py(misses, -rate)
 
 
-def at_any_time(cases: Cases, confidence: float) -> Interval:
+def sequential_interval(cases: Cases, confidence: float) -> Interval:
     """The interval of rates without enough evidence against them. It stays valid if the run stops because of it.
 
     The confidence applies to each end: a gate wrongly fails or wrongly passes with at most 1 - confidence each.
@@ -181,13 +181,13 @@ def _pass_at(count: int, result: CaseResult) -> float | None:
     If an error ended a case early, its missing samples count as not passed. There is no data if a case has fewer
     samples than `count` for another reason.
     """
-    own = [sample for sample in independent(result.samples) if not sample.extra]
+    own = [sample for sample in without_cached(result.samples) if not sample.extra]
     passed = sum(sample.status == PASSED for sample in own)
     size = max(len(own), count) if result.status == ERROR else len(own)
     return None if size < count else 1 - math.comb(size - passed, count) / math.comb(size, count)
 
 
-def blamed(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
+def cases_to_blame(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
     """The cases that lower a metric: without a pass, with an error, or with a low number; empty for other metrics."""
     if name.startswith("pass_"):
         return [result for result in results if result.status != PASSED]
@@ -199,7 +199,7 @@ def blamed(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
     return []
 
 
-def independent(samples: Sequence[Sample]) -> list[Sample]:
+def without_cached(samples: Sequence[Sample]) -> list[Sample]:
     """The samples that did not come from a cache."""
     return [sample for sample in samples if not sample.from_cache]
 
@@ -243,9 +243,9 @@ class Judged:
     def __str__(self) -> str:
         if self.actual is None:
             return f"{self.threshold}: there is no data for {self.threshold.metric}, so the threshold does not hold"
-        said = f"{self.threshold} {self.word}: {self.threshold.metric} is {shown(self.actual)}"
+        said = f"{self.threshold} {self.word}: {self.threshold.metric} is {metric_text(self.actual)}"
         if self.interval is not None:
-            said += f", {shown(self.interval[0])} to {shown(self.interval[1])}"
+            said += f", {metric_text(self.interval[0])} to {metric_text(self.interval[1])}"
             said += f" at {self.threshold.confidence:.4g} confidence" if self.threshold.confidence else ""
         return said
 
@@ -286,8 +286,8 @@ def interval(
     if not has_interval(name) or not (cases := cases_of(name, results, total)) or not available():
         return None
     if sequential:
-        return at_any_time(cases, confidence)
-    return of_rate(cases, confidence) if is_rate(name) else of_mean(cases, confidence)
+        return sequential_interval(cases, confidence)
+    return rate_interval(cases, confidence) if is_rate(name) else mean_interval(cases, confidence)
 
 
 def has_interval(name: str) -> bool:
@@ -295,7 +295,7 @@ def has_interval(name: str) -> bool:
     return name not in (*SUMS, "max_latency_ms", "p95_latency_ms")
 
 
-def shown(number: float | None, ends: Sequence[float] | None = None) -> str:
+def metric_text(number: float | None, ends: Sequence[float] | None = None) -> str:
     """A metric with its interval as text."""
     if number is None:
         return "no data"

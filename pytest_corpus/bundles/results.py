@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pytest_corpus.text.values import bare
+from pytest_corpus.text.values import to_json_value
 
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"
@@ -129,12 +129,12 @@ class CaseResult:
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The result as a short JSON value without content; `rebuilt` reads it back."""
-        found: dict[str, Any] = bare(self, ("content", "full"))
+        """The result as a short JSON value without content; `from_json_value` reads it back."""
+        found: dict[str, Any] = to_json_value(self, ("content", "full"))
         return found
 
 
-def lost(case: str) -> CaseResult:
+def lost_result(case: str) -> CaseResult:
     """The result of a case whose process ended before the case did."""
     said = "the process that asked ended before it had an answer; the case is not asked again"
     return CaseResult(case, ERROR, reasons=(Reason("provider", said),), calls=1)

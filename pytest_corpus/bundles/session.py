@@ -185,7 +185,7 @@ class BundleSession:
         found = [
             self._run(each, chosen)
             for each in bundle.each_variant
-            for chosen in choose(each, self.options.providers, list(self._adapters("llm")))
+            for chosen in choose_providers(each, self.options.providers, list(self._adapters("llm")))
         ]
         labels = [run.label for run in found]
         if len(set(labels)) < len(labels):
@@ -278,7 +278,7 @@ class BundleSession:
             self._providers.popitem()[1].close()
 
 
-def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> list[SelectedProvider]:
+def choose_providers(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> list[SelectedProvider]:
     """Choose the providers of a bundle: the requested ones, else the one in its file, else the adapters under
     test.
 
@@ -290,7 +290,7 @@ def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> lis
         BundleError: there is no provider.
     """
     if asked:
-        choices = [_of_option(bundle, each) for each in dict.fromkeys(asked)]
+        choices = [_requested_choice(bundle, each) for each in dict.fromkeys(asked)]
     elif bundle.provider is not None:
         choices = [bundle.provider]
     elif adapters:
@@ -307,7 +307,7 @@ def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> lis
     return found
 
 
-def _of_option(bundle: Bundle, asked: str) -> ProviderChoice:
+def _requested_choice(bundle: Bundle, asked: str) -> ProviderChoice:
     """A choice on the command line; the options of the file still apply."""
     name, _, model = asked.partition(":")
     own = bundle.provider or ProviderChoice(name)

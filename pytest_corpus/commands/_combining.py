@@ -10,14 +10,14 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.checking.combining import Part, Unfit, check, check_numbers
 from pytest_corpus.reports.checking.reconstruction import start_of
-from pytest_corpus.reports.checking.verification import some
+from pytest_corpus.reports.checking.verification import first_names
 from pytest_corpus.reports.text import printable
-from pytest_corpus.text.values import rebuilt
+from pytest_corpus.text.values import from_json_value
 
 Run = tuple[Head, Sequence[CaseResult]]
 
 
-def combined(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], list[Run]]:
+def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], list[Run]]:
     """Combine reports; return the report of the whole run, and its runs.
 
     Raises:
@@ -58,7 +58,7 @@ def _report(parts: Sequence[Part], sections: Sequence[Mapping[str, Any]]) -> dic
         bundles=tuple(sections),
     )
     own = {"environment": first["environment"], "combined": [each.document["sha256"] for each in parts]}
-    return json_report.sealed({**json_report.without_adapter(run), **own})
+    return json_report.seal({**json_report.without_adapter(run), **own})
 
 
 def _run(name: str, sections: Sequence[tuple[Part, dict[str, Any]]]) -> Run:
@@ -73,12 +73,12 @@ def _run(name: str, sections: Sequence[tuple[Part, dict[str, Any]]]) -> Run:
         if missing := section["cases"]["selected"] - len(section["results"]):
             said = f"{missing} of its cases of {name} have no result"
             raise Unfit(f"{part.name}: shard {part.shard} is not whole: {said}; run it again")
-        for result in (rebuilt(CaseResult, each) for each in section["results"]):
+        for result in (from_json_value(CaseResult, each) for each in section["results"]):
             if (other := owners.setdefault(result.case, part)) is not part:
                 raise Unfit(f"{other.name} and {part.name} both have the case {printable(result.case)} of {name}")
             results[result.case] = result
-    head = rebuilt(Head, whole["shard"]["head"])
+    head = from_json_value(Head, whole["shard"]["head"])
     if absent := [case for case in head.cases if case not in results]:
         said = "run each shard without a selection of cases (-k, -m, --lf)"
-        raise Unfit(f"{len(absent)} cases of {name} are in no shard: {printable(some(absent))}; {said}")
+        raise Unfit(f"{len(absent)} cases of {name} are in no shard: {printable(first_names(absent))}; {said}")
     return replace(head, selected=len(head.cases)), [results[case] for case in head.cases]

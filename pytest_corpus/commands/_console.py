@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from pytest_corpus.commands import CommandError
 from pytest_corpus.redaction import printable
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.text.values import meant
+from pytest_corpus.text.values import suggest
 
 Measure = Callable[[int], str]  # renders an amount of work
 ACTIONS = "actions"  # the default of a command's parser that holds the parsers of its actions
@@ -61,7 +61,7 @@ def component_argument(
 def check_word(word: str, known: Iterable[str], kind: str) -> None:
     """Raise CommandError if a word is unknown. The message names the most similar known word, or all of them."""
     if word not in (every := list(known)):
-        hint = meant(word, every, f"use {', '.join(every)}")
+        hint = suggest(word, every, f"use {', '.join(every)}")
         raise CommandError(f"there is no {kind} {word!r}; {hint}")
 
 
@@ -117,15 +117,15 @@ def warn(text: str) -> None:
 
 def good(text: str) -> str:
     """Make a word green if the terminal has colours."""
-    return _coloured(text, "32")
+    return _colour(text, "32")
 
 
 def bad(text: str) -> str:
     """Make a word red if the terminal has colours."""
-    return _coloured(text, "31")
+    return _colour(text, "31")
 
 
-def _coloured(text: str, colour: str) -> str:
+def _colour(text: str, colour: str) -> str:
     dull = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
     return text if dull or not sys.stdout.isatty() else f"\x1b[{colour}m{text}\x1b[0m"
 
@@ -152,7 +152,7 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def found(findings: Sized) -> str:
+def findings_text(findings: Sized) -> str:
     """The number of findings: ``no findings``, ``1 finding``, ``2 findings``."""
     return plural(len(findings), "finding") if findings else "no findings"
 

@@ -46,7 +46,7 @@ def shown_name(name: str) -> str:
 
 
 @contextmanager
-def opened(name: str) -> Iterator[BinaryIO]:
+def open_file(name: str) -> Iterator[BinaryIO]:
     """Open a regular file or stdin for bytes; errors while reading become `CommandError`."""
     if name == STDIN and sys.stdin is None:
         raise CommandError("stdin: is closed; there is nothing to read")
@@ -54,7 +54,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
         if name == STDIN:
             yield sys.stdin.buffer
         else:
-            with open(name, "rb") if name.startswith(_HANDLES) else bounded.opened(Path(name)) as file:
+            with open(name, "rb") if name.startswith(_HANDLES) else bounded.open_file(Path(name)) as file:
                 yield file
     except bounded.FileRefused as error:
         raise CommandError(f"{name}: {error.why}") from None
@@ -66,7 +66,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
     """Read all bytes of a file or of stdin, at most `limit`."""
-    with opened(name) as file:
+    with open_file(name) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise CommandError(f"{shown_name(name)}: {_too_large(limit)}")
@@ -81,7 +81,7 @@ def documents(name: str, *, lines: bool, limit: int = MAX_BYTES) -> Iterator[Doc
     if not lines:
         yield _document(None, read_bytes(name, limit))
         return
-    with opened(name) as file:
+    with open_file(name) as file:
         yield from _lines(file, limit)
 
 
@@ -93,7 +93,7 @@ def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
             yield Document(number, None, _too_large(limit))
             while data and not data.endswith(b"\n"):
                 data = file.readline(limit)
-        elif number == 1 and (said := foreign(data)):
+        elif number == 1 and (said := foreign_kind(data)):
             yield Document(None, None, said)
             return
         elif data.strip():
@@ -105,7 +105,7 @@ def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
         yield Document(None, None, "is empty" if number == 0 else "holds nothing but white space")
 
 
-def foreign(data: bytes) -> str:
+def foreign_kind(data: bytes) -> str:
     """The kind of a file that is clearly not UTF-8 text, judged by its first bytes; otherwise empty."""
     for signature, said in _SIGNATURES:
         if data.startswith(signature):
@@ -115,16 +115,16 @@ def foreign(data: bytes) -> str:
 
 
 def _document(line: int | None, data: bytes) -> Document:
-    from pytest_corpus.text.strict_json import located, read
+    from pytest_corpus.text.strict_json import describe_flaw, read
 
-    if said := foreign(data):
+    if said := foreign_kind(data):
         return Document(line, None, said)
     if data and not data.strip():
         return Document(line, None, "holds nothing but white space")
     value, flaw = read(data)
     if flaw is None:
         return Document(line, value)
-    said = located(data, flaw)
+    said = describe_flaw(data, flaw)
     if "after document" in said:
         said += "; use --lines for a file with one document per line"
     return Document(line, value, f"{said}; save it without" if data.startswith(BOM) else said)
@@ -134,7 +134,7 @@ def _too_large(limit: int) -> str:
     return f"measures more than {size(limit)}, the limit for one document; --max-bytes sets another limit"
 
 
-def expanded(name: str) -> list[str]:
+def expand(name: str) -> list[str]:
     """Yield the file itself, or the JSON files below a folder in order.
 
     Hidden files and folders are skipped; links to folders are not followed.

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TextIO
 
-from pytest_corpus.adapter.opening.settings import Settings, of_folder, setting
+from pytest_corpus.adapter.opening.settings import Settings, folder_settings, setting
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
@@ -51,7 +51,7 @@ def connection(headers: Sequence[str]) -> Settings:
     """The connection settings of the current folder, with the headers of the command line (NAME:VALUE)."""
     if any(not each.isprintable() or ":" not in each for each in headers):
         raise CommandError("--header: write NAME:VALUE in one line")
-    found = of_folder(Path.cwd(), headers)
+    found = folder_settings(Path.cwd(), headers)
     found.connection()
     found.call_timeout_s()
     return found

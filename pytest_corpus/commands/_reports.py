@@ -17,7 +17,7 @@ Suffixes = Mapping[str, str] | tuple[str, ...]
 def report(name: str) -> dict[str, Any]:
     """Read a report of any format; warn if it was altered."""
     document, _ = read(Path(name))
-    if view.altered(document):
+    if view.is_altered(document):
         sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
     return document
 
@@ -29,7 +29,7 @@ def target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
     path = Path(output)
     suffix = formats.suffix_of(path.name, known)
     if suffix is None:
-        raise CommandError(f"-o {printable(output)}: the name must end in {formats.listed(known)}")
+        raise CommandError(f"-o {printable(output)}: the name must end in {formats.list_suffixes(known)}")
     if blocked := obstacle(path):
         raise CommandError(f"-o {printable(output)}: {printable(blocked)}")
     return path, suffix

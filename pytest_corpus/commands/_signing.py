@@ -58,29 +58,29 @@ class Result:
     report: str = ""
 
 
-def needs(package: str, extra: str) -> None:
+def require_package(package: str, extra: str) -> None:
     """Raise CommandError if the package of an extra is not installed."""
     if find_spec(package) is None:
         said = f"these signatures need the package {package}; install it with: pip install 'pytest-corpus[{extra}]'"
         raise CommandError(said)
 
 
-def by_key(name: str) -> Signer:
+def key_signer(name: str) -> Signer:
     """The signer with the Ed25519 key that `--public-key` names."""
-    needs("cryptography", "sign")
+    require_package("cryptography", "sign")
     key = _key("--public-key", name, dsse.public)
     own = dsse.keyid(key)
-    return Signer(f"the key in {name} (keyid {own})", own, dsse.SUFFIX, lambda data: dsse.opened(data, key))
+    return Signer(f"the key in {name} (keyid {own})", own, dsse.SUFFIX, lambda data: dsse.open_envelope(data, key))
 
 
-def by_identity(identity: str, issuer: str | None) -> Signer:
+def identity_signer(identity: str, issuer: str | None) -> Signer:
     """The signer with the identity that `--identity` names and its issuer confirms."""
-    needs("sigstore", "sigstore")
+    require_package("sigstore", "sigstore")
     vouching = issuer or next((by for below, by in keyless.ISSUERS.items() if identity.startswith(below)), None)
     if vouching is None:
         raise CommandError(f"--identity {identity}: say with --issuer who vouches for it")
     name = f"the identity {identity} of {vouching}"
-    return Signer(name, identity, keyless.SUFFIX, lambda data: keyless.opened(data, identity, vouching))
+    return Signer(name, identity, keyless.SUFFIX, lambda data: keyless.open_bundle(data, identity, vouching))
 
 
 def private_key(name: str) -> Ed25519PrivateKey:
@@ -102,7 +102,7 @@ def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
 
 def target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX) -> Path:
     """The path of a report's signed statement; it must not replace the report or the key."""
-    path = Path(output or _beside(report, suffix))
+    path = Path(output or _statement_path(report, suffix))
     if not path.name.endswith(suffix) or path.name == suffix:
         raise CommandError(f"-o {path}: the name must end in {suffix}")
     if blocked := obstacle(path):
@@ -113,7 +113,7 @@ def target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX)
     return path
 
 
-def _beside(report: str, suffix: str) -> str:
+def _statement_path(report: str, suffix: str) -> str:
     return report.removesuffix(".json") + suffix
 
 
@@ -122,7 +122,7 @@ def is_signed(name: str, data: bytes = b"") -> bool:
     return name.endswith(keyless.SUFFIX) or dsse.is_envelope(name, data)
 
 
-def verified(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> Result:
+def verify(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> Result:
     """Check a report and its signed statement. Either may be named; the report may be missing.
 
     Args:
@@ -132,7 +132,7 @@ def verified(name: str, signature: str | None, signer: Signer, check: Callable[[
         envelope, report = name, name.removesuffix(signer.suffix).removesuffix(".json") + ".json"
         report = report if os.path.exists(report) else ""
     else:
-        envelope, report = signature or _beside(name, signer.suffix), name
+        envelope, report = signature or _statement_path(name, signer.suffix), name
     faults = [f"{printable(report)}: {fault}" for fault in check(report)] if report else []
     if not os.path.exists(envelope):
         said = f"there is no such file, so {report} is not signed; name its signed statement with --signature"
@@ -158,7 +158,7 @@ def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
         raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
 
 
-def explained(result: Result, signer: Signer) -> str:
+def explain(result: Result, signer: Signer) -> str:
     """Describe the statement, what the signature proves and what it does not prove; empty if there are faults."""
     signed = result.signed
     if signed is None or result.faults:

@@ -12,9 +12,9 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands.judge import opened
+from pytest_corpus.commands.judge import open_transcript
 from pytest_corpus.evidence import encoding
-from pytest_corpus.evidence.player import Player, recorded_client
+from pytest_corpus.evidence.player import Player, make_recorded_client
 from pytest_corpus.evidence.transcript import Transcript
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Settings
@@ -74,25 +74,27 @@ def _traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exc
     It yields one exchange at a time, because all together may need much memory.
     """
     if path.name.endswith(SUFFIXES):
-        return partial(_recorded, opened(path), component)
-    return partial(_archived, path, component)
+        return partial(_transcript_traffic, open_transcript(path), component)
+    return partial(_archive_traffic, path, component)
 
 
-def _archived(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
+def _archive_traffic(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
     for number, exchange in encoding.entries(path):
         if exchange.op.startswith(f"{component}."):
             exchange.component = component
             yield f"entry {number}", exchange
 
 
-def _recorded(transcript: Transcript, component: str) -> Iterator[tuple[str, Exchange]]:
+def _transcript_traffic(transcript: Transcript, component: str) -> Iterator[tuple[str, Exchange]]:
     streams = any(operation.streaming for operation in operations_of(component))
     for trace in transcript.tests.values():
         for line in trace.exchanges:
             if line.get("component") != component or line.get("entry_point") not in ("handle", "handle_stream"):
                 continue
             exchange = Exchange(
-                encoding.given(line["request"]), streams and line["entry_point"] == "handle_stream", component=component
+                encoding.decode(line["request"]),
+                streams and line["entry_point"] == "handle_stream",
+                component=component,
             )
             encoding.fill(exchange, line)
             exchange.limited = line.get("limited", False)
@@ -104,7 +106,7 @@ def _subject(component: str, edition: str | None, document: dict[str, object]) -
     made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
     facts = {"transport": "", "hooks": [], "hears_logs": True, "components": [component], "streams": [component]}
     player = Player(Transcript({}), "")
-    client = recorded_client(Declaration("traffic", lambda: None, "traffic"), player, facts)
+    client = make_recorded_client(Declaration("traffic", lambda: None, "traffic"), player, facts)
     return made(client, Capabilities(component, document), Settings(edition=edition))
 
 

@@ -30,12 +30,12 @@ from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSessio
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands import _reports as written
-from pytest_corpus.commands._combining import combined
+from pytest_corpus.commands._combining import combine_reports
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import bundle_flaw
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically, write_folder
-from pytest_corpus.text.values import rebuilt
+from pytest_corpus.text.values import from_json_value
 
 FILE = "bundle.yaml"
 PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
@@ -116,7 +116,7 @@ def _check(given: argparse.Namespace) -> int:
 
 def _combine(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.FORMATS)
-    whole, runs = combined([(Path(name).name, written.report(name)) for name in given.reports])
+    whole, runs = combine_reports([(Path(name).name, written.report(name)) for name in given.reports])
     found = whole["bundles"]
     console.result(given, {"bundles": found}, *chain.from_iterable(map(section.lines, found)))
     try:
@@ -142,7 +142,9 @@ def _diff(given: argparse.Namespace) -> int:
         if other is None or other["name"] != each["name"]:
             console.warn(f"{given.new}: {section.one_line(each)}: {given.old} has no run to compare it with")
             continue
-        old, new = (comparison.outcome(rebuilt(CaseResult, case) for case in run["results"]) for run in (other, each))
+        old, new = (
+            comparison.outcome(from_json_value(CaseResult, case) for case in run["results"]) for run in (other, each)
+        )
         compared = comparison.compare(old, new, given.metric or ())
         found.append({"bundle": each["name"], "before": section.label(other), "now": section.label(each), **compared})
     if not found:
@@ -197,7 +199,7 @@ class _Session:
             raise CommandError("--update-baseline: name the file with --baseline PATH")
         self._spent_budget = SpentBudget()
         llm, embedding = given.adapter or (), given.embedding_adapter or given.adapter or ()
-        declared = {"llm": _declared(llm), "embedding": _declared(embedding)}
+        declared = {"llm": _declared_adapters(llm), "embedding": _declared_adapters(embedding)}
         self._plugin = self._module()
         options = BundleOptions(
             providers=tuple(given.provider or ()),
@@ -332,7 +334,7 @@ class _Session:
         return functions(hook, ask, file)
 
 
-def _declared(given: Iterable[str]) -> dict[str, Declaration]:
+def _declared_adapters(given: Iterable[str]) -> dict[str, Declaration]:
     adapters = {label or spec: spec for label, spec in map(split_label, given)}
     return {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
 

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from pytest_corpus import resources
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.catalogue import explained
+from pytest_corpus.reports.catalogue import explain
 from pytest_corpus.reports.pages import components
-from pytest_corpus.reports.pages.plain import plain
+from pytest_corpus.reports.pages.plain import to_plain_text
 from pytest_corpus.spec.components import COMPONENTS, ROWS
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.values import CLOSE
@@ -43,18 +43,18 @@ def run(given: argparse.Namespace) -> int:
         rows: list[tuple[str, ...]] = [(name, title) for name, title in titles.items() if title]
         console.say("pytest-corpus docs TOPIC shows one of these pages:", "", *console.table(rows))
         return FINE
-    _show(_found(pages, given.topic.strip()))
+    _show(_find(pages, given.topic.strip()))
     return FINE
 
 
-def _found(pages: Mapping[str, Page], topic: str) -> str:
+def _find(pages: Mapping[str, Page], topic: str) -> str:
     """The Markdown or text of a topic. Raises CommandError if the topic is unknown."""
     name = topic.removesuffix(".md").lower()
     if name in pages:
         return pages[name]()
     if topic in BY_OP:
         return components.operation_page(topic)
-    text = explained(topic)
+    text = explain(topic)
     if text is not None:
         return f"```\n{text}\n```"
     near = get_close_matches(name, [*pages, *BY_OP], n=3, cutoff=CLOSE)
@@ -67,7 +67,7 @@ def _search(pages: Mapping[str, Page], words: str) -> int:
     found = [
         f"{name}:{number}: {line.strip()}"
         for name, page in pages.items()
-        for number, line in enumerate(plain(page()).splitlines(), 1)
+        for number, line in enumerate(to_plain_text(page()).splitlines(), 1)
         if wanted and all(word in line.lower() for word in wanted)
     ]
     console.say(*(found or [f"no line has all of these words: {words}"]))
@@ -81,7 +81,7 @@ def _title(markdown: str) -> str:
 def _show(markdown: str) -> None:
     """Write a page to stdout; on a terminal use the pager, and rich if it is installed."""
     if not sys.stdout.isatty():
-        console.say(*plain(markdown).splitlines())
+        console.say(*to_plain_text(markdown).splitlines())
     elif find_spec("rich") is not None:
         from rich.console import Console
         from rich.markdown import Markdown
@@ -90,4 +90,4 @@ def _show(markdown: str) -> None:
         with screen.pager(styles=True):
             screen.print(Markdown(markdown))
     else:
-        pydoc.pager(plain(markdown))
+        pydoc.pager(to_plain_text(markdown))

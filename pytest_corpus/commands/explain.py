@@ -6,8 +6,8 @@ from typing import Any
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.catalogue import examples, explained, resting_on, rulings, rulings_of, unknown
-from pytest_corpus.reports.pages.plain import plain
+from pytest_corpus.reports.catalogue import examples, explain, resting_on, rulings, rulings_of, unknown_id_message
+from pytest_corpus.reports.pages.plain import to_plain_text
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.requirements import catalogue
 
@@ -24,12 +24,12 @@ def run(given: argparse.Namespace) -> int:
         from pytest_corpus.reports.pages.components import operation_page
 
         page = operation_page(given.id.strip())
-        console.result(given, {"op": given.id.strip(), "page": page}, *plain(page).splitlines())
+        console.result(given, {"op": given.id.strip(), "page": page}, *to_plain_text(page).splitlines())
         return FINE
     try:
-        text = explained(given.id)
+        text = explain(given.id)
         if text is None:
-            raise CommandError(unknown(given.id))
+            raise CommandError(unknown_id_message(given.id))
         console.result(given, _as_json(given.id.strip().upper()), *text.split("\n"))
     except FileNotFoundError as error:
         raise CommandError(str(error)) from None

@@ -14,7 +14,7 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text import bounded
-from pytest_corpus.text.values import meant
+from pytest_corpus.text.values import suggest
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 
@@ -64,7 +64,7 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         findings = checks.check(given.goldens, schemas=schemas)
         checked = len(checks.files(given.goldens))
     document = {"checked": checked, "findings": [finding.as_json() for finding in findings]}
-    last = f"{console.plural(checked, 'file')} checked: {console.found(findings)}"
+    last = f"{console.plural(checked, 'file')} checked: {console.findings_text(findings)}"
     console.result(given, document, *map(str, findings), last)
     return FINDINGS if findings else FINE
 
@@ -85,7 +85,7 @@ def _row(name: str) -> Golden:
     asked = Path(name).name
     row = bases.get(asked) or stems.get(asked)
     if row is None:
-        raise CommandError("; ".join(filter(None, (f"there is no golden {asked!a}", meant(asked, bases)))))
+        raise CommandError("; ".join(filter(None, (f"there is no golden {asked!a}", suggest(asked, bases)))))
     return row
 
 
@@ -101,7 +101,7 @@ def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: A
 
 
 def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    rows = _asked_for(given)
+    rows = _requested_rows(given)
     if given.output is not None:
         Path(given.output).mkdir(parents=True, exist_ok=True)
     elif stray := [row.file for row in rows if row.file not in BY_FILE]:
@@ -115,7 +115,7 @@ def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     return FINE
 
 
-def _asked_for(given: argparse.Namespace) -> list[Golden]:
+def _requested_rows(given: argparse.Namespace) -> list[Golden]:
     rows = [_row(name) for name in given.names] or list(GOLDENS)
     if given.operation:
         ops = _operations(given.component, given.operation)
@@ -134,7 +134,7 @@ def _operations(component: str | None, operation: str) -> list[str]:
         return found
     names = [row.name for row in BY_OP.values() if component in (None, row.component)]
     said = f"there is no operation {operation!a}{f' of {component}' if component else ''}"
-    raise CommandError("; ".join(filter(None, (said, meant(operation, names)))))
+    raise CommandError("; ".join(filter(None, (said, suggest(operation, names)))))
 
 
 def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:

@@ -39,10 +39,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Run the suite against the recorded answers."""
     path = Path(given.transcript)
-    transcript = opened(path)
+    transcript = open_transcript(path)
     options = judging.arguments(transcript)
     attested = Path(given.attestation) if given.attestation else None
-    claimed = _claimed(attested, transcript) if attested else None
+    claimed = _read_attestation(attested, transcript) if attested else None
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         adapters = [f"--corpus-adapter={label}=transcript:{path.resolve()}" for label in transcript.adapters]
@@ -66,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
     return code
 
 
-def opened(path: Path) -> Transcript:
+def open_transcript(path: Path) -> Transcript:
     """Open a transcript. Raises TranscriptError if it was changed, FileRefused if it cannot be read."""
     transcript = read(path)
     if not transcript.adapters:
@@ -85,7 +85,7 @@ def given_files(transcript: Transcript, folder: Path) -> list[str]:
     return found
 
 
-def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
+def _read_attestation(path: Path, transcript: Transcript) -> dict[str, Any]:
     """Read the attestation. Raises CommandError if it is unreadable, was changed, or names another transcript."""
     claimed = read_report(path)[0]
     if digest(claimed) != claimed["sha256"]:

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import header_argument, run_pytest, settings_arguments, use_connection
-from pytest_corpus.commands.judge import given_files, opened
+from pytest_corpus.commands.judge import given_files, open_transcript
 from pytest_corpus.evidence import encoding, judging, shell
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
 from pytest_corpus.spec.components import COMPONENTS, WIRE
@@ -83,11 +83,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """List the findings, print their commands, or send their requests again."""
-    transcript = opened(Path(given.transcript))
+    transcript = open_transcript(Path(given.transcript))
     wanted = [each for each in findings(transcript) if _is_wanted(each, given)]
     found = sorted(wanted, key=lambda each: LEVELS.index(each.level))
     if not found:
-        raise CommandError(_nothing(given, transcript))
+        raise CommandError(_report_no_findings(given, transcript))
     if given.form:
         for each in found:
             console.say(shell.comment(str(each)))
@@ -98,7 +98,7 @@ def run(given: argparse.Namespace) -> int:
         for each in found:
             console.say(f"{each}: expected {each.expected}; got {each.got}", *steps(transcript, each))
         return FINE
-    results = _sent_again(transcript, found, given.adapter, given.header)
+    results = _send_again(transcript, found, given.adapter, given.header)
     lines: list[str] = []
     for each, said in results:
         lines += [f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"]]
@@ -134,7 +134,7 @@ def _is_wanted(finding: RecordedFinding, given: argparse.Namespace) -> bool:
     return given.finding in (None, finding.number)
 
 
-def _nothing(given: argparse.Namespace, transcript: Transcript) -> str:
+def _report_no_findings(given: argparse.Namespace, transcript: Transcript) -> str:
     known = list(findings(transcript))
     if not known:
         return f"{given.transcript}: the run found nothing"
@@ -205,14 +205,14 @@ def _namespace(line: dict[str, Any]) -> object:
     return args.get("namespace") if isinstance(args, dict) else None
 
 
-def _sent_again(
+def _send_again(
     transcript: Transcript, found: list[RecordedFinding], adapter: str, headers: Sequence[str]
 ) -> list[tuple[RecordedFinding, dict[str, Any]]]:
     """Run the tests of the findings with the recorded seed, and yield the result of each finding.
 
     Only tests that the suite has are named, because pytest takes unknown names for files.
     """
-    options = judging.stated(transcript)
+    options = judging.stated_options(transcript)
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         again = folder / "again.jsonl"
@@ -237,7 +237,7 @@ def _sent_again(
         if code == USAGE or not again.exists():
             sys.stderr.write(said.read_text("utf-8", errors="replace").lstrip("\n"))
             raise CommandError(f"the tests could not be run again: pytest ended with {code}")
-        new = opened(again)
+        new = open_transcript(again)
     _check_credentials(new)
     new_findings = {(each.test, each.requirement): each for each in reversed([*findings(new)])}
     results = []

@@ -80,7 +80,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
-    text = "; ".join(filter(None, (f"the file to write, {formats.listed(known)}", otherwise)))
+    text = "; ".join(filter(None, (f"the file to write, {formats.list_suffixes(known)}", otherwise)))
     console.output_argument(parser, text, required=not otherwise)
 
 
@@ -89,7 +89,7 @@ def _merge(given: argparse.Namespace) -> int:
     found = [(Path(name).name, written.report(name)) for name in given.reports]
     links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
     merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
-    if said := matrix.mixed(merged):
+    if said := matrix.mixed_editions(merged):
         sys.stderr.write(f"warning: {said}\n")
     if target is None:
         suffix = ".json" if given.format == "json" else ".md"
@@ -148,20 +148,20 @@ def _check_signed(given: argparse.Namespace) -> int:
     if given.public_key and given.identity:
         raise CommandError("name a key with --public-key or an identity with --identity, not both")
     by_key = given.public_key is not None
-    signer = signing.by_key(given.public_key) if by_key else signing.by_identity(given.identity, given.issuer)
-    result = signing.verified(given.report, given.signature, signer, _faults)
+    signer = signing.key_signer(given.public_key) if by_key else signing.identity_signer(given.identity, given.issuer)
+    result = signing.verify(given.report, given.signature, signer, _faults)
     if given.format == "json":
         signed = asdict(result.signed) if result.signed else None
         result_of = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults}
         _say(_json({**result_of, "signed": signed}))
     else:
         _say("".join(f"{line}\n" for line in result.faults))
-        _say(signing.explained(result, signer))
+        _say(signing.explain(result, signer))
     return FINDINGS if result.faults else FINE
 
 
 def _sign(given: argparse.Namespace) -> int:
-    signing.needs(*(("sigstore", "sigstore") if given.keyless else ("cryptography", "sign")))
+    signing.require_package(*(("sigstore", "sigstore") if given.keyless else ("cryptography", "sign")))
     key = None if given.keyless else signing.private_key(given.key)
     suffix = keyless.SUFFIX if given.keyless else dsse.SUFFIX
     target = signing.target(given.report, given.output, given.key or given.report, suffix)
@@ -172,9 +172,9 @@ def _sign(given: argparse.Namespace) -> int:
         return FINDINGS
     payload = formats.render(written.report(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
     if key is not None:
-        return _write(given, dsse.sealed(payload, key), target, keyid=dsse.keyid(key.public_key()))
+        return _write(given, dsse.sign_payload(payload, key), target, keyid=dsse.keyid(key.public_key()))
     try:
-        return _write(given, keyless.sealed(payload), target)
+        return _write(given, keyless.sign_payload(payload), target)
     except dsse.EnvelopeError as error:
         raise CommandError(f"{printable(given.report)}: {printable(str(error))}") from None
 
@@ -203,8 +203,8 @@ def _badge(given: argparse.Namespace) -> int:
 def _render(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.FORMATS)
     assert target is not None
-    if given.since and target[1] not in (comparing := formats.comparing()):
-        raise CommandError(f"--since: only {formats.listed(comparing)} shows what changed since another report")
+    if given.since and target[1] not in (comparing := formats.comparing_suffixes()):
+        raise CommandError(f"--since: only {formats.list_suffixes(comparing)} shows what changed since another report")
     earlier = difference.Earlier.of(written.report(given.since)) if given.since else None
     return _write(given, formats.render(written.report(given.report), target[1], earlier=earlier), target[0])
 

@@ -94,7 +94,7 @@ def _show(given: argparse.Namespace) -> int:
     schemas = registry()
     document = schemas.get_schema(given.schema, given.schema_version)
     if given.resolved:
-        console.say_json(_bundled(schemas, document))
+        console.say_json(_bundle(schemas, document))
     else:
         schema, edition = schemas.table.resolve(given.schema, given.schema_version)
         sys.stdout.write(bounded.contents(_root(schemas) / schema.file(edition)).decode("utf-8", "backslashreplace"))
@@ -110,13 +110,13 @@ def _lint(given: argparse.Namespace) -> int:
             raise CommandError(f"there is no rule {name!a}; use {', '.join(linter.RULES)}")
     findings = linter.lint(root, rules=given.rule or tuple(linter.RULES))
     checked = len(linter.files(root))
-    last = f"{console.plural(checked, 'file')} in {root} checked: {console.found(findings)}"
+    last = f"{console.plural(checked, 'file')} in {root} checked: {console.findings_text(findings)}"
     document = {"root": str(root), "checked": checked, "findings": [each.as_json() for each in findings]}
     console.result(given, document, *map(str, findings), last)
     return FINDINGS if findings else FINE
 
 
-def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
+def _bundle(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
     """A schema, with every schema that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
     found: dict[str, dict[str, Any]] = {document["$id"]: document}
     waiting = [document]

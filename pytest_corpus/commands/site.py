@@ -66,7 +66,10 @@ def run(given: argparse.Namespace) -> int:
 def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[str, list[tuple[bytes, str]]]:
     """The statements of known signers, by the report that they are about; others are ignored."""
     found: dict[str, list[tuple[bytes, str]]] = {}
-    signers = [*map(signing.by_key, given.public_key), *(signing.by_identity(each, None) for each in given.identity)]
+    signers = [
+        *map(signing.key_signer, given.public_key),
+        *(signing.identity_signer(each, None) for each in given.identity),
+    ]
     for signer in signers:
         for path in sources.envelopes(folder, target, signer.suffix):
             with suppress(bounded.FileRefused, dsse.EnvelopeError, ValueError):
@@ -81,7 +84,7 @@ def _memory(target: Path) -> Memory:
         taken = target.exists() and any(path.name[:1] != "." for path in target.iterdir())
     except OSError as error:
         raise CommandError(f"-o {name}: it cannot be read as a folder: {error.strerror}") from None
-    memory = building.remembered(target)
+    memory = building.read_memory(target)
     if taken and memory is None:
         raise CommandError(f"-o {name}: the folder is neither empty nor an earlier site; name another one")
     return memory or {}

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._files import STDIN, foreign, opened, shown_name
+from pytest_corpus.commands._files import STDIN, foreign_kind, open_file, shown_name
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.words import BOM, MAX_FRAME_BYTES
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
     outcomes = []
     for name in given.files:
         sse = bool(given.sse or (not given.ndjson and name.lower().endswith(".sse")))
-        outcomes.append(outcome := _checked(name, sse, config))
+        outcomes.append(outcome := _check(name, sse, config))
         if outcome.error:
             console.warn(f"pytest-corpus stream check: {outcome.error}")
         elif given.format == "text":
@@ -102,7 +102,7 @@ def _config(given: argparse.Namespace) -> ValidationConfig:
     return config
 
 
-def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
+def _check(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     from pytest_corpus.validation.streams.engine import StreamValidationEngine
 
     engine = StreamValidationEngine(config)
@@ -110,7 +110,7 @@ def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     file, transport = shown_name(name), "server-sent events" if sse else "NDJSON"
     begin = b""
     try:
-        with opened(name) as source, console.Progress(_size(source), console.size) as progress:
+        with open_file(name) as source, console.Progress(_size(source), console.size) as progress:
             done, read = 0, source.read1 if isinstance(source, io.BufferedReader) else source.read
             while block := read(_BLOCK):
                 begin = begin or block
@@ -127,7 +127,7 @@ def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
         return _Outcome(file, transport, config, report, flaw="is empty; a stream ends with a terminal frame")
     if report.is_valid:
         return _Outcome(file, transport, config, report)
-    return _Outcome(file, transport, config, report, foreign(begin), _hint(begin, sse, report))
+    return _Outcome(file, transport, config, report, foreign_kind(begin), _hint(begin, sse, report))
 
 
 def _size(source: BinaryIO) -> int | None:

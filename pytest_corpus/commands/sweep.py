@@ -42,9 +42,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Delete the leftover data and print what remains."""
-    before = _before(given)
+    before = _age_limit(given)
     files, going = _files(Path(given.folder) / FOLDER, given, before)
-    with _opened(given) as client:
+    with _open_adapter(given) as client:
         components = [name for name in given.component or STORES if client.instance.serves(name)]
 
         def send(envelope: object, component: str) -> Reply:
@@ -58,20 +58,20 @@ def run(given: argparse.Namespace) -> int:
         patient = sweeping.patient(send)
         clean, tried = True, {left.run for _, left in files} | going
         for path, left in files:
-            clean = _swept(left, components, patient) and clean
+            clean = _sweep(left, components, patient) and clean
             if not left.names:
                 leftovers.forget(path)
         for name, left in sweeping.listed(components, patient).items():
-            if name not in tried and _meant(name, given, before if given.older_than else time.time() - RECENT_S):
+            if name not in tried and _is_meant(name, given, before if given.older_than else time.time() - RECENT_S):
                 tried.add(name)
-                clean = _swept(left, components, patient) and clean
+                clean = _sweep(left, components, patient) and clean
     if not tried:
         what = f"of the run {given.run}" if given.run else "of an earlier run of this adapter"
         console.say(f"there is no record {what} in {Path(given.folder) / FOLDER}, and the adapter lists nothing of it")
     return FINE if clean else FINDINGS
 
 
-def _swept(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
+def _sweep(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
     """Delete the leftover data of a run in some components and print the result; True if nothing remains."""
     others = {place: left.names.pop(place) for place in list(left.names) if place[0] not in components}
     gone, absent = sweeping.sweep(left, send)
@@ -85,7 +85,7 @@ def _swept(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> b
     return not still
 
 
-def _before(given: argparse.Namespace) -> float:
+def _age_limit(given: argparse.Namespace) -> float:
     if given.run is not None and began_at(given.run) is None:
         raise CommandError(f"--run={given.run}: use the id of a run, such as k3f9tm6l3k")
     if given.older_than is None:
@@ -96,15 +96,15 @@ def _before(given: argparse.Namespace) -> float:
     return time.time() - int(parsed[1]) * UNITS[parsed[2]]
 
 
-def _meant(name: str, given: argparse.Namespace, before: float) -> bool:
+def _is_meant(name: str, given: argparse.Namespace, before: float) -> bool:
     return name == given.run if given.run else (began_at(name) or 0.0) < before
 
 
 def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
     """The journals to sweep, and the runs still in progress, which are left out unless the user names them."""
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
-    found = [(path, left) for path, left in found if _meant(left.run, given, before)]
-    own = _own(found, given)
+    found = [(path, left) for path, left in found if _is_meant(left.run, given, before)]
+    own = _own_journals(found, given)
     going = {left.run for path, left in own if not given.run and leftovers.is_held(path)}
     for name in sorted(going):
         console.warn(f"run {name} is still going; name it with --run to delete what it made")
@@ -113,7 +113,7 @@ def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list
     return [(path, left) for path, left in own if left.run not in going], going
 
 
-def _own(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list[tuple[Path, Leftovers]]:
+def _own_journals(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list[tuple[Path, Leftovers]]:
     """The journals of this adapter's runs, by its name or its factory.
 
     A run that the user named, or whose adapter came from a file, is included if it tested only one adapter.
@@ -137,7 +137,7 @@ def _own(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list
 
 
 @contextmanager
-def _opened(given: argparse.Namespace) -> Iterator[AdapterClient]:
+def _open_adapter(given: argparse.Namespace) -> Iterator[AdapterClient]:
     label, spec = split_label(given.adapter)
     settings = connection(given.header)
     if address.scheme_of(spec):

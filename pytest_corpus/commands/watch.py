@@ -14,7 +14,7 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import attestations, header_argument, run_pytest, settings_arguments, use_connection
 from pytest_corpus.reports import view
-from pytest_corpus.reports.text import found, printable
+from pytest_corpus.reports.text import printable, received_sentence
 from pytest_corpus.spec.components import COMPONENTS, TITLES
 
 SUFFIXES = (".py", ".toml", ".json", ".yaml", ".yml", ".js", ".ts", ".go", ".rs", ".java", ".kt", ".cs", ".rb")
@@ -49,7 +49,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         while True:
             left = _round(given, left)
-            before = _changed(given.folder, before)
+            before = _wait_for_change(given.folder, before)
     except KeyboardInterrupt:
         console.say("")
         return FINDINGS if left else FINE
@@ -62,22 +62,22 @@ def _round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list
     """
     ids = list(dict.fromkeys(str(entry["id"]) for entry in left))
     for wanted in filter(None, (ids[:1], ids[1:])):
-        document = _judged(given, wanted)
+        document = _run_suite(given, wanted)
         if document is None:
             return list(left)
         violated = view.fix_first(document)
         if violated:
             ran = {(entry["component"], entry["id"]) for entry in document["requirements"] if entry["tests"]}
             others = [entry for entry in left if (entry["component"], entry["id"]) not in ran]
-            return _shown(document, [*violated, *others])
+            return _show(document, [*violated, *others])
         satisfied = {entry["id"] for entry in view.of_status(document, "satisfied")}
         if fixed := [name for name in wanted if name in satisfied]:
             console.say(f"{console.good('fixed')}: {', '.join(fixed)}")
-    document = _judged(given, ())
-    return list(left) if document is None else _shown(document, view.fix_first(document))
+    document = _run_suite(given, ())
+    return list(left) if document is None else _show(document, view.fix_first(document))
 
 
-def _judged(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
+def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
     """The report on some requirements or on the whole suite; None if the adapter could not be tested."""
     console.warn(f"running {', '.join(ids) or 'the whole suite'} ...")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
@@ -94,7 +94,7 @@ def _judged(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
         return None  # pytest has said why on stderr
 
 
-def _shown(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _show(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Print the finding to fix first, or the verdict if nothing is open; return the open requirements."""
     if not left:
         console.verdict("verdict", console.good(view.words(document)), "")
@@ -120,7 +120,7 @@ def _draw(entry: Mapping[str, Any], below: str) -> None:
     sides.add_column("expected", ratio=1, header_style="bold green")
     sides.add_column("got", ratio=1, header_style="bold red")
     for finding in entry.get("findings", ())[:1]:
-        got, path = found(finding["got"], finding["path"])
+        got, path = received_sentence(finding["got"], finding["path"])
         sides.add_row(*(Text(printable(each)) for each in (finding["expected"], f"{got} at {path}" if path else got)))
     more = [("hint", entry.get("hint", "")), ("source", ", ".join(entry["source"]))]
     lines = [Text.assemble((f"{name}: ", "dim"), printable(said)) for name, said in more if said]
@@ -134,14 +134,14 @@ def _draw(entry: Mapping[str, Any], below: str) -> None:
 
 def _lines(entry: Mapping[str, Any]) -> Iterator[str]:
     for finding in entry.get("findings", ())[:1]:
-        got, path = found(finding["got"], finding["path"])
+        got, path = received_sentence(finding["got"], finding["path"])
         yield f"  expected: {finding['expected']}"
         yield f"  got:      {got}" + (f"  (at {path})" if path else "")
     if hint := entry.get("hint"):
         yield f"  hint:     {hint}"
 
 
-def _changed(folder: str, before: Mapping[str, int]) -> dict[str, int]:
+def _wait_for_change(folder: str, before: Mapping[str, int]) -> dict[str, int]:
     """Wait until a source file is changed, added or removed; return all files with their times."""
     while (now := dict(_stamps(folder))) == before:
         time.sleep(PAUSE_S)

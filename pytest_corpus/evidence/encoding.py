@@ -55,7 +55,7 @@ def text_of(written: Any) -> str:
     return to_bytes(written).decode()
 
 
-def given(written: Any) -> Any:
+def decode(written: Any) -> Any:
     """Decode an encoded value."""
     if isinstance(written, dict) and set(written) == {TEXT}:
         return read_exactly(str(written[TEXT]).encode("utf-8", "surrogatepass"))[0]
@@ -100,22 +100,22 @@ def fill(made: Exchange, written: Mapping[str, Any]) -> None:
     """Set the recorded answer and reports of an exchange."""
     observed = made.observed
     made.frames = [
-        Frame(body := given(each["body"]), each["size"], each["at_s"], finite=body is each["body"])
+        Frame(body := decode(each["body"]), each["size"], each["at_s"], finite=body is each["body"])
         for each in written.get("frames", ())
     ]
     made.fault = fault(written.get("fault"))
     made.elapsed_s, made.started = written.get("elapsed_s", 0.0), written.get("started", made.started)
     observed.logs, observed.debug_logs, observed.headers = (
-        tuple(str(given(each)) for each in written.get(key, ())) for key in ("logs", "debug_logs", "headers")
+        tuple(str(decode(each)) for each in written.get(key, ())) for key in ("logs", "debug_logs", "headers")
     )
-    hints = map(given, written.get("retry_hints_ms", ()))
+    hints = map(decode, written.get("retry_hints_ms", ()))
     observed.hints_ms = frozenset(each for each in hints if isinstance(each, int | float))
     observed.observations = [Observation(**_members(each)) for each in written.get("observations", ())]
     observed.counts = [Count(**_members(each)) for each in written.get("counters", ())]
 
 
 def _members(written: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: given(item) for key, item in written.items()}
+    return {key: decode(item) for key, item in written.items()}
 
 
 def fault(written: Mapping[str, Any] | None) -> CallFault | None:
@@ -268,7 +268,7 @@ def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
     made = Exchange(envelope, kind in (NDJSON, SSE), elapsed_s=float(entry.get("time") or 0) / 1000)
     try:
         body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
-        if bounded.counted(body) > bounded.MOST_VALUES:
+        if bounded.count_values(body) > bounded.MOST_VALUES:
             raise NotJSON(f"an answer with more than {bounded.MOST_VALUES:,} values")
         for data in _parts(body, kind):
             made.frames.append(read_frame(data, made.elapsed_s))

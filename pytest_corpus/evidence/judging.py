@@ -73,7 +73,7 @@ PASSED_OVER = frozenset((
 SWITCHES = ("strict",)
 
 
-def stated(transcript: Transcript) -> dict[str, str]:
+def stated_options(transcript: Transcript) -> dict[str, str]:
     """The options of the run that influence its tests and their results.
 
     Raises:
@@ -96,9 +96,9 @@ def stated(transcript: Transcript) -> dict[str, str]:
 
 
 def arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
-    """The options of the run as arguments for another pytest run. Raises TranscriptError as `stated` does."""
+    """The options of the run as arguments for another pytest run. Raises TranscriptError as `stated_options` does."""
     header: Mapping[str, Any] = transcript.header
-    options = {name: value for name, value in stated(transcript).items() if name not in leave_out}
+    options = {name: value for name, value in stated_options(transcript).items() if name not in leave_out}
     limits = [f"--corpus-seed={int(header['seed'])}", f"--corpus-call-timeout={header['call_timeout_s']:g}"]
     return [
         *limits,

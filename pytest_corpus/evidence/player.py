@@ -15,7 +15,7 @@ from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.instance import Declaration, Hooks
 from pytest_corpus.adapter.scope import within
 from pytest_corpus.evidence import encoding
-from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript, parsed
+from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript, parse_line
 from pytest_corpus.spec.transports import SCHEMES
 from pytest_corpus.validation.sealed_lines import dumps
 
@@ -95,7 +95,7 @@ class Player(Source):
             self.diverged = f"the transcript ends after {part.place} exchanges of this test"
         if self.diverged:
             raise Unrecorded(self.diverged)
-        found = parsed(part.lines[part.place])
+        found = parse_line(part.lines[part.place])
         part.place += 1
         if silent := found.get("unresponsive"):
             raise Unresponsive(silent["op"], moving=silent["moving"])
@@ -205,14 +205,14 @@ class RecordedInstance:
         """Report the recorded arrivals at the provider now."""
         self.generation = found.get("generation", self.generation)
         for each in found.get("arrivals", ()):
-            facts = encoding.given(each.get("facts", {}))
-            chunk = {"chunk": encoding.given(each["chunk"])} if "chunk" in each else {}
+            facts = encoding.decode(each.get("facts", {}))
+            chunk = {"chunk": encoding.decode(each["chunk"])} if "chunk" in each else {}
             self._hooks.provider.arrived(each["op"], **chunk, **facts)
         if self.remote is not None:
             self.remote.hooks.called |= set(found.get("hooks", ()))
 
 
-def recorded_client(
+def make_recorded_client(
     declaration: Declaration, player: Player, facts: Mapping[str, Any], call_timeout: float = 30.0, **options: Any
 ) -> AdapterClient:
     """A client whose answers come from a record."""

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.fault_plan import Plan
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.evidence import encoding
 from pytest_corpus.kit.outcomes import Story
-from pytest_corpus.redaction import masked, masked_within
+from pytest_corpus.redaction import mask_secrets, mask_within
 from pytest_corpus.validation.sealed_lines import dumps
 
 DECIMALS = 6
@@ -132,8 +132,8 @@ class Recorder(Source):
     def line(self, members: Mapping[str, Any]) -> str:
         """Encode a line of the transcript, with the secrets of the environment masked."""
         text = dumps(members)
-        if self._secrets and ('{"base64":"' in text or masked(text, self._secrets) != text):
-            text = dumps(_without(json.loads(text), self._secrets))
+        if self._secrets and ('{"base64":"' in text or mask_secrets(text, self._secrets) != text):
+            text = dumps(_mask_line(json.loads(text), self._secrets))
         return text + "\n"
 
 
@@ -146,30 +146,30 @@ CONTENT = frozenset(("request", "body", "facts", "extra", "capabilities", "optio
 """Members whose values came from elsewhere, with their keys."""
 
 
-def _without(written: Any, secrets: tuple[str, ...]) -> Any:
+def _mask_line(written: Any, secrets: tuple[str, ...]) -> Any:
     """Mask secrets in the content of a line, but never in the keywords of the format."""
     if isinstance(written, str):
-        return masked(written, secrets)
+        return mask_secrets(written, secrets)
     if isinstance(written, list):
-        return [_without(each, secrets) for each in written]
+        return [_mask_line(each, secrets) for each in written]
     if not isinstance(written, dict):
         return written
     if set(written) == {"base64"} and isinstance(written["base64"], str):
-        return {"base64": _in_bytes(written["base64"], secrets)}
+        return {"base64": _mask_base64(written["base64"], secrets)}
     return {
         key: each
         if key in FORMAT_WORDS and isinstance(each, str)
-        else masked_within(each, secrets)
+        else mask_within(each, secrets)
         if key in CONTENT and set(each if isinstance(each, dict) else ()) != {"base64"}
-        else _without(each, secrets)
+        else _mask_line(each, secrets)
         for key, each in written.items()
     }
 
 
-def _in_bytes(text: str, secrets: tuple[str, ...]) -> str:
+def _mask_base64(text: str, secrets: tuple[str, ...]) -> str:
     """Mask secrets in base64-encoded bytes."""
     bare = [secret.encode("utf-8", "surrogatepass").decode("latin-1") for secret in secrets]
-    return base64.b64encode(masked(base64.b64decode(text).decode("latin-1"), bare).encode("latin-1")).decode()
+    return base64.b64encode(mask_secrets(base64.b64decode(text).decode("latin-1"), bare).encode("latin-1")).decode()
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

@@ -134,17 +134,17 @@ def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
     return f"${re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
-def _quoted(text: str, sent: Sent) -> str:
+def _quote(text: str, sent: Sent) -> str:
     """A text as one shell word. Deadlines are shifted so that the same time remains."""
 
     def later(found: re.Match[str]) -> str:
         left = round(int(found[2]) - sent.at * 1000)
         return f"{found[1]}'\"$(($(date +%s) * 1000 + {left}))\"'" if left > 0 else found[0]
 
-    return _DEADLINE.sub(later, shlex.quote(_plain(text)))
+    return _DEADLINE.sub(later, shlex.quote(_escape(text)))
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape the characters of a JSON text that would move the cursor of a terminal."""
     if text.isprintable():
         return text
@@ -175,7 +175,7 @@ def _header(target: Target, name: str, value: str) -> str:
 def _http(target: Target, sent: Sent) -> str:
     accept = f" -N -H 'Accept: {NDJSON}'" if sent.streaming else ""
     head = rf"curl -gsS -w '\n'{accept} -H 'Content-Type: application/json'{_headers(target)}"
-    return f"{head} --data-raw {_quoted(sent.text, sent)} {target.address}"
+    return f"{head} --data-raw {_quote(sent.text, sent)} {target.address}"
 
 
 def _message(number: int, sent: Sent) -> str:
@@ -187,14 +187,14 @@ def _message(number: int, sent: Sent) -> str:
     usual = op in BY_OP and BY_OP[op].streaming
     stream = "" if usual == sent.streaming else f',"stream":{json.dumps(sent.streaming)}'
     line = f'{{"id":{number},"envelope":{sent.text}{stream}}}'
-    return f"printf '%s\\n' {_quoted(line, sent)}; sleep {ANSWERED_S}"
+    return f"printf '%s\\n' {_quote(line, sent)}; sleep {ANSWERED_S}"
 
 
 def _grpc(target: Target, sent: Sent) -> str:
     method = "HandleStream" if sent.streaming else "Handle"
-    data = base64.b64encode(_plain(sent.text).encode()).decode()
+    data = base64.b64encode(_escape(sent.text).encode()).decode()
     if sent.budgets_ms:
-        data = f"'\"$(printf '%s' {_quoted(sent.text, sent)} | base64 -w0)\"'"
+        data = f"'\"$(printf '%s' {_quote(sent.text, sent)} | base64 -w0)\"'"
     host = shlex.quote(target.declared.partition("://")[2].partition("/")[0])
     if target.recorded:
         host = '"${ADAPTER#grpc://}"'
@@ -211,7 +211,7 @@ def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:
     yield "async def main():"
     yield f"    async with adapter_of({spec}, {target.component!r}) as send:"
     for each in sent:
-        yield f"        request = json.loads({_plain(each.text)!r})"
+        yield f"        request = json.loads({_escape(each.text)!r})"
         for left in each.budgets_ms[:1]:
             yield f'        request["ctx"]["deadline_ms"] = int(time.time() * 1000) + {left}'
         yield f"        async for frame in send(request, streaming={each.streaming}): print(frame)"

@@ -75,12 +75,12 @@ class TestTrace:
     @property
     def exchanges(self) -> list[dict[str, Any]]:
         """Parse the exchanges of the test."""
-        return [parsed(data) for data in self._lines]
+        return [parse_line(data) for data in self._lines]
 
     @property
     def ended(self) -> dict[str, Any] | None:
         """Parse the last line of the test; None if it is missing."""
-        return parsed(self._ended) if self._ended else None
+        return parse_line(self._ended) if self._ended else None
 
 
 Key = tuple[str, str, int]
@@ -134,7 +134,7 @@ def read(path: Path) -> Transcript:
     return found.transcript
 
 
-def parsed(data: bytes) -> dict[str, Any]:
+def parse_line(data: bytes) -> dict[str, Any]:
     """Parse a line. Raises ValueError if it is not a line of a transcript."""
     try:
         line = orjson.loads(data)
@@ -209,7 +209,7 @@ class _Reading:
 
     def _hold(self, line: Line) -> None:
         """Count the values of lines that stay in memory, and enforce the limit."""
-        self._held += bounded.counted(line.data)
+        self._held += bounded.count_values(line.data)
         if self._held > bounded.MOST_VALUES:
             raise line.refused("more lines of adapters and totals than a run writes")
 

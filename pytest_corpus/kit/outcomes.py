@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.kit.judgement import looked_at
-from pytest_corpus.redaction import OWN_NAME, listed, place, word
+from pytest_corpus.redaction import OWN_NAME, list_keys, place, word
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.text.problems import Problem
 
@@ -36,7 +36,7 @@ class Keys(tuple[object, ...]):
 
 def in_words(found: object) -> str:
     """A value of an answer as text: a word of the protocol, a number, or its kind and size; never content."""
-    return listed("the key", found) if isinstance(found, Keys) else word(found)
+    return list_keys("the key", found) if isinstance(found, Keys) else word(found)
 
 
 def number_of(names: Collection[object]) -> str:

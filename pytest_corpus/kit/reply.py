@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.judgement import look_at
-from pytest_corpus.redaction import kind_of, listed, word
+from pytest_corpus.redaction import kind_of, list_keys, word
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 
@@ -42,7 +42,7 @@ def described(body: Any) -> str:
         return f"the error {word(error)} / {word(code)}"
     if "chunk" in body:
         return "a stream frame"
-    return "a success" if "result" in body else f"an object with {listed('the key', body)}"
+    return "a success" if "result" in body else f"an object with {list_keys('the key', body)}"
 
 
 def failed_items(result: Any) -> list[Mapping[str, Any]]:

@@ -70,13 +70,13 @@ _WORDS: Final = re.compile(r"[^\s/'\"=:,()\[\]{}]+")
 _SHELL_WORDS: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"]|['"])+""")
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Remove the words that look like a credential from a text."""
     text = SENTENCE.sub(STARS, text)
     return _WORDS.sub(lambda found: STARS if WORD.search(found[0]) else found[0], text)
 
 
-def command_shown(command: str) -> str:
+def redact_command(command: str) -> str:
     """Remove credentials from a command: words that look like one, and values of options whose name suggests one."""
     hides_next = False
 
@@ -90,7 +90,7 @@ def command_shown(command: str) -> str:
         hides_next = is_secret and not equals and name.startswith("-")
         return f"{name}={STARS}" if is_secret and equals else found[0]
 
-    return redacted(_SHELL_WORDS.sub(one, command))
+    return redact(_SHELL_WORDS.sub(one, command))
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -103,12 +103,12 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
         value = environment.get(name, "")
         plain = value.lower() in _SWITCHES or value in VOCABULARY or len(value) < SHORTEST
         if not (plain or (_COUNT.search(name) and _SETTING.fullmatch(value))):
-            found |= {value, *_encoded(value)}
+            found |= {value, *_encode(value)}
     return tuple(sorted(found, key=len, reverse=True))
 
 
 @lru_cache(1024)
-def _encoded(secret: str) -> tuple[str, ...]:
+def _encode(secret: str) -> tuple[str, ...]:
     """The encoded forms of a secret: base64 at any offset of a longer text, percent-encoded, hexadecimal."""
     data = secret.encode("utf-8", "replace")
     found = {quote(data, safe=""), quote_plus(data), data.hex()}
@@ -119,7 +119,7 @@ def _encoded(secret: str) -> tuple[str, ...]:
     return tuple(found - {secret})
 
 
-def masked(text: str, secrets: Iterable[str]) -> str:
+def mask_secrets(text: str, secrets: Iterable[str]) -> str:
     """Replace each secret in a text, and each part that reveals one, by stars."""
     for secret in secrets:
         if not secret:
@@ -127,11 +127,11 @@ def masked(text: str, secrets: Iterable[str]) -> str:
         if len(secret) <= GRAM:
             text = text.replace(secret, STARS)
         elif any(secret[at : at + GRAM] in text for at in range(len(secret) - GRAM + 1)):
-            text = _without_parts(text, secret)
+            text = _remove_parts(text, secret)
     return text
 
 
-def _without_parts(text: str, secret: str) -> str:
+def _remove_parts(text: str, secret: str) -> str:
     """Remove the parts of a text that also occur in a longer secret."""
     grams = {secret[at : at + GRAM] for at in range(len(secret) - GRAM + 1)}
     kept: list[str] = []
@@ -148,10 +148,10 @@ def _without_parts(text: str, secret: str) -> str:
     return "".join(kept)
 
 
-def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
+def mask_within(value: Any, secrets: tuple[str, ...]) -> Any:
     """Mask secrets in the keys and texts of a JSON value."""
     if isinstance(value, str):
-        return masked(value, secrets)
+        return mask_secrets(value, secrets)
     if isinstance(value, dict):
-        return {masked(key, secrets): masked_within(item, secrets) for key, item in value.items()}
-    return [masked_within(item, secrets) for item in value] if isinstance(value, list) else value
+        return {mask_secrets(key, secrets): mask_within(item, secrets) for key, item in value.items()}
+    return [mask_within(item, secrets) for item in value] if isinstance(value, list) else value

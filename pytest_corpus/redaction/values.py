@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_corpus.redaction import secrets as secret
-from pytest_corpus.redaction.secrets import STARS, VOCABULARY, masked, redacted
+from pytest_corpus.redaction.secrets import STARS, VOCABULARY, mask_secrets, redact
 from pytest_corpus.spec.words import LISTS, OBJECTS, TEXTS, VECTORS
 
 LONGEST_STRING: Final = 400
@@ -36,7 +36,7 @@ _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}
 OWN_NAME: Final = re.compile(rf"(?:[a-z]-)?{PREFIX}[a-zA-Z0-9]{{1,60}}(?:-[a-z0-9]{{0,30}}){{0,3}}")
 
 
-def shown(value: object, path: Iterable[object], rule: str) -> str:
+def describe(value: object, path: Iterable[object], rule: str) -> str:
     """Describe the value at a path that violates a rule."""
     keys = [part for part in path if isinstance(part, str)]
     open_to_view = not any(key in _WRITTEN_FREELY or secret.KEY.search(key) for key in keys)
@@ -117,7 +117,7 @@ def _is_name(key: str) -> bool:
     return len(key) <= _LONGEST_NAME and secret.NAME.fullmatch(key) is not None
 
 
-def listed(what: str, found: Iterable[object]) -> str:
+def list_keys(what: str, found: Iterable[object]) -> str:
     """List keys that an adapter chose: keys that look like names are shown, others are counted."""
     every = list(found)
     named = sorted({key for key in every if isinstance(key, str) and _is_name(key)})[:8]
@@ -175,10 +175,10 @@ def shown_file(name: str) -> str:
 
 def shape(value: object, most: int) -> str:
     """A JSON value without content, in one line: keys, numbers and protocol words; other strings by length."""
-    return cut(json.dumps(mapped(value, sized), default=_unknown), most)
+    return cut(json.dumps(map_value(value, describe_size), default=_unknown), most)
 
 
-def sized(text: str) -> str:
+def describe_size(text: str) -> str:
     """The length of a text; a protocol word is shown unchanged."""
     return text if text in VOCABULARY else f"<{len(text)} characters>"
 
@@ -192,10 +192,10 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
     secrets, plain = tuple(secrets), {*own, *_plain_ids(value)}
 
     def shown(text: str) -> str:
-        return sentence(text, secrets) if foreign and text not in plain else said(text, secrets)
+        return foreign_text(text, secrets) if foreign and text not in plain else own_text(text, secrets)
 
-    content = mapped(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
-    return masked(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
+    content = map_value(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
+    return mask_secrets(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
 
 
 def _plain_ids(value: object, key: str = "") -> Iterator[str]:
@@ -207,26 +207,26 @@ def _plain_ids(value: object, key: str = "") -> Iterator[str]:
         yield value
 
 
-def mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
+def map_value(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
     """A JSON value with texts and keys mapped by two functions, and long arrays shortened."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):
-        return {key(str(name)): mapped(item, text, key) for name, item in value.items()}
+        return {key(str(name)): map_value(item, text, key) for name, item in value.items()}
     if not isinstance(value, list):
         return value
     more = len(value) - MOST_ITEMS
-    return [mapped(item, text, key) for item in value[:MOST_ITEMS]] + ([f"... {more} more"] if more > 0 else [])
+    return [map_value(item, text, key) for item in value[:MOST_ITEMS]] + ([f"... {more} more"] if more > 0 else [])
 
 
-def said(text: str, secrets: Iterable[str]) -> str:
+def own_text(text: str, secrets: Iterable[str]) -> str:
     """Make a text of the suite safe to show: printable, secrets and credentials masked."""
-    return printable(secret.CREDENTIAL.sub(STARS, masked(text, secrets)))
+    return printable(secret.CREDENTIAL.sub(STARS, mask_secrets(text, secrets)))
 
 
-def sentence(text: str, secrets: Iterable[str]) -> str:
-    """Make a text of the adapter safe to show: like `said`, and without any word that looks like a credential."""
-    return printable(redacted(said(text, secrets)))
+def foreign_text(text: str, secrets: Iterable[str]) -> str:
+    """Make a text of the adapter safe to show: like `own_text`, and without any word that looks like a credential."""
+    return printable(redact(own_text(text, secrets)))
 
 
 def _unknown(value: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.reference.errors import AdapterError, FaultMapping, invalid
 from pytest_corpus.reference.load import Load
-from pytest_corpus.reference.request import Admission, Call, Fields, copied
+from pytest_corpus.reference.request import Admission, Call, Fields, copy_json
 from pytest_corpus.reference.telemetry import MetricsSink, Telemetry
 from pytest_corpus.spec.operations import protocol_of
 
@@ -37,13 +37,13 @@ def digest(value: object) -> str:
         raise invalid("args", "TOO_DEEP", "must not be nested so deeply") from None
 
 
-async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def remember(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Return the entry of `memory` under `key`; otherwise the result of `work`, stored unless `key` is None."""
     if key is None:
         return await work()
     if key not in memory:
         memory[key] = await work()
-    found: T = copied(memory[key])
+    found: T = copy_json(memory[key])
     return found
 
 
@@ -153,7 +153,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         if key is None:
             return await work()
         async with self.turns.setdefault(key, asyncio.Lock()):
-            return await remembered(self.replays, key, work)
+            return await remember(self.replays, key, work)
 
     def replay_key(self, call: Call) -> str | None:
         """The scope of an idempotency key: tenant, op and arguments; None if the call has no key."""

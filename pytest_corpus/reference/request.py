@@ -22,13 +22,13 @@ _JSON_TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def copied(value: Any) -> Any:
+def copy_json(value: Any) -> Any:
     """An independent copy of a JSON value."""
     if isinstance(value, (str, float, int)):
         return value
     if isinstance(value, (dict, Mapping)):
-        return {key: copied(item) for key, item in value.items()}
-    return [copied(item) for item in value] if isinstance(value, list) else value
+        return {key: copy_json(item) for key, item in value.items()}
+    return [copy_json(item) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)

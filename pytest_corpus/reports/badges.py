@@ -25,7 +25,7 @@ def endpoint(document: view.Document) -> str:
 def message(document: view.Document) -> str:
     """The verdict, with the tested components only if the run is complete, because a badge must not claim more."""
     said = view.words(document)
-    return f"{said}: {view.titles(document)}" if document["complete"] and not view.altered(document) else said
+    return f"{said}: {view.titles(document)}" if document["complete"] and not view.is_altered(document) else said
 
 
 COLORS = {"good": "#1a7f37", "caution": "#8a6100", "bad": "#b3261e", "none": "#57606a"}

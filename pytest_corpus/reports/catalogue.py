@@ -80,7 +80,7 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
     operation = operation_of(entry.chapter, entry.text, entry.components[0])
     (message,) = _messages(request_golden(operation.op))
     named = {*re.findall(r"`([a-z_]+)", f"{entry.text} {entry.hint}"), *NAMED.get(entry.chapter, ())}
-    request = Example(f"a plain request of {operation.op}", (_pruned(message, operation, named),))
+    request = Example(f"a plain request of {operation.op}", (_prune(message, operation, named),))
     if entry.components == WIRE:
         return (request,)
     error = error_of(entry.chapter, entry.text)
@@ -99,11 +99,11 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
     return request, Example("a good answer to it", _messages(answer_golden(operation.op))), *metrics
 
 
-def _pruned(message: Any, operation: Operation, named: set[str]) -> Any:
+def _prune(message: Any, operation: Operation, named: set[str]) -> Any:
     """A request without optional arguments that the requirement does not name, and without an unnamed context."""
-    from pytest_corpus.reports.pages.schema_words import of
+    from pytest_corpus.reports.pages.schema_words import describe
 
-    _, keys = of(operation.request, "args")
+    _, keys = describe(operation.request, "args")
     one_of = [rule.keys for rule in RULES.get(operation.op, ()) if isinstance(rule, OneOf)]
     required = {key.path for key in keys if key.required}.union(*one_of)
     args = {name: value for name, value in message["args"].items() if name in required | named}
@@ -125,16 +125,16 @@ def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
 COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword arguments of metrics.observe"
 
 
-def laid_out(value: Any, indent: int = 0) -> str:
+def format_json(value: Any, indent: int = 0) -> str:
     """Format JSON for a reader: a value is written on one line if it fits."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + indent <= WIDTH or not isinstance(value, (dict, list)) or not value:
         return line
     margin = " " * (indent + 2)
     if isinstance(value, list):
-        inside = [margin + laid_out(item, indent + 2) for item in value]
+        inside = [margin + format_json(item, indent + 2) for item in value]
         return "[\n" + ",\n".join(inside) + "\n" + " " * indent + "]"
-    inside = [f"{margin}{json.dumps(key)}: {laid_out(item, indent + 2)}" for key, item in value.items()]
+    inside = [f"{margin}{json.dumps(key)}: {format_json(item, indent + 2)}" for key, item in value.items()]
     return "{\n" + ",\n".join(inside) + "\n" + " " * indent + "}"
 
 
@@ -153,7 +153,7 @@ def _messages(golden: Golden) -> tuple[Any, ...]:
 MARGIN = " " * 14
 
 
-def chosen(
+def select(
     globs: Sequence[str] = (), components: Sequence[str] = (), levels: Sequence[str] = ()
 ) -> tuple[Requirement, ...]:
     """The requirements that match any of the globs, components and levels; an empty filter matches all."""
@@ -166,7 +166,7 @@ def chosen(
     )
 
 
-def listed(entries: Iterable[Requirement] | None = None) -> str:
+def list_entries(entries: Iterable[Requirement] | None = None) -> str:
     """One line per requirement: id, level, sentence."""
     shown = tuple(catalogue().values() if entries is None else entries)
     width = max((len(entry.id) for entry in shown), default=0)
@@ -174,7 +174,7 @@ def listed(entries: Iterable[Requirement] | None = None) -> str:
     return "\n".join([*lines, f"{len(lines)} requirement{'' if len(lines) == 1 else 's'}"])
 
 
-def explained(wanted: str) -> str | None:
+def explain(wanted: str) -> str | None:
     """The complete text on a requirement or ruling; None if the id is unknown."""
     asked = wanted.strip().upper()
     if asked in catalogue():
@@ -182,7 +182,7 @@ def explained(wanted: str) -> str | None:
     return ruling_card(rulings()[asked]) if asked in rulings() else None
 
 
-def unknown(wanted: str) -> str:
+def unknown_id_message(wanted: str) -> str:
     """The message for an unknown id: the ids most similar to it."""
     kind, known = (
         ("ruling", rulings().keys())
@@ -208,7 +208,7 @@ def card(entry: Requirement) -> str:
     for ruling in rulings_of(entry):
         lines += ["", f"  {ruling.id} {ruling.title}", _paragraphs(ruling)]
     for example in examples(entry):
-        lines += ["", f"  {example.title}:", *(indent(laid_out(message), "    ") for message in example.messages)]
+        lines += ["", f"  {example.title}:", *(indent(format_json(message), "    ") for message in example.messages)]
     declared = "--corpus-client=..." if entry.components == WIRE else "--corpus-adapter=..."
     lines += ["", f"  run it:     pytest {declared} --corpus-requirement={entry.id}"]
     return "\n".join(lines)

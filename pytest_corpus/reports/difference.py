@@ -10,7 +10,7 @@ from typing import Any
 from pytest_corpus.reports import view
 from pytest_corpus.reports.text import STATUS_WORDS, count
 from pytest_corpus.spec.components import TITLES
-from pytest_corpus.verdict.verdict import VERDICTS, counted
+from pytest_corpus.verdict.verdict import VERDICTS, counting_levels
 
 KINDS = {
     "newly_violated": "newly violated",
@@ -34,7 +34,7 @@ class Earlier:
     def of(cls, document: view.Document) -> Earlier:
         """The earlier run of a report."""
         when = str(document["started_at"])[:16].replace("T", " ")
-        return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _by_key(document).items()})
+        return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _statuses(document).items()})
 
     def change(self, entry: Mapping[str, Any]) -> str:
         """The change of a requirement, a key of `CHANGES`; empty if it is violated in no run."""
@@ -72,7 +72,7 @@ def compare(
 ) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
     """The changes of requirements by kind, and the reasons why they are a regression."""
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
-    before, after = _by_key(old), _by_key(new)
+    before, after = _statuses(old), _statuses(new)
     for key in (*after, *(key for key in before if key not in after)):
         was, now = before.get(key), after.get(key)
         entry = now or was or {}
@@ -99,7 +99,7 @@ def text(difference: Mapping[str, Any]) -> str:
     return "\n".join([*lines, conclusion]) + "\n"
 
 
-def _by_key(document: view.Document) -> dict[tuple[str, str], dict[str, Any]]:
+def _statuses(document: view.Document) -> dict[tuple[str, str], dict[str, Any]]:
     return {(entry["component"], entry["id"]): entry for entry in document["requirements"]}
 
 
@@ -120,13 +120,13 @@ def _kinds(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[s
 
 
 def _verdict(document: view.Document) -> str:
-    return "altered" if view.altered(document) else str(document["verdict"])
+    return "altered" if view.is_altered(document) else str(document["verdict"])
 
 
 def _regressions(
     old: view.Document, new: view.Document, changes: Mapping[str, list[dict[str, Any]]], level: str
 ) -> Iterator[str]:
-    if violated := sum(change["level"] in counted(level) for change in changes["newly_violated"]):
+    if violated := sum(change["level"] in counting_levels(level) for change in changes["newly_violated"]):
         yield f"{count(violated, 'requirement')} newly violated"
     if old["complete"] and VERDICTS.index(new["verdict"]) > VERDICTS.index(old["verdict"]):
         yield f"the verdict is {new['verdict']} and was {old['verdict']}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pytest_corpus.reports.text import found, printable
+from pytest_corpus.reports.text import printable, received_sentence
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding
@@ -17,22 +17,22 @@ def headline(finding: Finding) -> str:
 
 def one_line(finding: Finding) -> str:
     """The whole finding in one line, for small places."""
-    return printable(f"{headline(finding)} Expected {finding.expected}; got {got(finding)}")
+    return printable(f"{headline(finding)} Expected {finding.expected}; got {received_text(finding)}")
 
 
-def got(finding: Finding) -> str:
+def received_text(finding: Finding) -> str:
     """The received value and its place in the answer."""
-    text, place = found(finding.got, finding.path)
+    text, place = received_sentence(finding.got, finding.path)
     return text + (f"  (at {place})" if place else "")
 
 
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
     """A finding with its evidence as text; optionally with the id of its test and commands that repeat it."""
-    entry, (values, lists) = catalogue()[finding.requirement], _shown(seen)
+    entry, (values, lists) = catalogue()[finding.requirement], _texts(seen)
     known = {
         "source": ", ".join(entry.source),
         "expected": finding.expected,
-        "got": got(finding),
+        "got": received_text(finding),
         "hint": hint_of(entry, [finding.got]),
         **values,
         **({} if test else {"test": ""}),
@@ -47,14 +47,14 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script
 
 def evidence_lines(seen: Evidence) -> Iterator[tuple[str, str]]:
     """The evidence of a finding for a report that already shows the requirement: lines of text for each label."""
-    values, lists = _shown(seen)
+    values, lists = _texts(seen)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
     labels = ("problem", "traceback", "judged on", "story", "logged", "printed")
     for label, lines in zip(labels, lists.values(), strict=False):
         yield from ((label, printable(line)) for line in lines if line)
 
 
-def _shown(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+def _texts(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The texts of the evidence, and the lists of lines, by label."""
     if seen is None:
         return {}, {}

@@ -68,7 +68,7 @@ def render(
     return text
 
 
-def comparing() -> tuple[str, ...]:
+def comparing_suffixes() -> tuple[str, ...]:
     """The formats that can show the changes since an earlier report."""
     return tuple(suffix for suffix, module in FORMATS.items() if "earlier" in signature(_renderer(module)).parameters)
 
@@ -79,7 +79,7 @@ def _renderer(module: str) -> Callable[..., str]:
     return renderer
 
 
-def listed(known: Mapping[str, str] | tuple[str, ...]) -> str:
+def list_suffixes(known: Mapping[str, str] | tuple[str, ...]) -> str:
     """The suffixes as text: ``.json, .md or .html``."""
     *most, last = known
     return f"{', '.join(most)} or {last}" if most else last

@@ -77,7 +77,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }
     first: dict[str, Any] = next(iter(ledger.capabilities.values()), {})
-    identity = {key: _plain(first.get(key)) for key in ("server", "version") if first.get(key) is not None}
+    identity = {key: _to_plain(first.get(key)) for key in ("server", "version") if first.get(key) is not None}
     judged = [record.editions for record in ledger.records.values() if record.outcome in ("satisfied", "violated")]
     document = {
         **{key: value for key, value in optional.items() if value},
@@ -101,12 +101,12 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "started_at": run.started_at,
         "duration_s": round(run.duration_s, 3),
     }
-    return sealed({**_cleaned(document), "requirements": requirements(verdict)})
+    return seal({**_clean(document), "requirements": requirements(verdict)})
 
 
 def requirements(verdict: Verdict) -> list[dict[str, Any]]:
     """The requirements of a report."""
-    return [_cleaned(_requirement(status)) for part in verdict.components for status in part.statuses]
+    return [_clean(_requirement(status)) for part in verdict.components for status in part.statuses]
 
 
 def without_adapter(run: Run) -> dict[str, Any]:
@@ -125,13 +125,13 @@ def render(document: Mapping[str, Any]) -> str:
     import orjson  # light commands do without it
 
     with suppress(TypeError):
-        data = _dumped(document)
+        data = _dump(document)
         if orjson.loads(data) == document and not _has_other_float(data):
             return data.decode()
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def parsed(data: bytes) -> Any:
+def parse_canonical(data: bytes) -> Any:
     """Parse a canonical text; None if it is not canonical or cannot be checked at once."""
     import orjson
 
@@ -144,11 +144,11 @@ def parsed(data: bytes) -> Any:
 def is_canonical(value: Any, data: bytes) -> bool:
     """True if a text is the canonical text of its value; False also if it cannot be checked at once."""
     with suppress(TypeError):
-        return _dumped(value) == data and not _has_other_float(data)
+        return _dump(value) == data and not _has_other_float(data)
     return False
 
 
-def _dumped(value: Any) -> bytes:
+def _dump(value: Any) -> bytes:
     import orjson
 
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
@@ -177,7 +177,7 @@ def digest_of_text(data: bytes) -> str:
     return hashlib.sha256(re.sub(rb'\n  "sha256": .*', b"", data, count=1)).hexdigest()
 
 
-def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+def seal(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with the `sha256` of its content."""
     return {**document, "sha256": digest(document)}
 
@@ -187,13 +187,13 @@ def write(report: Mapping[str, Any], path: Path) -> None:
     write_atomically(render(report), path)
 
 
-def _cleaned(value: Any) -> Any:
+def _clean(value: Any) -> Any:
     """Make all text in a value printable, because text of an adapter must not move a reader's cursor."""
     if isinstance(value, str):
         return value if value.isprintable() else printable(value)
     if isinstance(value, dict):
-        return {printable(key): _cleaned(item) for key, item in value.items()}
-    return [_cleaned(item) for item in value] if isinstance(value, list) else value
+        return {printable(key): _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if isinstance(value, list) else value
 
 
 def environment() -> dict[str, str]:
@@ -273,15 +273,15 @@ def facts(component: str, document: Any) -> dict[str, Any]:
     if not isinstance(document, dict):
         return {}
     known = {key for fact in FACTS if component in fact.components for key in fact.keys}
-    found = {key: _plain(value) for key, value in document.items() if key in known and value is not None}
+    found = {key: _to_plain(value) for key, value in document.items() if key in known and value is not None}
     for section in SECTIONS:
         nested = document.get(section)
         if isinstance(nested, dict):
-            found[section] = {key: _plain(value) for key, value in nested.items() if key in known}
+            found[section] = {key: _to_plain(value) for key, value in nested.items() if key in known}
     return found
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
@@ -289,7 +289,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, list):
-        return [type(item).__name__ if isinstance(item, list) else _plain(item) for item in value[:100]]
+        return [type(item).__name__ if isinstance(item, list) else _to_plain(item) for item in value[:100]]
     return printable(value[:SHORT])[:SHORT] if isinstance(value, str) else type(value).__name__
 
 
@@ -343,14 +343,14 @@ def commit(environ: Mapping[str, str], folder: Path) -> str | None:
     """The commit under test, as 40 or 64 hexadecimal digits: as CI states it, otherwise from git in a folder."""
     system = _system(environ)
     origin = environ.get(system.commit, "").lower() if system else ""
-    return origin if _COMMIT.fullmatch(origin) else _of_git(folder)
+    return origin if _COMMIT.fullmatch(origin) else _commit_of_git(folder)
 
 
 def _system(environ: Mapping[str, str]) -> System | None:
     return next((system for system in SYSTEMS if environ.get(system.sign)), None)
 
 
-def _of_git(folder: Path) -> str | None:
+def _commit_of_git(folder: Path) -> str | None:
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--verify", "--quiet", "HEAD"],  # noqa: S607

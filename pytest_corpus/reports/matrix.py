@@ -77,7 +77,7 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
     ]
 
 
-def mixed(matrix: Mapping[str, Any]) -> str:
+def mixed_editions(matrix: Mapping[str, Any]) -> str:
     """A sentence if the reports were judged by different editions of the requirements; otherwise empty."""
     if len(matrix["editions"]) < 2:
         return ""
@@ -90,7 +90,7 @@ def _edition(document: Document) -> str:
 
 
 def _column(label: str, document: Document, link: str) -> dict[str, Any]:
-    lost = view.altered(document)
+    lost = view.is_altered(document)
     components = {name: "altered" if lost else part["verdict"] for name, part in document["components"].items()}
     totals: dict[str, Counter[str]] = {}
     for part in document["components"].values():

@@ -28,14 +28,14 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
         ReportError: the file does not exist or is not a report of this format.
     """
     data = contents(path)
-    return parsed(path, data), data
+    return parse(path, data), data
 
 
-def parsed(path: Path, data: bytes) -> dict[str, Any]:
+def parse(path: Path, data: bytes) -> dict[str, Any]:
     """Parse the bytes of a report's file. Raises ReportError if they are not a report of this format."""
-    if bounded.counted(data) > bounded.MOST_VALUES:
+    if bounded.count_values(data) > bounded.MOST_VALUES:
         raise ReportError(path, f"has more than {bounded.MOST_VALUES:,} values, the limit for a report")
-    document = json_report.parsed(data)
+    document = json_report.parse_canonical(data)
     if document is None:
         document = _value(path, data)
     if not isinstance(document, dict) or "verdict" not in document or "requirements" not in document:
@@ -76,5 +76,5 @@ def _value(path: Path, data: bytes) -> Any:
 
     _, found = strict_json.read(data)
     if found is not None:
-        raise ReportError(path, strict_json.located(data, found))
+        raise ReportError(path, strict_json.describe_flaw(data, found))
     return strict_json.read_exactly(data)[0]

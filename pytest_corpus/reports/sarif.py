@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reports import view
-from pytest_corpus.reports.text import found, printable
+from pytest_corpus.reports.text import printable, received_sentence
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.evidence import Evidence
 
@@ -51,8 +51,8 @@ def _rule(entry: Mapping[str, Any]) -> dict[str, Any]:
     help_text = "; ".join(filter(None, (entry.get("hint", ""), f"source: {', '.join(entry['source'])}")))
     return {
         "id": printable(entry["id"]),
-        "shortDescription": {"text": _plain(entry["text"])},
-        "help": {"text": _plain(help_text)},
+        "shortDescription": {"text": _escape(entry["text"])},
+        "help": {"text": _escape(help_text)},
         "defaultConfiguration": {"level": LEVELS.get(entry["level"], "warning")},
     }
 
@@ -67,7 +67,7 @@ def _results(
         result: dict[str, Any] = {
             "ruleId": printable(entry["id"]),
             "level": LEVELS.get(entry["level"], "warning"),
-            "message": {"text": _plain(_message(document, entry, finding))},
+            "message": {"text": _escape(_message(document, entry, finding))},
             "locations": [{
                 "physicalLocation": {
                     "artifactLocation": {"uri": _uri(place[1] if place else _file(document))},
@@ -78,7 +78,7 @@ def _results(
             "partialFingerprints": {"requirement/v1": f"{entry['component']}/{printable(entry['id'])}/{number}"},
         }  # fmt: skip
         if entry["status"] == "deviated":
-            reason = _plain(str(entry["deviation"]["reason"]))
+            reason = _escape(str(entry["deviation"]["reason"]))
             result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
         yield result
 
@@ -88,11 +88,11 @@ def _message(document: view.Document, entry: Mapping[str, Any], finding: Mapping
     again = f"Rerun: {view.rerun(document, entry['id'])}"
     if finding is None:
         return f"{entry['text']} {again}"
-    got, path = found(finding["got"], finding["path"])
+    got, path = received_sentence(finding["got"], finding["path"])
     return f"Expected {finding['expected']}; got {got}{f' (at {path})' if path else ''}. {again}"
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape braces and brackets, which SARIF reads as placeholders and links (3.11.5, 3.11.6)."""
     return re.sub(r"([\\\[\]])", r"\\\1", printable(text)).replace("{", "{{").replace("}", "}}") or "(empty)"
 

@@ -35,37 +35,37 @@ class Violated:
 
 def violations(verdict: Verdict) -> list[Status]:
     """Every violation, in the order of repair; equal ranks keep the order of the catalogue."""
-    blocks = {part.component: blocked(part.statuses) for part in verdict.components}
+    blocks = {part.component: blocked_counts(part.statuses) for part in verdict.components}
 
     def key(status: Status) -> tuple[bool, int, int]:
         number = blocks[status.component][status.requirement.id]
-        return status.requirement.level != "MUST", -number, -failed(status)[0]
+        return status.requirement.level != "MUST", -number, -failure_counts(status)[0]
 
     return sorted(verdict.of_status("violated"), key=key)
 
 
-def ranked(verdict: Verdict) -> list[Violated]:
+def rank(verdict: Verdict) -> list[Violated]:
     """The violated MUSTs in the order of repair, one for all components together."""
     blocks: Counter[str] = Counter()
     fails: Counter[str] = Counter()
     found: dict[str, tuple[Requirement, list[str]]] = {}
     for part in verdict.components:
-        blocks.update(blocked(part.statuses))
+        blocks.update(blocked_counts(part.statuses))
     for status in violations(verdict):
         if status.requirement.level == "MUST":
-            fails[status.requirement.id] += failed(status)[0] or 1
+            fails[status.requirement.id] += failure_counts(status)[0] or 1
             found.setdefault(status.requirement.id, (status.requirement, []))[1].append(status.component)
     every = [Violated(entry, tuple(where), blocks[name], fails[name]) for name, (entry, where) in found.items()]
     return sorted(every, key=lambda each: (-each.blocked, -each.failed))
 
 
-def blocked(statuses: Iterable[Status]) -> Counter[str]:
+def blocked_counts(statuses: Iterable[Status]) -> Counter[str]:
     """The number of requirements that each one blocks, largest first."""
     found = Counter(by for status in statuses for by in status.blocked_by)
     return Counter(dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))))
 
 
-def failed(status: Status) -> tuple[int, int]:
+def failure_counts(status: Status) -> tuple[int, int]:
     """The number of tests that found a requirement violated, and the number that checked it."""
     looked = [record for record in status.tests if record.outcome in ("satisfied", "violated")]
     broken = [
@@ -119,7 +119,7 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
     lines += [Line(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
     lines += [Line(f"  failed: {fault} (exit code 1, whatever the verdict)", "bad") for fault in verdict.faults]
     lines += notes
-    first = next(iter(ranked(verdict)), None)
+    first = next(iter(rank(verdict)), None)
     if first is not None and first.blocked:
         lines.append(Line(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad"))
     why = "only a part of the suite ran" if ledger.expected - ledger.executed else "not every test can be relied on"
@@ -147,7 +147,7 @@ def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
 
 def fix_first(verdict: Verdict) -> list[Line]:
     """The violations to repair first, in at most eight lines; empty if there is only one violation."""
-    every = ranked(verdict)
+    every = rank(verdict)
     if len(every) < 2:
         return []
     shown = every[: FIX_FIRST - 2] if len(every) > FIX_FIRST - 1 else every
@@ -175,16 +175,16 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
         yield from _violated(part, verdict)
     for status in part.statuses:
         if status.deviation:
-            yield Line(f"    deviated  {_named(status)}  until {status.deviation.expires}{_runs(status)}", "caution")
+            yield Line(f"    deviated  {_name(status)}  until {status.deviation.expires}{_runs(status)}", "caution")
     if detail.satisfied:
         for status in part.statuses:
             if status.status == "satisfied":
-                named = _named(status) if few else status.requirement.id
+                named = _name(status) if few else status.requirement.id
                 yield Line(f"    satisfied  {named}  {count(len(status.tests), 'test')}", "good")
     yield from _unassessed(part, detail)
     if detail.reasons:
         unasked = [status for status in part.statuses if status.status == "not_applicable"]
-        yield from (Line(f"    not applicable  {line}") for line in _by_reason(unasked))
+        yield from (Line(f"    not applicable  {line}") for line in _group_by_reason(unasked))
     records = [record for status in part.statuses for record in status.tests]
     for test in sorted({record.test for record in records if record.outcome == "error"}):
         said = f"    fault of pytest-corpus itself, not of the adapter, in {test}: please report it"
@@ -194,16 +194,16 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
 def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
     """One line per violated requirement, in the order of repair."""
     order = {(each.component, each.requirement.id): at for at, each in enumerate(violations(verdict))}
-    blocking = blocked(part.statuses)
+    blocking = blocked_counts(part.statuses)
     found = [status for status in part.statuses if status.status == "violated"]
     for status in sorted(found, key=lambda each: order[each.component, each.requirement.id]):
         must = status.requirement.level == "MUST"
         word = "violated" if must else "preview" if status.requirement.level == PREVIEW else "not kept"
         others = blocking[status.requirement.id]
         more = f"  blocks {count(others, 'other')}" if others else ""
-        broken, tests = failed(status)
+        broken, tests = failure_counts(status)
         several = f"  {broken} of {tests} tests" if tests > 1 and not status.runs[1] and broken else ""
-        said = f"    {word}  {_named(status)}{several}{_runs(status)}{more}"
+        said = f"    {word}  {_name(status)}{several}{_runs(status)}{more}"
         yield Line(said, "bad" if must else "caution")
 
 
@@ -214,7 +214,7 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
         ids = [status.requirement.id for status in lacking if status.keyword == keyword]
         yield Line(f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}", "caution")
     violated = {status.requirement.id for status in part.statuses if status.status == "violated"}
-    for blocker, number in blocked(open_ones).items():
+    for blocker, number in blocked_counts(open_ones).items():
         if blocker not in violated or not detail.violations:
             yield Line(f"    {blocker} blocks {count(number, 'other')}", "caution")
     held_up = [status for status in open_ones if status.blocked_by]
@@ -224,7 +224,7 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
         yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
     helped = [replace(status, reason=with_remedy(status.reason)) for status in rest]
-    yield from (Line(f"    not assessed  {line}", "caution") for line in _by_reason(helped))
+    yield from (Line(f"    not assessed  {line}", "caution") for line in _group_by_reason(helped))
 
 
 def _lacks(status: Status) -> bool:
@@ -232,7 +232,7 @@ def _lacks(status: Status) -> bool:
     return bool(status.keyword) and status.reason in ("", Obstacle.NO_KEYWORD.reason(keyword=status.keyword))
 
 
-def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:
+def _group_by_reason(statuses: Sequence[Status]) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for status in statuses:
         reasons.setdefault(status.reason, []).append(status.requirement.id)
@@ -248,6 +248,6 @@ def _runs(status: Status) -> str:
     return f"  passed {passed} of {runs}" if runs else ""
 
 
-def _named(status: Status) -> str:
+def _name(status: Status) -> str:
     entry = status.requirement
     return f"{entry.id} ({entry.level})  {entry.text}  [{entry.source[0]}]"

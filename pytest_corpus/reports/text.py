@@ -2,7 +2,7 @@
 
 from pytest_corpus.redaction import printable
 
-__all__ = ["STATUSES", "STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "found", "printable"]
+__all__ = ["STATUSES", "STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable", "received_sentence"]
 
 VERDICT_WORDS = {
     "conformant": "conformant",
@@ -21,7 +21,7 @@ STATUS_SIGNS = dict(zip(STATUSES, "✓✗≈?-", strict=True))
 """A sign next to the word: colour alone does not reach every reader or printer."""
 
 
-def found(got: str, path: str) -> tuple[str, str]:
+def received_sentence(got: str, path: str) -> tuple[str, str]:
     """Describe the received value and its place in one sentence, without the place if it is the subject."""
     return (
         (f"{path} {got}", "") if path and got.startswith(("is ", "must ", "fits ")) else (got or "something else", path)

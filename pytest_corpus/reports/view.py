@@ -11,7 +11,7 @@ from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.spec.components import TITLES, WIRE
 from pytest_corpus.spec.requirements import chapter_titles
 from pytest_corpus.verdict.evidence import Evidence
-from pytest_corpus.verdict.verdict import counted
+from pytest_corpus.verdict.verdict import counting_levels
 
 Document = Mapping[str, Any]
 Tone = Literal["good", "caution", "bad", "none"]
@@ -38,19 +38,19 @@ class Numbers(NamedTuple):
     not_applicable: int
 
 
-def altered(document: Document) -> bool:
+def is_altered(document: Document) -> bool:
     """True if the document does not match its `sha256`."""
     return bool(document.get("sha256") != digest(document))
 
 
 def tone(document: Document) -> Tone:
     """The tone of the document's verdict."""
-    return "none" if altered(document) else TONES[document["verdict"]]
+    return "none" if is_altered(document) else TONES[document["verdict"]]
 
 
 def words(document: Document) -> str:
     """The verdict in words, with the number of obstacles."""
-    if altered(document):
+    if is_altered(document):
         return "altered"
     return f"{_words(document)}, on recorded answers" if document.get("provider") else _words(document)
 
@@ -63,7 +63,7 @@ def _words(document: Document) -> str:
         left = [entry for entry in of_status(document, "not_assessed") if entry["level"] == "MUST"]
         return f"{said}, {len(left)} MUST not assessed" if left else said
     if verdict == "nonconformant":
-        return f"{said}, {by_level(binding(document))} violated"
+        return f"{said}, {by_level(binding_violations(document))} violated"
     return said
 
 
@@ -104,9 +104,9 @@ def of_status(document: Document, status: str) -> list[dict[str, Any]]:
     return [entry for entry in document["requirements"] if entry["status"] == status]
 
 
-def binding(document: Document) -> list[dict[str, Any]]:
+def binding_violations(document: Document) -> list[dict[str, Any]]:
     """The violations that count for the verdict."""
-    levels = counted(document["level"])
+    levels = counting_levels(document["level"])
     return [entry for entry in of_status(document, "violated") if entry["level"] in levels]
 
 
@@ -115,7 +115,7 @@ def chapter(requirement: str) -> str:
     return chapter_titles().get(requirement) or requirement.rpartition("-")[0]
 
 
-def blocked(document: Document) -> Counter[tuple[str, str]]:
+def blocked_counts(document: Document) -> Counter[tuple[str, str]]:
     """The number of requirements that each one blocks, by component and id."""
     return Counter(
         (entry["component"], blocker) for entry in document["requirements"] for blocker in entry.get("blocked_by", ())
@@ -124,7 +124,7 @@ def blocked(document: Document) -> Counter[tuple[str, str]]:
 
 def fix_first(document: Document) -> list[dict[str, Any]]:
     """The violations in the order of repair: MUSTs first, then those that block the most."""
-    blocks = blocked(document)
+    blocks = blocked_counts(document)
     return sorted(
         of_status(document, "violated"),
         key=lambda entry: (entry["level"] != "MUST", -blocks[entry["component"], entry["id"]]),
@@ -170,7 +170,7 @@ def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any], finding:
 def notices(document: Document) -> list[str]:
     """The remarks to read before the verdict."""
     lines = []
-    if altered(document):
+    if is_altered(document):
         lines.append("The sha256 of this report does not match its content: it was changed after it was written.")
     if not document["complete"]:
         lines.append("Only a part of the suite ran, so there is no verdict.")
@@ -204,7 +204,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("CI run", " ".join(part for part in (ci.get("name", ""), ci.get("id", "")) if part)),
         ("Started", document["started_at"].replace("T", " ").replace("+00:00", " UTC")),
         ("Took", f"{document['duration_s']} s"),
-        ("Calls", used(document["components"].values())),
+        ("Calls", usage_text(document["components"].values())),
         ("Catalogue", str(spec["catalogue"])),
         ("Schema editions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
@@ -256,7 +256,7 @@ def _time(column: int) -> str:
     return f"{1 << column} ms" if column < 10 else f"{(1 << column) / 1000:.3g} s"
 
 
-def used(parts: Iterable[Mapping[str, Any]]) -> str:
+def usage_text(parts: Iterable[Mapping[str, Any]]) -> str:
     """The number of calls to components, and their reported tokens; empty if unknown."""
     every = list(parts)
     calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))

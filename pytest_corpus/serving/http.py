@@ -44,7 +44,7 @@ class HttpServer:
             return _refusal(405, "BadRequest", "send the envelope with POST")
         if request.headers.get("Content-Type") and request.content_type != JSON:
             return _refusal(415, "BadRequest", f"the content type must be {JSON}")
-        kind = _accepted(request.headers.get("Accept", "*/*"))
+        kind = _accepted_type(request.headers.get("Accept", "*/*"))
         if kind is None:
             return _refusal(406, "NotSupported", f"accept {JSON}, {NDJSON} or {SSE}")
         version = request.headers.get(PROTOCOL_HEADER, "").partition("/")[2].strip()  # such as llm/v1.0
@@ -94,7 +94,7 @@ class HttpServer:
         return socket
 
 
-def _accepted(accept: str) -> str | None:
+def _accepted_type(accept: str) -> str | None:
     """The content type that `Accept` selects; None if it accepts none of the available types."""
     named = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     for kind in (NDJSON, SSE, JSON):

@@ -53,7 +53,7 @@ class Service:
 
     async def open(self) -> None:
         """Call the factory. Raises DeclarationError if it raises, or returns no adapter."""
-        asked = factories.asked_for(self._factory, self._declared)
+        asked = factories.accepted_hooks(self._factory, self._declared)
         metrics = RequestMetrics()
         hooks: dict[str, Any] = {"metrics": metrics, "provider": RequestProvider()}
         keywords = {name: hook for name, hook in hooks.items() if name in asked}
@@ -110,7 +110,7 @@ class Service:
         try:
             return await way.send(envelope)
         except CallFailed as failed:
-            return to_bytes(error_envelope("Unavailable", _said(failed)))
+            return to_bytes(error_envelope("Unavailable", _describe_exceptions(failed)))
 
     async def stream(self, envelope: Any, hooks: str) -> AsyncGenerator[bytes, None]:
         """The frames of the streaming entry point."""
@@ -135,7 +135,7 @@ class Service:
             async for frame in frames:
                 yield frame
         except CallFailed as failed:
-            yield to_bytes(error_envelope("Unavailable", _said(failed)))
+            yield to_bytes(error_envelope("Unavailable", _describe_exceptions(failed)))
         finally:
             await frames.aclose()
 
@@ -145,7 +145,7 @@ class Service:
             self._log.flush()
 
 
-def _said(failed: CallFailed) -> str:
+def _describe_exceptions(failed: CallFailed) -> str:
     sys.stderr.write(f"the adapter failed: {failed}\n")
     return "the adapter failed"
 

@@ -145,7 +145,7 @@ def _nodes(key: str, value: str) -> tuple[str, ...]:
     return (*_steps(f"has('{key}', {value})"), f"{labelled}{ends[0]}", *(f"{plain}{end}" for end in ends))
 
 
-def _along(step: str) -> tuple[str, ...]:
+def _link_ends(step: str) -> tuple[str, ...]:
     """The ends of steps along the edges of the wanted node."""
     way = f".{step}"
     return (*_steps(_KEY, way), f"g.V().{_KEY}{way}.values('corpus_value')", f"g.V().{_KEY}{way}")
@@ -158,8 +158,8 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
     "group": _nodes("corpus_group", "group"),
     "typed": (*_steps(f"{_KEY}.has('corpus_rank', rank)"), f"g.V().{_KEY}.has('corpus_rank', rank)"),
     "ordered": _steps("has('corpus_group', group)", ".order().by('corpus_rank')"),
-    "links": (*_along(f"outE('{EDGE_LABEL}').inV()"), *_along(f"out('{EDGE_LABEL}')")),
-    "link_values": _along(f"outE('{EDGE_LABEL}')"),
+    "links": (*_link_ends(f"outE('{EDGE_LABEL}').inV()"), *_link_ends(f"out('{EDGE_LABEL}')")),
+    "link_values": _link_ends(f"outE('{EDGE_LABEL}')"),
     "paths": (f"g.V().{_KEY}.out('{EDGE_LABEL}').path()",),
     "literal": (
         *_steps("has('corpus_key', '{literal}')"),

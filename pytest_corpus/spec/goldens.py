@@ -55,7 +55,7 @@ _FRAMES = ("1.1.0",)
 """Canonical frames are valid from this edition on (R3)."""
 
 
-def _of(op: str, kind: str, stem: str = "") -> Golden:
+def _exchange_golden(op: str, kind: str, stem: str = "") -> Golden:
     """The request or success golden of an operation; `stem` is the file's stem if it differs."""
     component, _, name = op.partition(".")
     stem = stem or f"{component}_{name}_{kind}"
@@ -63,7 +63,9 @@ def _of(op: str, kind: str, stem: str = "") -> Golden:
 
 
 def _exchange(op: str, stem: str = "") -> tuple[Golden, Golden]:
-    return _of(op, "request", stem and f"{stem}_request"), _of(op, "success", stem and f"{stem}_success")
+    return _exchange_golden(op, "request", stem and f"{stem}_request"), _exchange_golden(
+        op, "success", stem and f"{stem}_success"
+    )
 
 
 def _exchanges(component: str, names: str) -> Iterator[Golden]:
@@ -76,7 +78,7 @@ def _error(stem: str) -> Golden:
     return Golden(f"{component}/{stem}.json", f"{component}.envelope.error", also=("common.envelope.error",))
 
 
-def _named(component: str, rows: str) -> Iterator[Golden]:
+def _single_goldens(component: str, rows: str) -> Iterator[Golden]:
     """Goldens with one schema each: `file=schema`, both without the component."""
     for row in rows.split():
         file, _, schema = row.partition("=")
@@ -84,7 +86,7 @@ def _named(component: str, rows: str) -> Iterator[Golden]:
 
 
 def _types(component: str, names: str) -> Iterator[Golden]:
-    return _named(component, " ".join(f"types_{name}=types.{name}" for name in names.split()))
+    return _single_goldens(component, " ".join(f"types_{name}=types.{name}" for name in names.split()))
 
 
 def _overlay(component: str) -> Iterator[Golden]:
@@ -106,10 +108,10 @@ def _streams(op: str) -> tuple[Golden, Golden, Golden]:
 _LLM = (
     *_exchanges("llm", "capabilities complete count_tokens health"),
     _error("llm_error_envelope"),
-    *_named("llm", "response_format=response_format sampling_params=sampling.params"),
+    *_single_goldens("llm", "response_format=response_format sampling_params=sampling.params"),
     *_streams("llm.stream"),
     *_overlay("llm"),
-    *_named("llm", "tools_schema=tools.schema"),
+    *_single_goldens("llm", "tools_schema=tools.schema"),
     *_types("llm", "chunk completion logprobs message token_usage tool warning"),
 )
 
@@ -119,7 +121,7 @@ _VECTOR = (
     *_exchanges("vector", "health"),
     *_exchange("vector.create_namespace", "vector_namespace_create"),
     *_exchange("vector.delete_namespace", "vector_namespace_delete"),
-    *_named("vector", "partial_success_result=types.partial_success_result"),
+    *_single_goldens("vector", "partial_success_result=types.partial_success_result"),
     *_exchanges("vector", "query"),
     *_types("vector", "failure_item filter query_result vector vector_match"),
     *_exchanges("vector", "upsert"),
@@ -127,35 +129,35 @@ _VECTOR = (
 
 _EMBEDDING = (
     *_exchanges("embedding", "capabilities"),
-    _of("embedding.count_tokens", "request", "embedding_count_tokens_request_batch"),
-    _of("embedding.count_tokens", "request", "embedding_count_tokens_request_single"),
-    _of("embedding.count_tokens", "success", "embedding_count_tokens_success_batch"),
-    _of("embedding.count_tokens", "success", "embedding_count_tokens_success_single"),
+    _exchange_golden("embedding.count_tokens", "request", "embedding_count_tokens_request_batch"),
+    _exchange_golden("embedding.count_tokens", "request", "embedding_count_tokens_request_single"),
+    _exchange_golden("embedding.count_tokens", "success", "embedding_count_tokens_success_batch"),
+    _exchange_golden("embedding.count_tokens", "success", "embedding_count_tokens_success_single"),
     *_exchanges("embedding", "embed_batch embed"),
     _error("embedding_envelope_error"),
     *_exchanges("embedding", "health"),
-    *_named("embedding", "partial_success_result=partial_success.result"),
+    *_single_goldens("embedding", "partial_success_result=partial_success.result"),
     *_types("embedding", "failure vector warning"),
 )
 
 _GRAPH = (
-    _of("graph.delete_nodes", "request", "graph.delete_nodes.by_id.request"),
-    _of("graph.delete_nodes", "success", "graph.delete_nodes.by_id.success"),
-    _of("graph.upsert_nodes", "request", "graph.upsert_nodes.single.request"),
-    _of("graph.upsert_nodes", "success", "graph.upsert_nodes.single.success"),
-    *_named("graph", "batch_op_create_vertex=types.batch_op batch_op_query=types.batch_op"),
+    _exchange_golden("graph.delete_nodes", "request", "graph.delete_nodes.by_id.request"),
+    _exchange_golden("graph.delete_nodes", "success", "graph.delete_nodes.by_id.success"),
+    _exchange_golden("graph.upsert_nodes", "request", "graph.upsert_nodes.single.request"),
+    _exchange_golden("graph.upsert_nodes", "success", "graph.upsert_nodes.single.success"),
+    *_single_goldens("graph", "batch_op_create_vertex=types.batch_op batch_op_query=types.batch_op"),
     *_exchanges("graph", "batch capabilities"),
     *_exchange("graph.upsert_edges", "graph_edge_create"),
-    *_named("graph", "entity_edge=types.entity entity_vertex=types.entity"),
+    *_single_goldens("graph", "entity_edge=types.entity entity_vertex=types.entity"),
     _error("graph_envelope_error"),
     *_exchanges("graph", "health"),
-    *_named("graph", "id_value=types.id partial_success_result=types.partial_success_result"),
+    *_single_goldens("graph", "id_value=types.id partial_success_result=types.partial_success_result"),
     *_exchanges("graph", "query"),
-    *_named("graph", "row=types.row"),
+    *_single_goldens("graph", "row=types.row"),
     *_streams("graph.stream_query"),
     *_overlay("graph"),
-    _of("graph.stream_query", "request"),
-    *_named("graph", "warning=types.warning"),
+    _exchange_golden("graph.stream_query", "request"),
+    *_single_goldens("graph", "warning=types.warning"),
 )
 
 GOLDENS = (*_LLM, *_VECTOR, *_EMBEDDING, *_GRAPH)
@@ -172,20 +174,24 @@ def goldens_of(op: str) -> tuple[Golden, ...]:
     if BY_OP[op].streaming:
         name = op.partition(".")[2]
         frames = tuple(replace(golden, file=golden.file.replace("_stream", f"_{name}")) for golden in _streams(op))
-        return (_of(op, "request"), *frames)
+        return (_exchange_golden(op, "request"), *frames)
     return _exchange(op)
 
 
 def request_golden(op: str) -> Golden:
     """The golden of an operation's request; if the table has none, the row that it would have."""
-    return next((golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _of(op, "request"))
+    return next(
+        (golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _exchange_golden(op, "request")
+    )
 
 
 def answer_golden(op: str) -> Golden:
     """The golden of an operation's success or stream; if the table has none, the row that it would have."""
     if BY_OP[op].streaming:
         return next(golden for golden in goldens_of(op) if golden.is_stream and golden.last_line is None)
-    return next((golden for golden in goldens_of(op) if f"{op}.success" in golden.also), _of(op, "success"))
+    return next(
+        (golden for golden in goldens_of(op) if f"{op}.success" in golden.also), _exchange_golden(op, "success")
+    )
 
 
 COMMON: Final[Mapping[str, Any]] = json.loads("""{

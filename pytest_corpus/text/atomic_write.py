@@ -20,7 +20,7 @@ def write_atomically(text: str, path: Path) -> None:
     """
     target = _target(path)
     mode = _mode(target)
-    temporary = _beside(target)
+    temporary = _temporary_name(target)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -90,7 +90,7 @@ def obstacle(path: Path) -> str:
         if target.is_dir():
             return "this is a folder, not a file"
         _mode(target)
-        temporary = _beside(target)
+        temporary = _temporary_name(target)
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         temporary.unlink()
     except OSError as error:
@@ -127,7 +127,7 @@ def _mode(target: Path) -> int | None:
     return stat.S_IMODE(found)
 
 
-def _beside(target: Path) -> Path:
+def _temporary_name(target: Path) -> Path:
     """A new name in the same folder, within the length limit of file names."""
     beginning = target.name[:100]
     while len(os.fsencode(beginning)) > 100:

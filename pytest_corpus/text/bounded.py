@@ -50,7 +50,7 @@ def too_large(most: int) -> str:
     return f"is larger than {_size(most)}, the limit for such a file"
 
 
-def opened(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BinaryIO:
     """Open a regular file for bytes. Raises FileRefused."""
     try:
         _check(path, os.stat(path).st_mode)
@@ -76,7 +76,7 @@ def opened(path: Path) -> BinaryIO:
 
 def contents(path: Path, most: int = LARGEST) -> bytes:
     """Read the bytes of a file. Raises FileRefused."""
-    with opened(path) as file:
+    with open_file(path) as file:
         data = _read(path, file, most + 1)
     if len(data) > most:
         raise FileRefused(path, too_large(most), too_large=True)
@@ -94,11 +94,11 @@ def lines(
 
     A truncated packed file ends at that point. `take` gets the packed bytes. Raises FileRefused.
     """
-    with opened(path) as file:
+    with open_file(path) as file:
         packed = _pieces(path, file, most, take)
         held: list[bytes] = []
         size = total = 0
-        for chunk in _unpacked(path, packed) if path.name.endswith(".gz") else packed:
+        for chunk in _unpack(path, packed) if path.name.endswith(".gz") else packed:
             total += len(chunk)
             if total > most:
                 raise FileRefused(path, f"has more than {_size(most)} of lines, the limit for such a file")
@@ -123,7 +123,7 @@ def value(data: bytes, most: int = MOST_VALUES) -> Any:
     """
     import orjson  # light commands do without it
 
-    if counted(data, most) > most:
+    if count_values(data, most) > most:
         raise ValueError(f"has more than {most:,} values, the limit for such a file")
     if _has_long_number(data) and _has_long_number(_STRING.sub(b'""', data)):
         raise ValueError(f"has a number of more than {MOST_DIGITS} digits")
@@ -133,7 +133,7 @@ def value(data: bytes, most: int = MOST_VALUES) -> Any:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         if "surrogate" in error.msg:
-            return _leniently(data)
+            return _parse_leniently(data)
         raise ValueError(f"is not JSON: {error.msg}") from None
 
 
@@ -147,7 +147,7 @@ def document(path: Path, most: int = LARGEST) -> Any:
         raise FileRefused(path, str(error)) from None
 
 
-def counted(data: bytes, most: int = MOST_VALUES) -> int:
+def count_values(data: bytes, most: int = MOST_VALUES) -> int:
     """The number of values in a JSON document, or an upper bound; exact if the result exceeds `most`."""
     if (number := 1 + _signs(data)) <= most:
         return number
@@ -184,7 +184,7 @@ def _has_long_number(data: bytes) -> bool:
     return len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
 
 
-def _leniently(data: bytes) -> Any:
+def _parse_leniently(data: bytes) -> Any:
     """Parse a document with a lone surrogate, which orjson refuses."""
     import json
 
@@ -227,7 +227,7 @@ def _pieces(path: Path, file: BinaryIO, most: int, take: Callable[[bytes], objec
         yield data
 
 
-def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
+def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the content of a gzip file with one member, as the suite writes it."""
     engine = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:

@@ -56,10 +56,10 @@ class Problem:
 
 def json_problems(instance: object, schema: str = "") -> list[Problem]:
     """The problems of an instance as JSON: NaN, infinities, lone surrogates, other types, keys that are not strings."""
-    return plain(instance, schema)[1]
+    return to_plain_json(instance, schema)[1]
 
 
-def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
+def to_plain_json(instance: object, schema: str) -> tuple[Any, list[Problem]]:
     """The instance as `json.loads` would return it, with null for values that are not JSON, and those faults."""
     faults: list[Problem] = []
 
@@ -67,7 +67,7 @@ def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
         if isinstance(value, str) and isinstance(value, Enum):
             value = value.value
         if fault := _fault(value, around):
-            faults.append(Problem(dotted(path), NO_JSON, fault, schema))
+            faults.append(Problem(path_text(path), NO_JSON, fault, schema))
             return None
         inside = (*around, id(value))
         if isinstance(value, dict):
@@ -113,6 +113,6 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def dotted(path: Iterable[object]) -> str:
+def path_text(path: Iterable[object]) -> str:
     """A path in the notation of `Problem.path`."""
     return ".".join(str(part) for part in path)

@@ -15,7 +15,7 @@ import orjson
 
 from pytest_corpus.spec.words import BOM
 from pytest_corpus.text.bounded import MOST_DIGITS, depth
-from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, dotted, json_problems
+from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, json_problems, path_text
 
 _COLON = re.compile(rb"\\u003[aA]")
 _LONG_NUMBER = b"0" * (MOST_DIGITS + 1)
@@ -53,10 +53,10 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return _explained(data, f"is not JSON: {error.msg}")
+        return _explain(data, f"is not JSON: {error.msg}")
     if not closely or (depth(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
         return value, None
-    return _explained(data, "")
+    return _explain(data, "")
 
 
 def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
@@ -74,7 +74,7 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
             return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
     except ValueError:
         pass
-    return None, _explained(data, "is not JSON")[1]
+    return None, _explain(data, "is not JSON")[1]
 
 
 NOT_PLAIN = object()
@@ -128,7 +128,7 @@ def _has_every_key(text: bytes, written: bytes) -> bool:
     return text.count(b":") == written.count(b":") and not (b"\\" in text and _COLON.search(text))
 
 
-def written(value: object) -> bytes | None:
+def write_json(value: object) -> bytes | None:
     """Write a value as JSON, with null for NaN; None if it cannot be written.
 
     Values of other types, integers of more than 64 bits and values that are nested too deeply cannot be written.
@@ -165,7 +165,7 @@ _EXACT = json.JSONDecoder()
 _EXACT_LONG = json.JSONDecoder(parse_int=_integer)
 
 
-def located(data: bytes, flaw: Flaw) -> str:
+def describe_flaw(data: bytes, flaw: Flaw) -> str:
     """Describe a flaw of a document, with the place of a syntax error."""
     try:
         if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) or not data.strip() or data.startswith(BOM):
@@ -183,7 +183,7 @@ def located(data: bytes, flaw: Flaw) -> str:
     return str(flaw)
 
 
-def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
+def _explain(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     """The value and the flaw of a suspicious document; `otherwise` is the result of the fast parser."""
     flaw = None
     if data.startswith(BOM):
@@ -210,7 +210,7 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
 def _duplicate_key(value: object) -> Flaw | None:
     """The first repeated key in an object of a value that `_LENIENT` read."""
     for path, twice in _walk_twice(value, ()):
-        return Flaw(Fault.DUPLICATE_KEY, "appears twice in one object", dotted((*path, twice)))
+        return Flaw(Fault.DUPLICATE_KEY, "appears twice in one object", path_text((*path, twice)))
     return None
 
 

@@ -17,7 +17,7 @@ def nearest(wrong: str, known: Iterable[str]) -> str:
     return next(iter(get_close_matches(wrong, list(known), n=1, cutoff=CLOSE)), "")
 
 
-def meant(wrong: str, known: Iterable[str], otherwise: str = "", *, before: str = "") -> str:
+def suggest(wrong: str, known: Iterable[str], otherwise: str = "", *, before: str = "") -> str:
     """A "did you mean" question with the most similar known word; another text if none is similar."""
     near = nearest(wrong, known)
     return f"did you mean {before}{near}?" if near else otherwise
@@ -46,12 +46,12 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def escaped(key: str) -> str:
+def escape_key(key: str) -> str:
     """Escape a key for a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def at(document: Any, pointer: str) -> Any:
+def value_at(document: Any, pointer: str) -> Any:
     """The value at a JSON pointer, or None."""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
@@ -67,21 +67,21 @@ def at(document: Any, pointer: str) -> Any:
 T = TypeVar("T")
 
 
-def bare(value: Any, without: Container[str] = ()) -> Any:
+def to_json_value(value: Any, without: Container[str] = ()) -> Any:
     """Convert a record to a JSON value, without fields that have their default, and without the named fields."""
     if is_dataclass(value):
         kept = {each.name: (getattr(value, each.name), each.default) for each in fields(value)}
         return {
-            name: bare(found, without)
+            name: to_json_value(found, without)
             for name, (found, default) in kept.items()
             if name not in without and found != default and found not in ((), {})
         }
     if isinstance(value, tuple | list):
-        return [bare(each, without) for each in value]
+        return [to_json_value(each, without) for each in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def rebuilt(kind: type[T], value: Mapping[str, Any]) -> T:
+def from_json_value(kind: type[T], value: Mapping[str, Any]) -> T:
     """Convert a JSON value to a record. Raises TypeError or AttributeError if it does not fit."""
     hints = _hints_of(kind)  # type: ignore[arg-type]  # mypy: a type is not hashable
     return kind(**{name: _part(hints.get(name), each) for name, each in value.items()})
@@ -96,10 +96,10 @@ def _part(hint: Any, value: Any) -> Any:
     if get_origin(hint) is tuple:
         return tuple(_part(get_args(hint)[0], each) for each in value)
     record: Any = next(filter(is_dataclass, (hint, *get_args(hint))), None)
-    return value if record is None or value is None else rebuilt(record, value)
+    return value if record is None or value is None else from_json_value(record, value)
 
 
-def around(body: Any, path: str) -> Any:
+def abridge(body: Any, path: str) -> Any:
     """Abridge an answer: long values outside of a path are left out.
 
     A path may begin within the answer (`metadata.word`). Then the first place with this path counts, or with the
@@ -108,7 +108,7 @@ def around(body: Any, path: str) -> Any:
     steps = _STEP.findall(path.partition(",")[0].partition(" ")[0])
     for end in range(len(steps), 0, -1):
         if way := next(_places(body, steps[:end]), None):
-            return _abridged(body, way)
+            return _abridge(body, way)
     return body
 
 
@@ -138,16 +138,16 @@ def _members(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _abridged(value: Any, way: Sequence[str]) -> Any:
+def _abridge(value: Any, way: Sequence[str]) -> Any:
     if not way:
         return value
     step, *others = way
     if isinstance(value, Mapping):
-        return {name: _abridged(item, others) if name == step else _left_out(item) for name, item in value.items()}
+        return {name: _abridge(item, others) if name == step else _placeholder(item) for name, item in value.items()}
     at = int(step)
     before, after = [f"... {at} before"] * (at > 0), [f"... {len(value) - at - 1} more"] * (at + 1 < len(value))
-    return [*before, _abridged(value[at], others), *after]
+    return [*before, _abridge(value[at], others), *after]
 
 
-def _left_out(value: Any) -> Any:
+def _placeholder(value: Any) -> Any:
     return value if len(json.dumps(value, default=str)) <= _LONG else "..."

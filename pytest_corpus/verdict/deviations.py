@@ -151,12 +151,12 @@ def _day(where: str, raw: dict[str, Any]) -> date:
     return value
 
 
-def drafted(violated: Iterable[tuple[str, str]], day: date) -> str:
+def draft(violated: Iterable[tuple[str, str]], day: date) -> str:
     """Draft entries for (requirement, adapter) pairs. They do not count until a person completes them."""
     entries = [
         f"[[{TABLE}]]\n"
-        f"requirement = {_quoted(requirement)}\n"
-        f"adapter = {_quoted(''.join(f'[{char}]' if char in '*?[' else char for char in adapter))}\n"
+        f"requirement = {_quote(requirement)}\n"
+        f"adapter = {_quote(''.join(f'[{char}]' if char in '*?[' else char for char in adapter))}\n"
         f'reason = "{TODO}: say why the adapter does not keep it"\n'
         f'removal_plan = "{TODO}: say what will be done, and in which release"\n'
         f"expires = {(day + GRACE).isoformat()}\n"
@@ -165,7 +165,7 @@ def drafted(violated: Iterable[tuple[str, str]], day: date) -> str:
     return "\n".join(entries)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     safe = "".join(char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08X}" for char in text)
     return f'"{safe}"'
 
@@ -187,6 +187,6 @@ def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
     ]
     if not new:
         return 0
-    text = "\n".join(part for part in (before.rstrip("\n") + "\n" if before.strip() else "", drafted(new, day)) if part)
+    text = "\n".join(part for part in (before.rstrip("\n") + "\n" if before.strip() else "", draft(new, day)) if part)
     write_atomically(text, path)
     return len(new)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from pytest_corpus.text.values import rebuilt
+from pytest_corpus.text.values import from_json_value
 
 Level = Literal["shape", "full"]
 LEVELS: tuple[Level, ...] = ("shape", "full")
@@ -95,6 +95,6 @@ def dump(found: Iterable[Evidence]) -> str:
 def load(text: object) -> tuple[Evidence, ...]:
     """Decode evidence that `dump` wrote. Raises ValueError for any other text."""
     try:
-        return tuple(rebuilt(Evidence, each) for each in json.loads(text))  # type: ignore[arg-type]
+        return tuple(from_json_value(Evidence, each) for each in json.loads(text))  # type: ignore[arg-type]
     except (TypeError, AttributeError) as error:
         raise ValueError("not evidence") from error

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.text.values import rebuilt
+from pytest_corpus.text.values import from_json_value
 
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
@@ -86,7 +86,7 @@ class TestRecord:
         if isinstance(text, str) and text in _DUMPED:
             return _DUMPED[text]
         try:
-            record = rebuilt(cls, json.loads(text))  # type: ignore[arg-type]
+            record = from_json_value(cls, json.loads(text))  # type: ignore[arg-type]
             if record.outcome in WORSE and record.dump() == text:
                 return record
         except (TypeError, AttributeError) as error:
@@ -241,7 +241,7 @@ class Ledger:
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):
-            record = _merged([*self._made.get(key, ()), *self._arrived.get(key, ())])
+            record = _merge([*self._made.get(key, ()), *self._arrived.get(key, ())])
             if key in disputed and record.outcome in ("satisfied", "not_applicable"):
                 record = replace(record, outcome="not_assessed", reason=record.broken_off or UNRELIABLE)
             found[key] = record
@@ -309,7 +309,7 @@ _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs", "
 UNRELIABLE = Obstacle.UNRELIABLE.text
 
 
-def _merged(records: list[TestRecord]) -> TestRecord:
+def _merge(records: list[TestRecord]) -> TestRecord:
     if records.count(records[0]) == len(records):
         return records[0]
     worst = max(records, key=lambda each: WORSE.index(each.outcome))

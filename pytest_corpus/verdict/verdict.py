@@ -154,13 +154,13 @@ def _component(
         replace(status, status="deviated", deviation=declared[status.requirement.id])
         if status.status == "violated" and status.requirement.id in declared
         else status
-        for status in _with_blockers(found)
+        for status in _add_blockers(found)
     )
     pairs = [(entry.requirement.level, entry.status) for entry in statuses]
     return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
 
 
-def _with_blockers(statuses: list[Status]) -> Iterable[Status]:
+def _add_blockers(statuses: list[Status]) -> Iterable[Status]:
     """The statuses, plus the requirements that block others and are violated or not assessed."""
     blocking: dict[str, str] = {}
     for status in statuses:
@@ -178,7 +178,7 @@ def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool
     """The verdict on a component, from the level and status of each requirement."""
     pairs = list(statuses)
     musts = {status for of, status in pairs if of == "MUST"}
-    binding = {status for of, status in pairs if of in counted(level)}
+    binding = {status for of, status in pairs if of in counting_levels(level)}
     if partial:
         return "partial"
     if "violated" in binding:
@@ -188,7 +188,7 @@ def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool
     return "conformant_with_deviations" if "deviated" in binding else "conformant"
 
 
-def counted(level: str) -> tuple[str, ...]:
+def counting_levels(level: str) -> tuple[str, ...]:
     """The levels whose violations count with `--corpus-level`."""
     return ("MUST",) if level == "must" else ("MUST", "SHOULD")
 

@@ -95,14 +95,14 @@ def _required_keyword(*, url: str) -> None: ...
 ])  # fmt: skip
 def test_asked_for(factory: Callable[..., Any], expected: tuple[str, ...]) -> None:
     """A factory is given exactly what it names."""
-    assert factories.asked_for(factory, "x:y") == expected
+    assert factories.accepted_hooks(factory, "x:y") == expected
 
 
 @pytest.mark.parametrize("factory", [_required, _required_keyword, _positional_only])
 def test_asks_for_what_there_is_not(factory: Callable[..., Any]) -> None:
     """A required argument of another name, or without one, is refused with the names there are."""
     with pytest.raises(DeclarationError, match="metrics, provider, component"):
-        factories.asked_for(factory, "x:y")
+        factories.accepted_hooks(factory, "x:y")
 
 
 def opened(factory: Callable[..., Any], **keywords: Any) -> factories.Opened:

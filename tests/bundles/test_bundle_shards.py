@@ -125,11 +125,11 @@ def test_two_thousand_cases_in_eight_processes(pytester: pytest.Pytester) -> Non
 
 def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[Project], tuple[str, ...]]:
     def applied(there: Project) -> tuple[str, ...]:
-        from pytest_corpus.reports.json_report import sealed
+        from pytest_corpus.reports.json_report import seal
 
         document = there.read("2")
         change(document["bundles"][0])
-        (there.pytester.path / "2.json").write_text(json.dumps(sealed(document)))
+        (there.pytester.path / "2.json").write_text(json.dumps(seal(document)))
         return "1", "2"
 
     return applied
@@ -211,7 +211,7 @@ def test_shards_of_a_bundle_that_stops(pytester: pytest.Pytester) -> None:
     assert there.combine("1", "2")[0] == 0
     [section] = there.read("whole")["bundles"]
     assert (section["calls"], "saved" in section, section["cases"]["passed"]) == (60, False, 52)
-    expected = metrics.at_any_time([[1.0]] * 52 + [[0.0]] * 8, 0.95)
+    expected = metrics.sequential_interval([[1.0]] * 52 + [[0.0]] * 8, 0.95)
     assert section["thresholds"][0]["interval"] == pytest.approx(expected, abs=1e-6)
 
 

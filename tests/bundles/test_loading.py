@@ -9,7 +9,7 @@ import pytest
 from samples import SEED, bundle, echo, write
 
 from pytest_corpus.bundles.errors import BundleError
-from pytest_corpus.bundles.loading.bundle import unnamed
+from pytest_corpus.bundles.loading.bundle import default_id
 from pytest_corpus.bundles.loading.bundle_file import load
 
 GOOD = {"bundle.yaml": SEED, "prompt.md": "Q: {{ q }}", "data.jsonl": '{"input": {"q": 1}}\n'}
@@ -243,7 +243,7 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
 
 def test_ids_do_not_change_with_the_process() -> None:
     """The id of an unnamed case is a hash of its input, whatever the order of keys and the seed of hashing."""
-    here = unnamed({"b": [1, {"y": 2, "x": 1}], "a": "ä"})
+    here = default_id({"b": [1, {"y": 2, "x": 1}], "a": "ä"})
     code = "from pytest_corpus.bundles.loading.bundle import unnamed; print(unnamed({'a': 'ä', 'b': [1, {'x': 1, 'y': 2}]}))"
     for seed in ("1", "2"):
         done = subprocess.run(

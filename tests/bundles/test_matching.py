@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tables import documents
 
-from pytest_corpus.bundles.evaluation.values import found_in
-from pytest_corpus.bundles.matching import differences, parsed
+from pytest_corpus.bundles.evaluation.values import search_pattern
+from pytest_corpus.bundles.matching import differences, parse_json
 from pytest_corpus.bundles.metrics import Threshold, judge, measure
 from pytest_corpus.bundles.results import CaseResult, Sample
 
@@ -26,7 +26,7 @@ def test_what_is_as_expected(expected: Any, raw: str, how: str, same: bool) -> N
 )
 def test_what_is_no_json_stays_text(text: str) -> None:
     """RFC 8259 and nothing else; what cannot be held safely is text."""
-    assert parsed(text) is text
+    assert parse_json(text) is text
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_is_no_json_stays_text(text: str) -> None:
 )
 def test_regular_expressions_mean_what_re_says(pattern: str, text: str) -> None:
     """A brace that repeats nothing is a character, as in `re`, and asks for no fuzzy match."""
-    assert found_in(pattern, text) == bool(re.search(pattern, text))
+    assert search_pattern(pattern, text) == bool(re.search(pattern, text))
 
 
 def test_regular_expressions_have_a_time_limit() -> None:

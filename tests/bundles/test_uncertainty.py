@@ -34,24 +34,24 @@ def gate(value: float = 0.9, more: str = "") -> str:
 
 def test_wilson() -> None:
     """18 of 20: the interval that books give; a rate of 1 has an interval too."""
-    assert metrics.of_rate([[1.0]] * 18 + [[0.0]] * 2, 0.95) == pytest.approx((0.6990, 0.9721), abs=1e-4)
-    assert metrics.of_rate([[1.0]] * 10, 0.95) == pytest.approx((0.7225, 1.0), abs=1e-4)
+    assert metrics.rate_interval([[1.0]] * 18 + [[0.0]] * 2, 0.95) == pytest.approx((0.6990, 0.9721), abs=1e-4)
+    assert metrics.rate_interval([[1.0]] * 10, 0.95) == pytest.approx((0.7225, 1.0), abs=1e-4)
 
 
 def test_samples_of_a_case_are_not_new_cases() -> None:
     """A case that is asked ten times with one outcome counts once; independent samples count each."""
     once, often = [[1.0]] * 15 + [[0.0]] * 5, [[1.0] * 10] * 15 + [[0.0] * 10] * 5
-    assert metrics.of_rate(often, 0.95) == pytest.approx(metrics.of_rate(once, 0.95))
-    low, high = metrics.of_rate([[1.0, 1.0, 1.0, 0.0]] * 20, 0.95)
+    assert metrics.rate_interval(often, 0.95) == pytest.approx(metrics.rate_interval(once, 0.95))
+    low, high = metrics.rate_interval([[1.0, 1.0, 1.0, 0.0]] * 20, 0.95)
     assert high - low < 0.2
-    assert metrics.of_mean(often, 0.95) == pytest.approx(metrics.of_mean(once, 0.95))
+    assert metrics.mean_interval(often, 0.95) == pytest.approx(metrics.mean_interval(once, 0.95))
 
 
 def test_means() -> None:
     """Student's interval; equal numbers have no width, and a single one has no interval."""
-    assert metrics.of_mean([[1.0], [2.0], [3.0]], 0.95) == pytest.approx((-0.4841, 4.4841), abs=1e-4)
-    assert metrics.of_mean([[2.0]] * 3, 0.95) == (2.0, 2.0)
-    assert metrics.of_mean([[2.0]], 0.95) is None
+    assert metrics.mean_interval([[1.0], [2.0], [3.0]], 0.95) == pytest.approx((-0.4841, 4.4841), abs=1e-4)
+    assert metrics.mean_interval([[2.0]] * 3, 0.95) == (2.0, 2.0)
+    assert metrics.mean_interval([[2.0]], 0.95) is None
 
 
 @pytest.mark.parametrize(

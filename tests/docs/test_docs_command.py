@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_corpus.cli import main
-from pytest_corpus.reports.pages.plain import plain
+from pytest_corpus.reports.pages.plain import to_plain_text
 from pytest_corpus.spec.operations import BY_OP
 
 
@@ -58,4 +58,4 @@ def test_an_unknown_page_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp
 def test_tables_and_links_become_text() -> None:
     """Columns are aligned, comments are left out, code stands as it is."""
     page = "<!-- x -->| a | b |\n|---|---|\n| [one](two.md#x) | `c` |\n\n```\n[x](y.md)\n```\n"
-    assert plain(page) == "a               b\none (docs two)  `c`\n\n    [x](y.md)\n"
+    assert to_plain_text(page) == "a               b\none (docs two)  `c`\n\n    [x](y.md)\n"

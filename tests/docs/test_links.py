@@ -10,7 +10,7 @@ import pytest
 from blocks import PAGES, ROOT, tokens
 from cli_runs import called
 
-from pytest_corpus.reports.pages.plain import plain
+from pytest_corpus.reports.pages.plain import to_plain_text
 
 GENERATED = sorted((ROOT / "docs" / "components").glob("*.md"))
 EVERY = (*PAGES, *GENERATED)
@@ -52,6 +52,6 @@ def test_on_a_code_host(page: Path) -> None:
 @pytest.mark.parametrize("page", EVERY, ids=lambda page: page.name)
 def test_in_a_terminal(page: Path) -> None:
     """`(docs NAME)`, as a terminal shows a link to a page, is a page that `pytest-corpus docs NAME` shows."""
-    named = set(re.findall(r"\(docs ([\w-]+)\)", plain(page.read_text("utf-8"))))
+    named = set(re.findall(r"\(docs ([\w-]+)\)", to_plain_text(page.read_text("utf-8"))))
     for name in sorted(named):
         assert called("docs", name).code == 0, name

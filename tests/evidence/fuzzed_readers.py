@@ -138,7 +138,7 @@ def read_report(path: Path) -> None:
 
 def read_envelope(path: Path) -> None:
     try:
-        intoto.claims(dsse.opened(bounded.contents(path), signatures.KEY.public_key()))
+        intoto.claims(dsse.open_envelope(bounded.contents(path), signatures.KEY.public_key()))
     except (dsse.EnvelopeError, ValueError):
         return
 
@@ -186,7 +186,7 @@ def read_deviations(path: Path) -> None:
 
 
 def read_remembered(path: Path) -> None:
-    building.remembered(path.parent.parent)
+    building.read_memory(path.parent.parent)
 
 
 def read_answers(path: Path) -> None:
@@ -233,7 +233,7 @@ def read_message(path: Path) -> None:
 
 
 def read_settings(path: Path) -> None:
-    settings.found_from(path.parent)
+    settings.find_settings(path.parent)
 
 
 def read_dataset(path: Path) -> None:
@@ -293,7 +293,7 @@ def golden_text(name: str) -> str:
 READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "transcript": ("t.jsonl", read_transcript, list(hostile_files.LINES)),
     "report": ("r.json", read_report, REPORT),
-    "envelope": ("e.dsse.json", read_envelope, json.loads(dsse.sealed(b"{}", signatures.KEY))),
+    "envelope": ("e.dsse.json", read_envelope, json.loads(dsse.sign_payload(b"{}", signatures.KEY))),
     "statement": ("s.json", read_statement, json.loads(intoto.render(REPORT))),
     "archive": ("a.har", read_archive, ARCHIVE),
     "durations": ("durations.json", read_durations, {"a": 1.0, "b": 2}),

@@ -176,7 +176,7 @@ def test_values_that_json_cannot_hold(given: Any) -> None:
     """Each value is written in a line that any reader of JSON reads, and read back as it was."""
     written = json.loads(dumps({"value": encoding.fragment(given)}))["value"]
     assert written == json.loads(dumps({"value": encoding.value(given)}))["value"]
-    back = encoding.given(written)
+    back = encoding.decode(written)
     assert back == given or (math.isnan(given) and math.isnan(back))
     (sent,) = shell.sent_of({"entry_point": "handle", "at": 1.0, "request": written})
     assert sent.text == encoding.to_bytes(given).decode()
@@ -250,8 +250,8 @@ def test_settings_are_found_as_pytest_finds_them(
     here.mkdir()
     for name, text in files.items():
         (here / name).write_text(text)
-    found = settings.of_folder(here)
+    found = settings.folder_settings(here)
     assert (found.headers, found.text("tls-verify")) == (headers, tls)
-    assert settings.of_folder(here, ["X: y"]).headers == [*headers, "X: y"]
+    assert settings.folder_settings(here, ["X: y"]).headers == [*headers, "X: y"]
     if files:
-        assert settings.found_from(here)[0].resolve() == (here / place).resolve()
+        assert settings.find_settings(here)[0].resolve() == (here / place).resolve()

@@ -220,4 +220,4 @@ def test_what_earlier_versions_wrote_is_passed_over(tmp_path: Path) -> None:
     lines[0]["options"] = {**hostile_files.HEADER["options"], "budget": "calls=5", "evidence": f"cmd:touch {MARKER}"}  # type: ignore[dict-item]
     path = tmp_path / "t.jsonl"
     path.write_bytes(sealed(lines))
-    assert not any("budget" in each or MARKER in each for each in judging.arguments(judge.opened(path)))
+    assert not any("budget" in each or MARKER in each for each in judging.arguments(judge.open_transcript(path)))

@@ -54,7 +54,7 @@ def test_replaces_an_older_one(project: Project) -> None:
 @pytest.mark.parametrize(("path", "fault"), [
     ("nowhere/r.json", "there is no folder"),
     ("folder.json", "this is a folder"),
-    ("r.txt", f"must end in {formats.listed((*formats.FORMATS, formats.JUNIT))}"),
+    ("r.txt", f"must end in {formats.list_suffixes((*formats.FORMATS, formats.JUNIT))}"),
     ("r", "must end in .json, "),
     (".json", "must end in .json, "),
     ("r.xml", "must end in .json, "),

@@ -68,4 +68,4 @@ def recounted(document: dict[str, Any]) -> dict[str, Any]:
         pairs = [(entry["level"], entry["status"]) for entry in entries]
         part["verdict"] = verdict_of(pairs, document["level"], partial=not document["complete"])
     document["verdict"] = worst(part["verdict"] for part in document["components"].values())
-    return json_report.sealed(document)
+    return json_report.seal(document)

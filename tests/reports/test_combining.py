@@ -86,7 +86,7 @@ def changed(*path: str, to: Any, seal: bool = True) -> Callable[[list[dict[str, 
     def change(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
         last = copy.deepcopy(given[2])
         reduce(getitem, path[:-1], last)[path[-1]] = to
-        return [*given[:2], json_report.sealed(last) if seal else last]
+        return [*given[:2], json_report.seal(last) if seal else last]
 
     return change
 
@@ -94,12 +94,12 @@ def changed(*path: str, to: Any, seal: bool = True) -> Callable[[list[dict[str, 
 def _lacking_a_test(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     first = next(entry for entry in given[2]["requirements"] if entry["tests"])
     entries = [{**each, "tests": each["tests"][1:]} if each is first else each for each in given[2]["requirements"]]
-    return [*given[:2], json_report.sealed({**given[2], "requirements": entries})]
+    return [*given[:2], json_report.seal({**given[2], "requirements": entries})]
 
 
 def _spent(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     gaps = [*given[2]["gaps"], "the budget of 5 calls is spent"]
-    return [*given[:2], json_report.sealed({**given[2], "gaps": gaps})]
+    return [*given[:2], json_report.seal({**given[2], "gaps": gaps})]
 
 
 UNFIT: list[tuple[Callable[[list[dict[str, Any]]], list[dict[str, Any]]], str]] = [

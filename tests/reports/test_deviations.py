@@ -137,7 +137,7 @@ def test_drafting_keeps_what_is_there(tmp_path: Path) -> None:
 @example("todo:factory")
 def test_a_draft_names_its_adapter_and_no_other(name: str) -> None:
     """Whatever an adapter is called, the drafted glob covers it, and not a longer name."""
-    text = deviations.drafted([(MUST, name)], DAY).replace("TODO: ", "")
+    text = deviations.draft([(MUST, name)], DAY).replace("TODO: ", "")
     with tempfile.TemporaryDirectory() as folder:
         (entry,) = deviations.read(write(Path(folder), text)) if name.strip() == name else (declared(adapter=name),)
     if name.strip() == name:

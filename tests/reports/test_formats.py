@@ -30,7 +30,7 @@ def deviating() -> dict[str, Any]:
     totals = report["components"]["llm"]["totals"]["must"]
     totals["satisfied"], totals["deviated"] = totals["satisfied"] - 1, 1
     report["components"]["llm"]["verdict"] = report["verdict"] = "conformant_with_deviations"
-    return json_report.sealed(report)
+    return json_report.seal(report)
 
 
 EXAMPLES = {

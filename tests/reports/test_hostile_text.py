@@ -50,7 +50,7 @@ def built(text: str) -> dict[str, Any]:
     found = filled(text)
     run = json_report.Run(RUN.started_at, 1.0, 0, "must", None, notes=(text,))
     document = json_report.build(found, decide(found), run)
-    return json_report.sealed({**document, "requirements": document["requirements"][:8]})
+    return json_report.seal({**document, "requirements": document["requirements"][:8]})
 
 
 @cache
@@ -64,7 +64,7 @@ def raw(text: str) -> dict[str, Any]:
             return [put(item) for item in value]
         return text if value == HARMLESS else value
 
-    return json_report.sealed(put(built(HARMLESS)))
+    return json_report.seal(put(built(HARMLESS)))
 
 
 class Structure(HTMLParser):

@@ -41,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def changed(path: Path, **members: Any) -> None:
     """Change members of a report and seal it again."""
-    json_report.write(json_report.sealed({**json.loads(path.read_text()), **members}), path)
+    json_report.write(json_report.seal({**json.loads(path.read_text()), **members}), path)
 
 
 def run(*given: str) -> int:
@@ -347,7 +347,7 @@ def test_merging_editions_is_said(
     monkeypatch.chdir(tmp_path)
     one = written(sound(name="one"))
     spec = {**one["spec"], "edition": {**one["spec"]["edition"], "name": "2.0"}}
-    two = json_report.sealed({**one, "adapter": {**one["adapter"], "name": "two"}, "spec": spec})
+    two = json_report.seal({**one, "adapter": {**one["adapter"], "name": "two"}, "spec": spec})
     for name, document in (("one", one), ("two", two)):
         json_report.write(document, tmp_path / f"{name}.json")
     for output in ("m.md", "m.html", "m.json"):

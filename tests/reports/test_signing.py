@@ -174,10 +174,10 @@ def test_any_changed_byte_is_refused(signed: Path) -> None:
         for mask in (1, 0x20, 0x80):
             other = bytes([data[place] ^ mask])
             with pytest.raises(dsse.EnvelopeError):
-                dsse.opened(data[:place] + other + data[place + 1 :], KEY.public_key())
+                dsse.open_envelope(data[:place] + other + data[place + 1 :], KEY.public_key())
 
 
-FOREIGN = dsse.sealed(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY)
+FOREIGN = dsse.sign_payload(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY)
 
 
 @pytest.mark.parametrize(("name", "data", "said"), [

@@ -49,7 +49,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "2/hostile.json": attestation(HOSTILE, 2),
         "2/deviating.json": attestation("Deviating", 2, BROKEN, DEVIATION),
         "3/altered.json": {**first, "seed": 8},
-        "3/other.json": json_report.sealed({**first, "environment": {**first["environment"], "pytest-corpus": "0.9"}}),
+        "3/other.json": json_report.seal({**first, "environment": {**first["environment"], "pytest-corpus": "0.9"}}),
         "3/.hidden.json": {},
         "3/x.badge.json": {},
     }
@@ -211,7 +211,7 @@ def test_reports_that_differ_in_times_alone_share_their_faults(here: Path, monke
     monkeypatch.setattr(verification, "_entries", lambda *given: looked.append("") or inner(*given))
     odd = attestation("pkg:fine", 4)
     odd["requirements"][0]["tests"][0]["duration_s"] = 0.12345
-    for name, document in (("4/fine.json", attestation("pkg:fine", 3)), ("5/fine.json", json_report.sealed(odd))):
+    for name, document in (("4/fine.json", attestation("pkg:fine", 3)), ("5/fine.json", json_report.seal(odd))):
         (here / "reports" / name).parent.mkdir()
         json_report.write(document, here / "reports" / name)
     assert site() == 0
@@ -241,7 +241,7 @@ def test_a_signed_report_owns_its_name(here: Path) -> None:
     (here / "pub.pem").write_bytes(public(KEY))
     for name, document, key in (("a", fine, KEY), ("b", forged, OTHER)):
         json_report.write(document, here / f"reports/{name}.json")
-        sealed = dsse.sealed(intoto.render(document).encode(), key)
+        sealed = dsse.sign_payload(intoto.render(document).encode(), key)
         (here / f"reports/{name}.dsse.json").write_text(sealed)
     assert cli.main(["site", "reports", "-o", "public", "--public-key", "pub.pem"]) == 0
     data = json.loads((here / "public/data/index.json").read_text())
@@ -270,7 +270,7 @@ def test_a_statement_of_another_report_signs_nothing(here: Path) -> None:
     fine = attestation("pkg:fine", 1)
     (here / "pub.pem").write_bytes(public(KEY))
     payload = intoto.render(fine).replace('"verdict": "conformant"', '"verdict": "other"').encode()
-    (here / "reports/1/fine.dsse.json").write_text(dsse.sealed(payload, KEY))
+    (here / "reports/1/fine.dsse.json").write_text(dsse.sign_payload(payload, KEY))
     assert cli.main(["site", "reports", "-o", "public", "--public-key", "pub.pem"]) == 0
     data = json.loads((here / "public/data/index.json").read_text())
     assert not any("owner" in each for each in data["adapters"])

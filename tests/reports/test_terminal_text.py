@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
-from pytest_corpus.reports.catalogue import explained
+from pytest_corpus.reports.catalogue import explain
 from pytest_corpus.reports.terminal import Detail, summary, what_ran
 from pytest_corpus.spec.obstacles import Obstacle, obstacle_of, remedy, with_remedy
 from pytest_corpus.spec.requirements import catalogue
@@ -87,7 +87,7 @@ def test_gaps_are_told() -> None:
 def test_every_card() -> None:
     """Every requirement is explained with its sentence and source, none wider than a terminal."""
     for entry in catalogue().values():
-        card = explained(entry.id.lower())
+        card = explain(entry.id.lower())
         assert card is not None
         flat = " ".join(card.split())
         assert " ".join(entry.text.split()) in flat

@@ -238,7 +238,7 @@ def test_an_edit_is_refused(tmp_path: Path, name: str) -> None:
     EDITS[name](report)
     if name != "a client library more":
         report = recounted(report)
-    assert found_in(json_report.sealed(report), tmp_path)
+    assert found_in(json_report.seal(report), tmp_path)
 
 
 @pytest.mark.parametrize("name", REPEATED)

@@ -16,8 +16,8 @@ import sys
 from pytest_corpus.cli import main
 from pytest_corpus.serving import http
 
-accepted = http._accepted
-http._accepted = lambda accept: None if "ndjson" in accept else accepted(accept)
+accepted = http._accepted_type
+http._accepted_type = lambda accept: None if "ndjson" in accept else accepted(accept)
 sys.exit(main())
 """
 SERVE_SSE_ALONE = [sys.executable, "-c", _SSE_ALONE, "serve"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.adapter.opening.address import parse, shown, split_label
+from pytest_corpus.adapter.opening.address import display_address, parse, split_label
 from pytest_corpus.adapter.transports.multiplexer import NoMessage, is_terminal, unpack
 from pytest_corpus.adapter.transports.program import Intake
 from pytest_corpus.adapter.transports.protocol import request_bytes
@@ -51,7 +51,7 @@ def test_an_address_that_cannot_be_read_is_told_in_one_sentence(declared: str, s
 
 def test_an_address_is_shown_without_its_query() -> None:
     """A query may hold a key."""
-    assert shown("https://h:1/p?key=abc#d") == "https://h:1/p"
+    assert display_address("https://h:1/p?key=abc#d") == "https://h:1/p"
 
 
 @pytest.mark.parametrize(("declared", "said"), [
@@ -65,7 +65,7 @@ def test_an_address_is_shown_without_its_query() -> None:
 ])  # fmt: skip
 def test_a_command_is_shown_without_what_is_named_a_secret(declared: str, said: str) -> None:
     """Reports call the adapter so; it need not look like a credential."""
-    assert shown(declared) == said
+    assert display_address(declared) == said
 
 
 def test_what_json_cannot_say_is_sent_as_a_number_beyond_all_doubles() -> None:

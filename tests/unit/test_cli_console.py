@@ -15,7 +15,7 @@ from cli_runs import COMMAND, Ended, called, environment, ran
 from pytest_corpus import __version__, cli, resources
 from pytest_corpus.commands import COMMANDS
 from pytest_corpus.commands._console import size, table
-from pytest_corpus.reports.catalogue import explained
+from pytest_corpus.reports.catalogue import explain
 from pytest_corpus.spec.requirements import Requirement, catalogue
 
 GOLDEN = resources.folder("golden")
@@ -293,10 +293,10 @@ def test_golden_show() -> None:
 def test_explain_knows_every_requirement() -> None:
     """There is no entry that cannot be explained, and each says how to run it."""
     for wanted in catalogue():
-        shown = explained(wanted) or ""
+        shown = explain(wanted) or ""
         assert shown.startswith(f"{wanted} (")
         assert shown.endswith(f" --corpus-requirement={wanted}")
-    assert called("explain", wanted).out == f"{explained(wanted)}\n"
+    assert called("explain", wanted).out == f"{explain(wanted)}\n"
 
 
 HALF: list[list[str]] = [[], ["schema"], ["report"]]  # command lines that lack a command or an action

@@ -48,7 +48,7 @@ def test_a_fix_shows_the_next_finding(
         (tmp_path / "mine.py").write_text(text, "utf-8")
         return {}
 
-    monkeypatch.setattr(watch, "_changed", change)
+    monkeypatch.setattr(watch, "_wait_for_change", change)
     ended = called("watch", "--adapter", "mine:factory")
     assert ended.code == 0, ended
     assert ended.out.count("waiting for a change") >= 2
@@ -74,7 +74,7 @@ def test_changes_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         sleep(seconds)
 
     monkeypatch.setattr(watch.time, "sleep", wait)
-    now = watch._changed(str(tmp_path), before)
+    now = watch._wait_for_change(str(tmp_path), before)
     assert list(now) == [str(tmp_path / "mine.py")]
 
 
@@ -98,7 +98,7 @@ def test_a_terminal_shows_a_finding_side_by_side(
     monkeypatch.setattr(watch.sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("COLUMNS", "80")
-    assert watch._shown({}, [FINDING]) == [FINDING]
+    assert watch._show({}, [FINDING]) == [FINDING]
     out = capsys.readouterr().out
     head, said = (next(line for line in out.splitlines() if word in line) for word in ("expected", "an integer "))
     assert "got" in head

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from instances import JSON
 
 from pytest_corpus.text.problems import MAX_DEPTH
-from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, are_strict, read, read_exactly, read_plainly, written
+from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, are_strict, read, read_exactly, read_plainly, write_json
 
 
 def nested(levels: int) -> bytes:
@@ -119,13 +119,13 @@ def test_depth_is_limited_alike_in_one_and_in_many(levels: int) -> None:
     fits = levels <= MAX_DEPTH
     assert (read(data)[1] is None) is fits
     assert are_strict([b"{}", data], [{}, json.loads(data)]) is fits
-    assert (written(json.loads(data)) is not None) is fits
+    assert (write_json(json.loads(data)) is not None) is fits
 
 
 @pytest.mark.parametrize("value", ["\ud800", 2**70, {1: 2}, {"a": object()}, {"a": {1}}], ids=range(5))
 def test_what_cannot_be_written_is_none(value: object) -> None:
     """Nothing raises that has no JSON of its own."""
-    assert written(value) is None
+    assert write_json(value) is None
 
 
 @given(JSON)

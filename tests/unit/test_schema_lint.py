@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tables import documents, patched
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.folding import matching
+from pytest_corpus.authoring.folding import find_match
 from pytest_corpus.schema_lint import RULES, files, lint
 from pytest_corpus.schema_registry import ROOT_VARIABLE
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SCHEMAS, SchemaFile
@@ -319,6 +319,6 @@ def test_every_rule_names_its_sentence() -> None:
 def test_a_string_is_found_for_any_plain_pattern(part: str, times: int) -> None:
     """Of a schema with any pattern, instances are made with a string that matches it."""
     pattern = f"^{part * times}$"
-    found_one = matching((pattern,))
+    found_one = find_match((pattern,))
     assert found_one is not None
     assert re.search(pattern, found_one)

@@ -22,13 +22,13 @@ from pytest_corpus.redaction import (
     STARS,
     Unreadable,
     cut,
-    listed,
-    masked,
+    describe,
+    list_keys,
+    mask_secrets,
     names,
     place,
-    redacted,
+    redact,
     secret_values,
-    shown,
     type_name,
     word,
 )
@@ -48,7 +48,7 @@ def ids(secret: str) -> str:
 def test_the_helpers_show_none(secret: str) -> None:
     """Each helper tells such a text by its size or number."""
     assert word(secret) == f"a string of {len(secret)} characters"
-    assert listed("the key", [secret]) == "1 the key" or secret not in listed("the key", [secret])
+    assert list_keys("the key", [secret]) == "1 the key" or secret not in list_keys("the key", [secret])
     assert secret not in place(f"result.{secret}.text")
 
 
@@ -56,7 +56,7 @@ def test_the_helpers_show_none(secret: str) -> None:
 def test_a_sentence_without_its_credential(value: str) -> None:
     """Words that look like a credential are left out of the text of an exception."""
     strong = [part for part in value.split() if len(part) > 9 and any(map(str.isdigit, part)) and not part.isdigit()]
-    shown = redacted(f"ValueError: bad key {value}, try again")
+    shown = redact(f"ValueError: bad key {value}, try again")
     assert shown.startswith("ValueError: bad key ")
     assert not [part for part in strong if part in shown]
 
@@ -70,7 +70,7 @@ def test_a_sentence_without_its_credential(value: str) -> None:
 ])  # fmt: skip
 def test_a_usual_sentence_stays(sentence: str) -> None:
     """Words that do not look like a credential stay in the explanation of a failure."""
-    assert redacted(sentence) == sentence
+    assert redact(sentence) == sentence
 
 
 def test_the_name_of_a_type() -> None:
@@ -108,15 +108,17 @@ def test_other_values(value: object, shown: str) -> None:
 
 def test_keys_that_read_like_names() -> None:
     """They are shown, the others counted."""
-    assert listed("the key", ["request_id", "sk_live_abcdef", "meta", "Ab1"]) == "the keys meta, request_id and 2 more"
-    assert listed("key", ["A1", "B2"]) == "2 keys"
+    assert (
+        list_keys("the key", ["request_id", "sk_live_abcdef", "meta", "Ab1"]) == "the keys meta, request_id and 2 more"
+    )
+    assert list_keys("key", ["A1", "B2"]) == "2 keys"
     assert names(["a.b", "a.b", "x y"]) == "a.b, an unusual name"
 
 
 @pytest.mark.parametrize("key", sorted(OBJECTS | TEXTS | VECTORS))
 def test_what_a_user_wrote_is_told_by_its_size(key: str) -> None:
     """At and below a key of the user's content no string is shown, though it reads like a word of the protocol."""
-    assert shown("stop", (key,), "enum") == shown("stop", (key, "name"), "enum") == "a string of 4 characters"
+    assert describe("stop", (key,), "enum") == describe("stop", (key, "name"), "enum") == "a string of 4 characters"
 
 
 def test_a_long_text_is_cut() -> None:
@@ -259,12 +261,12 @@ def test_encoded_secrets_are_masked(before: str) -> None:
     secrets = secret_values({"SERVICE_PASSWORD": secret})
     data = f"{before}{secret}:more".encode()
     for encoded in (base64.b64encode(data), base64.urlsafe_b64encode(data)):
-        text = masked(encoded.decode(), secrets)
+        text = mask_secrets(encoded.decode(), secrets)
         assert STARS in text
         assert not any(text[at : at + GRAM] in encoded.decode() for at in range(GRAM, len(text) - 2 * GRAM))
     quoted = urllib.parse.quote(secret, safe="")
     for encoded_text in (quoted, urllib.parse.quote_plus(secret), secret.encode().hex()):
-        assert set(masked(encoded_text, secrets)) == {"*"}
+        assert set(mask_secrets(encoded_text, secrets)) == {"*"}
 
 
 def test_the_place_of_what_is_not_json() -> None:

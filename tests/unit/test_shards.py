@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_corpus.integration.collecting.collection_hooks import LONG, interleaved
+from pytest_corpus.integration.collecting.collection_hooks import LONG, interleave
 from pytest_corpus.integration.options.run_options import PROFILES
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import inventory
@@ -43,7 +43,7 @@ def test_workers_begin_with_what_is_long() -> None:
     """Each worker's part has its share of the long tests at its head; the others keep their order."""
     names = [f"test_{number}" for number in range(40)]
     names[30], names[31], names[32] = sorted(LONG)[:3]
-    order = interleaved(range(40), names, 3)
+    order = interleave(range(40), names, 3)
     assert sorted(order) == list(range(40))
     assert [order[0], order[13], order[26]] == [30, 31, 32]
     rest = [number for number in order if number < 30]
@@ -54,14 +54,14 @@ def test_what_shares_its_calls_goes_to_one_worker() -> None:
     """Long tests of one suite that share their calls are neighbours."""
     shared = sorted(name for name, word in LONG.items() if word == "canaries")
     names = [f"{suite}.{name}" for name in shared for suite in ("llm", "graph")]
-    order = interleaved(range(40), [*names, *[f"llm.test_{number}" for number in range(len(names), 40)]], 4)
+    order = interleave(range(40), [*names, *[f"llm.test_{number}" for number in range(len(names), 40)]], 4)
     assert [order[: len(shared)], order[10 : 10 + len(shared)]] == [[*range(part, len(names), 2)] for part in (0, 1)]
 
 
 def test_fewer_tests_than_workers() -> None:
     """Nothing is lost where there is hardly anything to do."""
-    assert sorted(interleaved(range(2), [sorted(LONG)[0]] * 2, 8)) == [0, 1]
-    assert interleaved((), (), 8) == []
+    assert sorted(interleave(range(2), [sorted(LONG)[0]] * 2, 8)) == [0, 1]
+    assert interleave((), (), 8) == []
 
 
 def test_the_long_ones_exist() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_corpus.text.values import around
+from pytest_corpus.text.values import abridge
 
 EDGES = [{"id": "a"}, {"id": "b", "label": "l" * 90}, {"id": "c"}]
 RESULT = {"nodes": ["n" * 100], "edges": EDGES}
@@ -22,4 +22,4 @@ ANSWER = {"ok": True, "result": RESULT}
 )
 def test_what_stands_beside_the_place_at_fault_is_left_out(path: str, shown: object) -> None:
     """Long values beside the place are left out; an unknown place leaves the answer as it is."""
-    assert around(ANSWER, path) == {"ok": True, "result": shown}
+    assert abridge(ANSWER, path) == {"ok": True, "result": shown}

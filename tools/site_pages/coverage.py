@@ -16,7 +16,7 @@ from typing import Literal
 from pytest_corpus.reports.pages.markdown import paragraph, table
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.spec.requirements.model import Level, matched, unwrapped
+from pytest_corpus.spec.requirements.model import Level, match_line, unwrap_lines
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "coverage"
 
@@ -187,8 +187,8 @@ def read(rows: str, file: str) -> Iterator[Sentence]:
     Raises:
         ValueError: a row does not have its form.
     """
-    for line in unwrapped(f"\n{rows}"):
-        section, level, text, reason, asked_by, missing = matched(ROW, FORM, line, file)
+    for line in unwrap_lines(f"\n{rows}"):
+        section, level, text, reason, asked_by, missing = match_line(ROW, FORM, line, file)
         named = [word.partition("/") for word in (asked_by or "").split()]
         mutants = tuple((name, mutant) for name, _, mutant in named if mutant)
         ids = dict.fromkeys(each for word, _, _ in named for each in _ids(word))

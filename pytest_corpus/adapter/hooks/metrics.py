@@ -6,7 +6,7 @@ from typing import Any
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.scope import Attribution
 from pytest_corpus.adapter.snapshot import items_of, snapshot
-from pytest_corpus.redaction import listed
+from pytest_corpus.redaction import list_keys
 
 __all__ = ["Count", "Observation", "RecordingSink"]
 
@@ -56,7 +56,7 @@ def _fit(
     if missing := [name for name in required if name not in given]:
         faults.append(f"without {', '.join(missing)}")
     if unknown := [name for name in given if name not in required and name not in optional]:
-        faults.append(listed("unknown argument", unknown))
+        faults.append(list_keys("unknown argument", unknown))
         given = {name: value for name, value in given.items() if name not in unknown}
     if extra is not None and labels is None:
         faults.append("extra is not a mapping")

@@ -66,13 +66,13 @@ class Mistakes:
     def take(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
         """The mistakes since the last call, and a sentence for each late one, with its places in the code."""
         self._turn += 1
-        found = self.noted[:], list(map(_late, self._late))
+        found = self.noted[:], list(map(_late_sentence, self._late))
         self.noted.clear()
         self._late.clear()
         return found
 
 
-def _late(mistake: EscapedException | MissingAnswer) -> str:
+def _late_sentence(mistake: EscapedException | MissingAnswer) -> str:
     if isinstance(mistake, MissingAnswer):
         return f"{mistake}, after its test"
     return f"{MISTAKEN} {mistake}, after its test ({mistake.trail})"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.redaction import command_shown, redacted
+from pytest_corpus.redaction import redact, redact_command
 from pytest_corpus.spec.transports import SCHEMES, Scheme
 
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
@@ -48,7 +48,7 @@ def split_label(declared: str) -> tuple[str, str] | None:
     if found and scheme_of(found["rest"]):
         return found["label"], found["rest"].strip()
     scheme = scheme_of(declared)
-    return None if scheme is None else (_shown(declared.strip(), scheme), declared.strip())
+    return None if scheme is None else (_display(declared.strip(), scheme), declared.strip())
 
 
 def parse(declared: str) -> Address:
@@ -57,7 +57,7 @@ def parse(declared: str) -> Address:
     assert scheme is not None, "no address"
     text = declared.strip()
     text = scheme.prefix + text[len(scheme.prefix) :]
-    visible = _shown(text, scheme)
+    visible = _display(text, scheme)
     address = Address(scheme, text, visible)
     try:
         if scheme.prefix == "cmd:":
@@ -83,17 +83,17 @@ def parse(declared: str) -> Address:
     return address
 
 
-def shown(declared: str) -> str:
+def display_address(declared: str) -> str:
     """The form of an address in reports."""
     scheme = scheme_of(declared)
-    return declared if scheme is None else _shown(declared.strip(), scheme)
+    return declared if scheme is None else _display(declared.strip(), scheme)
 
 
-def _shown(text: str, scheme: Scheme) -> str:
+def _display(text: str, scheme: Scheme) -> str:
     if scheme.prefix == "cmd:":
-        return scheme.prefix + command_shown(text[len(scheme.prefix) :])
+        return scheme.prefix + redact_command(text[len(scheme.prefix) :])
     rest = text[len(scheme.prefix) :]
     host, slash, path = rest.partition("#")[0].partition("?")[0].partition("/")
     if "@" in rest and not _HOST.fullmatch(host.rpartition("@")[2]):
         return f"{scheme.prefix}***"  # a password with `/`, `?` or `#` in it, which ends what is taken for the host
-    return scheme.prefix + host.rpartition("@")[2] + slash + redacted(path)
+    return scheme.prefix + host.rpartition("@")[2] + slash + redact(path)

@@ -20,7 +20,7 @@ from pytest_corpus.adapter.snapshot import safe_str
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
-from pytest_corpus.redaction import redacted, shown_file, type_name
+from pytest_corpus.redaction import redact, shown_file, type_name
 from pytest_corpus.spec.components import COMPONENTS, TITLES
 from pytest_corpus.text.values import nearest
 
@@ -34,7 +34,7 @@ class Wrapped:
     attached: bool
 
 
-def wrapped(candidate: Any, metrics: Any) -> Wrapped | None:
+def wrap(candidate: Any, metrics: Any) -> Wrapped | None:
     """Put the SDK's wire handler before `candidate`; return None if it is not an SDK adapter.
 
     If the adapter's metrics sink is the SDK's no-op sink, `metrics` replaces it.
@@ -99,7 +99,7 @@ def find(spec: str) -> Any:
     if not colon or not module_name or not path:
         raise DeclarationError(spec, "is not of the form 'module:attribute'", "write it as mypkg.module:factory")
     if "/" in module_name or os.sep in module_name or (module_name.endswith(".py") and Path(module_name).is_file()):
-        raise DeclarationError(spec, "names a file and not a module", _as_module(Path(module_name), path))
+        raise DeclarationError(spec, "names a file and not a module", _module_advice(Path(module_name), path))
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -108,11 +108,13 @@ def find(spec: str) -> Any:
         raise
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name and module_name.startswith(error.name):
-            raise DeclarationError(spec, f"there is no module {error.name!r}", _near_module(error.name)) from error
+            raise DeclarationError(
+                spec, f"there is no module {error.name!r}", _missing_module_advice(error.name)
+            ) from error
         if isinstance(error, ImportError) and "no known parent package" in str(error):
             fault = "uses relative imports, and is imported without its package"
-            raise DeclarationError(spec, fault, _as_module(Path(f"{module_name}.py"), path)) from error
-        raise raising(spec, f"importing {module_name!r}", error) from error
+            raise DeclarationError(spec, fault, _module_advice(Path(f"{module_name}.py"), path)) from error
+        raise user_code_error(spec, f"importing {module_name!r}", error) from error
     for name in path.split("."):
         try:
             found = getattr(found, name)
@@ -120,7 +122,7 @@ def find(spec: str) -> Any:
             known = [key for key in dir(found) if not key.startswith("_")]
             raise DeclarationError(spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)) from None
         except BaseException as error:
-            raise raising(spec, f"reading {path!r}", error) from error
+            raise user_code_error(spec, f"reading {path!r}", error) from error
     return found
 
 
@@ -135,7 +137,7 @@ def spec_of(factory: Any) -> str:
     return f"{module}:{path}" if found is factory else ""
 
 
-def _as_module(file: Path, attribute: str) -> str:
+def _module_advice(file: Path, attribute: str) -> str:
     """Advice to name a module of a package instead of a file."""
     file = file.absolute().with_suffix("")
     names, folder = [file.name], file.parent
@@ -145,7 +147,7 @@ def _as_module(file: Path, attribute: str) -> str:
     return f"write it as {'.'.join(names)}:{attribute}{where}"
 
 
-def _near_module(name: str) -> str:
+def _missing_module_advice(name: str) -> str:
     """Advice about a missing module: a similar name, or the places where Python looks for modules."""
     package, _, last = name.rpartition(".")
     places = getattr(sys.modules[package], "__path__", ()) if package else None
@@ -154,7 +156,7 @@ def _near_module(name: str) -> str:
     )
 
 
-def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
+def user_code_error(declared: str, what: str, error: BaseException) -> DeclarationError:
     """The error for an exception in the user's code, with the lines of that code that raised it.
 
     For a failed import only names are shown.
@@ -163,15 +165,15 @@ def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
     way = ", ".join(f"{place} in {place.function}" for place in found.own[-MOST_PLACES:])
     if isinstance(error, SyntaxError) and error.filename:  # its traceback ends where Python reads the file
         way = f"{shown_file(error.filename)}:{error.lineno}"
-    fault = f"{what} raises {described(error)}" + (f" (at {way})" if way else "")
+    fault = f"{what} raises {describe(error)}" + (f" (at {way})" if way else "")
     plain = isinstance(error, (ImportError, SyntaxError))
     return DeclarationError(declared, fault, shape="" if plain else f"{what} raises {found}")
 
 
-def described(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """An exception in one line: its type and the first line of its text, without possible credentials."""
     first = safe_str(error.msg if isinstance(error, SyntaxError) else error).strip().splitlines()
-    return f"{type_name(error)}: {redacted(first[0][:200])}" if first else type_name(error)
+    return f"{type_name(error)}: {redact(first[0][:200])}" if first else type_name(error)
 
 
 def _suggest(name: str, known: list[str], prefix: str = "") -> str:
@@ -179,7 +181,7 @@ def _suggest(name: str, known: list[str], prefix: str = "") -> str:
     return f"did you mean {prefix + near!r}?" if near else ""
 
 
-def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
+def accepted_hooks(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
     """The hooks that a factory accepts, by name. Raises DeclarationError if it requires other arguments."""
     try:
         parameters = inspect.signature(factory).parameters.values()
@@ -238,7 +240,7 @@ class Opened:
             except BaseException as error:
                 if is_cancelled(error):
                     raise
-                raised.append(described(error))
+                raised.append(describe(error))
         return raised
 
 
@@ -268,12 +270,12 @@ async def open_factory(
         DeclarationError: the factory raises, or its result is not an adapter.
     """
     try:
-        made = await entered(factory(**keywords), opened)
+        made = await enter_result(factory(**keywords), opened)
         _take(made, keywords.get("component"), sink, declared, opened)
     except BaseException as error:
         if isinstance(error, DeclarationError) or is_cancelled(error):
             raise
-        raise raising(declared, "the factory", error) from error
+        raise user_code_error(declared, "the factory", error) from error
 
 
 def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
@@ -292,12 +294,12 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
     if isinstance(part, RemoteAdapter):
         opened.shared, opened.remote = part.transport, part
         return
-    sdk = wrapped(part, sink)
+    sdk = wrap(part, sink)
     handler = sdk.handler if sdk else part
     if not callable(getattr(handler, "handle", None)) or isinstance(handler, type):
         raise DeclarationError(
             declared,
-            f"the factory returns {_named(part)}, which is not an adapter",
+            f"the factory returns {_component_names(part)}, which is not an adapter",
             "return an object with 'async handle(envelope)', a corpus_sdk adapter, or a mapping of those",
         )
     if sdk and sdk.attached:
@@ -310,7 +312,7 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
         opened.shared = InProcess(handler)
 
 
-def _named(part: Any) -> str:
+def _component_names(part: Any) -> str:
     if part is None:
         return "None"
     return f"the class {part.__name__}" if isinstance(part, type) else f"an object of type {type_name(part)}"
@@ -325,7 +327,7 @@ def _some(value: Any) -> Any:
     return value
 
 
-async def entered(made: Any, opened: Opened) -> Any:
+async def enter_result(made: Any, opened: Opened) -> Any:
     """Await, iterate or enter the result of a factory until it is an object, and record how to close it."""
     if inspect.isawaitable(made):
         made = await made
@@ -338,18 +340,18 @@ async def entered(made: Any, opened: Opened) -> Any:
         opened.closers.append(lambda: _exhaust(made))
         return value
     if isinstance(made, Mapping):
-        return {name: await _entered_object(part, opened) for name, part in made.items()}
-    return await _entered_object(made, opened)
+        return {name: await _enter_object(part, opened) for name, part in made.items()}
+    return await _enter_object(made, opened)
 
 
-async def _entered_object(made: Any, opened: Opened) -> Any:
+async def _enter_object(made: Any, opened: Opened) -> Any:
     if hasattr(made, "__aenter__") and hasattr(made, "__aexit__"):
         value = await made.__aenter__()
         opened.closers.append(lambda: made.__aexit__(None, None, None))
         return made if value is None else value
     if hasattr(made, "__enter__") and hasattr(made, "__exit__"):
         value = made.__enter__()
-        opened.closers.append(lambda: _called(lambda: made.__exit__(None, None, None)))
+        opened.closers.append(lambda: _call(lambda: made.__exit__(None, None, None)))
         return made if value is None else value
     _note_closing(made, opened)
     return made
@@ -359,11 +361,11 @@ def _note_closing(part: Any, opened: Opened) -> None:
     for name in ("aclose", "close"):
         close = getattr(part, name, None)
         if callable(close) and not isinstance(part, type):
-            opened.closers.append(partial(_called, close))
+            opened.closers.append(partial(_call, close))
             return
 
 
-async def _called(close: Callable[[], Any]) -> None:
+async def _call(close: Callable[[], Any]) -> None:
     done = close()
     if inspect.isawaitable(done):
         await done

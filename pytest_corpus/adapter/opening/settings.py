@@ -14,7 +14,7 @@ from pytest_corpus.redaction import printable
 from pytest_corpus.spec.transports import CONNECTION
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
-from pytest_corpus.text.values import meant
+from pytest_corpus.text.values import suggest
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
@@ -156,20 +156,20 @@ def table_in(folder: Path) -> dict[str, Any]:
         raise SettingError(f"{path}: tool.pytest-corpus must be a table")
     for key in found:
         if key not in CONNECTION:
-            hint = meant(key, CONNECTION, f"use {', '.join(CONNECTION)}")
+            hint = suggest(key, CONNECTION, f"use {', '.join(CONNECTION)}")
             raise SettingError(f"{TABLE} has no key {printable(key)!r}; {hint}")
     return found
 
 
-def of_folder(folder: Path, headers: Sequence[str] = ()) -> Settings:
+def folder_settings(folder: Path, headers: Sequence[str] = ()) -> Settings:
     """The settings that a pytest run in a folder would have, with more headers. Raises SettingError."""
-    place, ini = found_from(folder)
+    place, ini = find_settings(folder)
     table = table_in(place)
     held = Settings(folder, ini, table)
     return Settings(folder, {**ini, "header": [*held.headers, *headers]}, table) if headers else held
 
 
-def found_from(folder: Path) -> tuple[Path, dict[str, Any]]:
+def find_settings(folder: Path) -> tuple[Path, dict[str, Any]]:
     """The folder of the ini file that pytest would read, and its settings of the connection.
 
     As in pytest, it is the first ini file in the folder or above; without any, the nearest pyproject.toml.
@@ -184,7 +184,7 @@ def found_from(folder: Path) -> tuple[Path, dict[str, Any]]:
                 project = project or place
             section = _section(path)
             if section is not None:
-                return place, dict(_of_connection(section))
+                return place, dict(_connection_settings(section))
     return project or folder, {}
 
 
@@ -208,7 +208,7 @@ def _section(path: Path) -> Mapping[str, Any] | None:
     return {}
 
 
-def _of_connection(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _connection_settings(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, (kind, _) in CONNECTION.items():
         value = section.get(setting(key))
         if value and kind == "linelist":

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, CallFailed, request_bytes, unauthorized
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, CallFailed, request_bytes, unauthorized_failure
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
@@ -25,7 +25,7 @@ _NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+(?<!-bin)")
 _VALUE = re.compile(r"[\x20-\x7e]*")
 
 
-def no_metadata(headers: Mapping[str, str]) -> list[str]:
+def invalid_metadata(headers: Mapping[str, str]) -> list[str]:
     """The headers whose name or value gRPC cannot transmit as metadata."""
     return [name for name, value in headers.items() if not (_NAME.fullmatch(name.lower()) and _VALUE.fullmatch(value))]
 
@@ -91,7 +91,7 @@ class Grpc(RawTransport):
             return found
         status = error.code().name
         if status in UNAUTHORIZED:
-            raise unauthorized(status) from None
+            raise unauthorized_failure(status) from None
         raise CallFailed(CallFault("raised", f"the status is {status}, without an envelope")) from None
 
     async def aclose(self) -> None:
@@ -116,7 +116,7 @@ def _read(message: bytes) -> bytes:
 async def connect(remote: Remote) -> None:
     """Open a channel to the adapter at an address."""
     await remote.reach()
-    if unsuited := no_metadata(remote.connection.headers):
+    if unsuited := invalid_metadata(remote.connection.headers):
         raise remote.unreachable(
             f"gRPC cannot carry the header {unsuited[0]}",
             "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",

@@ -11,10 +11,10 @@ import aiohttp
 from pytest_corpus.adapter.exchange import op_of
 from pytest_corpus.adapter.transports.protocol import (
     MAX_ANSWER_BYTES,
-    connection_failed,
+    connection_failure,
     request_bytes,
-    too_long,
-    unauthorized,
+    too_long_failure,
+    unauthorized_failure,
 )
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.errors import TAXONOMY
@@ -64,10 +64,10 @@ class Http(RawTransport):
             async with await self.post(request_bytes(envelope), JSON) as response:
                 body = await read_body(response)
                 if response.status in UNAUTHORIZED and not is_envelope(body):
-                    raise unauthorized(str(response.status))
+                    raise unauthorized_failure(str(response.status))
                 return body
         except _FAILURES as error:
-            raise connection_failed(error) from None
+            raise connection_failure(error) from None
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
         body, op, response = request_bytes(envelope), op_of(envelope), None
@@ -86,7 +86,7 @@ class Http(RawTransport):
                 async for frame in frames:
                     yield frame
         except _FAILURES as error:
-            raise connection_failed(error) from None
+            raise connection_failure(error) from None
         finally:
             # The adapter knows by the closed connection that a stream is not read to its end.
             if response is not None:
@@ -144,7 +144,7 @@ class Http(RawTransport):
             finally:
                 response.close()
         except _FAILURES as error:
-            answer.fault = connection_failed(error).fault
+            answer.fault = connection_failure(error).fault
 
     async def aclose(self) -> None:
         await self._session.close()
@@ -162,7 +162,7 @@ async def read_body(response: aiohttp.ClientResponse) -> bytes:
         size += len(part)
         if size > MAX_ANSWER_BYTES:
             response.close()
-            raise too_long()
+            raise too_long_failure()
         parts.append(part)
     return b"".join(parts)
 
@@ -176,20 +176,20 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
     made = SseReader if (kind if kind in (NDJSON, SSE) else asked) == SSE else NdjsonReader
     reader: Reader = made(MAX_ANSWER_BYTES)
     async for part in response.content.iter_any():
-        for frame in _whole(reader, reader.feed(part)):
+        for frame in _complete_frames(reader, reader.feed(part)):
             yield frame
         if reader.is_over_limit:
             response.close()
-            raise too_long()
-    for frame in () if reader.rest_is_lost else _whole(reader, reader.rest()):  # R87
+            raise too_long_failure()
+    for frame in () if reader.rest_is_lost else _complete_frames(reader, reader.rest()):  # R87
         yield frame
 
 
-def _whole(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
+def _complete_frames(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
     """The frames in payloads: every event, or every line that is not blank, without its line end."""
     for payload in payloads:
         if payload is None:
-            raise too_long()
+            raise too_long_failure()
         frame = payload.removesuffix(b"\r")
         if frame or isinstance(reader, SseReader):
             yield frame

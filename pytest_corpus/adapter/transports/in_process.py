@@ -30,20 +30,20 @@ class InProcess:
 
     async def send(self, envelope: Any) -> bytes:
         """The result of `handle`, awaited if it is awaitable."""
-        envelope, task = copied(envelope), asyncio.current_task()
+        envelope, task = copy_value(envelope), asyncio.current_task()
         try:
             answer = self._handler.handle(envelope)
             if inspect.isawaitable(answer):
                 answer = await answer
         except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
-            fault = _raised(error, task)
+            fault = _fault_of(error, task)
         else:
-            return _written(answer)
+            return _encode(answer)
         raise CallFailed(fault)
 
     def stream(self, envelope: Any) -> HandlerFrames:
         """The result of `handle_stream`, awaited if it is awaitable, for iteration."""
-        return HandlerFrames(self._handler, copied(envelope))
+        return HandlerFrames(self._handler, copy_value(envelope))
 
     async def aclose(self) -> None:
         """Do nothing: the handler is closed with the other results of its factory."""
@@ -78,12 +78,12 @@ class HandlerFrames:
         except StopAsyncIteration as error:
             if self._iterator is not None:
                 raise
-            fault = _raised(error, task)
+            fault = _fault_of(error, task)
         except BaseException as error:  # noqa: BLE001 - whatever escapes an adapter is a finding, never our end
-            fault = _raised(error, task)
+            fault = _fault_of(error, task)
         if fault is not None:
             raise CallFailed(fault)
-        return _written(frame)
+        return _encode(frame)
 
     async def aclose(self) -> None:
         """Close the stream if the handler offers that. RULINGS R22 makes it optional and allows any exception."""
@@ -106,7 +106,7 @@ def _has_stream(handler: Any) -> bool:
         return True
 
 
-def _written(answer: Any) -> bytes:
+def _encode(answer: Any) -> bytes:
     if is_longer_than(MAX_STREAM_BYTES, answer):
         raise CallFailed(CallFault("cut_off", TOO_LARGE))
     try:
@@ -116,20 +116,20 @@ def _written(answer: Any) -> bytes:
     raise CallFailed(fault)
 
 
-def _raised(error: BaseException, task: object) -> CallFault:
+def _fault_of(error: BaseException, task: object) -> CallFault:
     """The fault of an exception. If the exception stops this call, raise it again."""
     if is_collected(task) or is_cancelled(error):
         raise error
     return CallFault("raised", type_name(error), escaped_exception(error))
 
 
-def copied(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """A deep copy, with a fast path for JSON types."""
     kind = type(value)
     if kind is dict:
-        return {key: copied(item) for key, item in value.items()}
+        return {key: copy_value(item) for key, item in value.items()}
     if kind is list:
-        return [copied(item) for item in value]
+        return [copy_value(item) for item in value]
     return value if kind in _ATOMS else copy.deepcopy(value)
 
 

@@ -94,7 +94,7 @@ class CallFailed(Exception):
         return self.fault.text
 
 
-def too_long() -> CallFailed:
+def too_long_failure() -> CallFailed:
     """The failure of a call whose answer is too long to be read."""
     return CallFailed(CallFault("cut_off", TOO_LONG))
 
@@ -103,12 +103,12 @@ CREDENTIALS = "set credentials in corpus_header: NAME:VALUE"
 """The remedy for a server that answers only those whom it knows."""
 
 
-def unauthorized(status: str) -> CallFailed:
+def unauthorized_failure(status: str) -> CallFailed:
     """The failure of a call that a server refuses because of its credentials, without an envelope."""
     return CallFailed(CallFault("raised", f"the status is {status}, without an envelope", wants_credentials=True))
 
 
-def connection_failed(error: Exception) -> CallFailed:
+def connection_failure(error: Exception) -> CallFailed:
     """The failure of a call whose connection ended with an error."""
     return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))
 

@@ -8,7 +8,13 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, SideChannel, Transport, request_bytes, too_long
+from pytest_corpus.adapter.transports.protocol import (
+    MAX_ANSWER_BYTES,
+    SideChannel,
+    Transport,
+    request_bytes,
+    too_long_failure,
+)
 from pytest_corpus.spec.transports import JSON
 
 LISTEN_S = 0.1
@@ -117,7 +123,7 @@ class RawAnswer:
         self.pieces.append(Piece(data, self.elapsed_s, binary))
         if self.size > MAX_ANSWER_BYTES:
             self.pieces.clear()
-            self.fault = too_long().fault
+            self.fault = too_long_failure().fault
 
     def goes_on_after(self, data: bytes, request: RawRequest) -> bool:
         """Add a piece; return True if the client reads on: it does not leave, and the answer is not too long."""

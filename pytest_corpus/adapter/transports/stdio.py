@@ -12,9 +12,9 @@ from typing import Any
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.transports.multiplexer import CallMultiplexer
 from pytest_corpus.adapter.transports.program import Intake, Program
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, MAX_LINE, too_long
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, MAX_LINE, too_long_failure
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
-from pytest_corpus.redaction import redacted
+from pytest_corpus.redaction import redact
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE, PROXY_VARIABLE
 
 HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
@@ -32,7 +32,7 @@ class Stdio(RawTransport):
 
     async def start(self) -> None:
         """Start the program. Raises OSError if it cannot be started."""
-        answers = Intake(self.calls.take, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long().fault))
+        answers = Intake(self.calls.take, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long_failure().fault))
         program = Program(answers, Intake(self._note, MAX_LINE, self._note), self._end)
         provider = f"{self._hooks.url}/{PROVIDER_PATH}"
         given = {HOOKS_VARIABLE: self._hooks.url, PROVIDER_VARIABLE: provider}
@@ -89,7 +89,7 @@ async def connect(remote: Remote) -> None:
     if has_failed and program.ended is not None:
         await program.aclose()
         last = next((line for line in reversed(side_channel.latest) if line.strip()), "")
-        said = f", and says: {redacted(last.strip())}" if last else ""
+        said = f", and says: {redact(last.strip())}" if last else ""
         raise remote.unreachable(f"the program ends at once, with exit code {program.ended}{said}")
     side_channel.take()
 

@@ -10,7 +10,12 @@ import aiohttp
 
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.transports.multiplexer import GOODBYES, CallMultiplexer, ClosedWhileIdle
-from pytest_corpus.adapter.transports.protocol import CREDENTIALS, MAX_ANSWER_BYTES, connection_failed, too_long
+from pytest_corpus.adapter.transports.protocol import (
+    CREDENTIALS,
+    MAX_ANSWER_BYTES,
+    connection_failure,
+    too_long_failure,
+)
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.transports import HOOKS_HEADER
 
@@ -65,11 +70,11 @@ class WebSocket(RawTransport):
                 elif message.type is aiohttp.WSMsgType.BINARY:
                     calls.take_binary(message.data)
         except Exception as error:  # noqa: BLE001 - whatever the connection ends in, the calls on it have no answer
-            calls.end(connection_failed(error).fault)
+            calls.end(connection_failure(error).fault)
             return
         code = socket.close_code
         if code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG and socket.exception() is not None:  # we closed it, not they
-            calls.end(too_long().fault)
+            calls.end(too_long_failure().fault)
         else:
             said = f"the connection was closed with code {code}"
             calls.end(CallFault("raised", said), is_goodbye=code in GOODBYES)
@@ -78,7 +83,7 @@ class WebSocket(RawTransport):
         try:
             return await self.connect()
         except (aiohttp.ClientError, OSError) as error:
-            raise connection_failed(error) from None
+            raise connection_failure(error) from None
 
     async def send(self, envelope: Any) -> bytes:
         while True:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_corpus.authoring.goldens.invariants import broken
-from pytest_corpus.authoring.tree import Finding, drift, files_below, parsed, read_bytes, root_of
+from pytest_corpus.authoring.goldens.invariants import broken_rules
+from pytest_corpus.authoring.tree import Finding, drift, files_below, parse_document, read_bytes, root_of
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
 from pytest_corpus.validation.schema.exceptions import SchemaFileError
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
@@ -55,11 +55,11 @@ def check(
         findings = {file: found for file, found in findings.items() if file in names}
     for golden in wanted:
         if golden.file not in findings:
-            findings[golden.file] = _held(golden, folder / golden.file, schemas)
+            findings[golden.file] = _check_row(golden, folder / golden.file, schemas)
     return [finding for file in sorted(findings) for finding in findings[file]]
 
 
-def _held(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Finding]:
+def _check_row(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Finding]:
     try:
         return check_file(golden, path, schemas=schemas)
     except SchemaFileError as fault:
@@ -79,7 +79,7 @@ def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = 
     held = schemas or registry()
     if golden.is_stream:
         return _check_stream(golden, data, held)
-    document, fault = parsed(data)
+    document, fault = parse_document(data)
     if fault:
         return [Finding(golden.file, "json", fault)]
     return _check_document(golden, document, list(golden.checks()), held)
@@ -98,7 +98,7 @@ def _check_document(
         return list(found.values())
     if golden.op and isinstance(document, dict) and document.get("op", golden.op) != golden.op:
         return [Finding(golden.file, "operation", f"must be {golden.op}, for which the file is named", f"{line}op")]
-    rules = broken(document, golden.component, golden.schema.rpartition(".")[2])
+    rules = broken_rules(document, golden.component, golden.schema.rpartition(".")[2])
     return [Finding(golden.file, rule, message, f"{line}{path}") for rule, path, message in rules]
 
 
@@ -115,7 +115,7 @@ def _check_stream(golden: Golden, data: bytes, schemas: SchemaRegistry) -> list[
     wanted = "error" if golden.last_line else "success"
     if report.terminal != wanted:
         return [Finding(golden.file, "stream", f"must end with {wanted}, and ends with {report.terminal}")]
-    *before, last = [parsed(line)[0] for line in data.splitlines() if line.strip()]
+    *before, last = [parse_document(line)[0] for line in data.splitlines() if line.strip()]
     found = [
         _check_document(golden, frame, list(golden.checks()), schemas, f"frame {number}.")
         for number, frame in enumerate(before, 1)

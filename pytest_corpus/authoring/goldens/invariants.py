@@ -11,7 +11,7 @@ from typing import Any, Final
 from pytest_corpus.spec.errors import TAXONOMY, code_of
 from pytest_corpus.spec.operations import protocol_of
 from pytest_corpus.spec.words import OBJECTS
-from pytest_corpus.text.problems import dotted
+from pytest_corpus.text.problems import path_text
 
 Node = dict[str, Any]
 
@@ -54,19 +54,19 @@ def objects(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[o
             yield from objects(item, (*path, index))
 
 
-def broken(document: Any, component: str, kind: str = "") -> Iterator[tuple[str, str, str]]:
+def broken_rules(document: Any, component: str, kind: str = "") -> Iterator[tuple[str, str, str]]:
     """Yield the rules that a document violates: name, path and fault. `kind` may be one of `OBJECTS`."""
     for path, text in _strings(document):
         if len(text.encode(errors="replace")) > MAX_STRING_BYTES:
-            yield "string-size", dotted(path), f"is a string of more than {MAX_STRING_BYTES} bytes"
+            yield "string-size", path_text(path), f"is a string of more than {MAX_STRING_BYTES} bytes"
     for path, node in objects(document) if kind not in OBJECTS else ():
         for derivation in DERIVATIONS:
             for key, value in derivation.derive(node, component):
                 if key in node and node[key] != value:
-                    yield derivation.name, dotted((*path, key)), f"must be {value!r}: {derivation.text}"
+                    yield derivation.name, path_text((*path, key)), f"must be {value!r}: {derivation.text}"
         for condition in CONDITIONS:
             for key, message in condition.broken(node, component):
-                yield condition.name, dotted((*path, key)), message
+                yield condition.name, path_text((*path, key)), message
 
 
 def settle(document: Any, component: str) -> Any:

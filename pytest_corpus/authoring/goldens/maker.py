@@ -15,7 +15,7 @@ from zlib import crc32
 from pytest_corpus.authoring.folding import Folded, Folder, Schema, variants
 from pytest_corpus.authoring.goldens.checks import MAX_BYTES, MAX_SHOWN, check_text, root_folder
 from pytest_corpus.authoring.goldens.invariants import settle
-from pytest_corpus.authoring.tree import parsed, read_bytes
+from pytest_corpus.authoring.tree import parse_document, read_bytes
 from pytest_corpus.spec.goldens import (
     BRANCHES,
     BY_FILE,
@@ -214,10 +214,10 @@ def written(documents: list[Any], *, stream: bool) -> str:
     if stream:
         return "".join(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n" for document in documents)
     text = json.dumps(documents[0], indent=2, ensure_ascii=False, allow_nan=False)
-    return re.sub(r"\[\n\s+[^\[\]{}\"]*?\n\s*\]", _in_one_line, text) + "\n"
+    return re.sub(r"\[\n\s+[^\[\]{}\"]*?\n\s*\]", _join_lines, text) + "\n"
 
 
-def _in_one_line(found: re.Match[str]) -> str:
+def _join_lines(found: re.Match[str]) -> str:
     line = re.sub(r"\s*\n\s*", " ", found.group()).replace("[ ", "[").replace(" ]", "]")
     return line if len(line) <= _FLAT else found.group()
 
@@ -327,11 +327,11 @@ def diff(
 
 def _change(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegistry) -> Change | None:
     data, _, fault = read_bytes(folder / golden.file, MAX_BYTES)
-    documents = [] if fault else [parsed(part) for part in (data.splitlines() if golden.is_stream else [data])]
+    documents = [] if fault else [parse_document(part) for part in (data.splitlines() if golden.is_stream else [data])]
     if not documents or any(wrong for _, wrong in documents):
         return None
     frames = [document for document, _ in documents]
-    earlier, later = _met(golden, frames, now), _met(golden, frames, then)
+    earlier, later = _valid_under(golden, frames, now), _valid_under(golden, frames, then)
     stops = tuple(pair for pair in earlier if pair not in later)
     problems = [
         f"{problem.one_line} under {name} (edition {edition})"
@@ -344,7 +344,7 @@ def _change(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegis
     return Change(golden.file, stops, starts, tuple(dict.fromkeys(problems)), patch)
 
 
-def _met(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> list[tuple[str, str]]:
+def _valid_under(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> list[tuple[str, str]]:
     """Every (schema, edition) of a golden that all lines satisfy; the last line may have a different schema."""
     *before, last = frames
     pairs = [(name, edition) for name in (golden.schema, *golden.also) for edition in BY_NAME[name].editions]

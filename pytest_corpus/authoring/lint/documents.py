@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pytest_corpus.authoring.tree import Finding, Place, Tree
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, PRINTED_NAMES
-from pytest_corpus.text.values import escaped
+from pytest_corpus.text.values import escape_key
 
 _OLD_KEYWORDS: Final = {
     "additionalItems": "items and prefixItems",
@@ -69,7 +69,7 @@ def metaschema(tree: Tree) -> Iterator[Finding]:
             continue
         error = best_match(validator.iter_errors(document))
         if error is not None:
-            path = "".join(f"/{escaped(str(part))}" for part in error.absolute_path)
+            path = "".join(f"/{escape_key(str(part))}" for part in error.absolute_path)
             message = " ".join(error.message.split())
             said = message if len(message) <= 200 else f"breaks {error.validator} of the metaschema"
             yield Finding(file, "metaschema", said, path)
@@ -95,7 +95,7 @@ def keywords(tree: Tree) -> Iterator[Finding]:
             near = () if key.startswith("x-") else get_close_matches(key, deciding, n=1, cutoff=0.8)
             if hint := _OLD_KEYWORDS.get(key) or next(iter(near), None):
                 message = f"is not a keyword of draft 2020-12, so validators pass over it: did you mean {hint}?"
-                yield Finding(one.file, "keyword", message, f"{one.pointer}/{escaped(key)}")
+                yield Finding(one.file, "keyword", message, f"{one.pointer}/{escape_key(key)}")
 
 
 def _patterns(one: Place) -> Iterator[tuple[str, str]]:
@@ -103,7 +103,7 @@ def _patterns(one: Place) -> Iterator[tuple[str, str]]:
         yield f"{one.pointer}/pattern", one.schema["pattern"]
     named = one.schema.get("patternProperties")
     for pattern in named if isinstance(named, dict) else ():
-        yield f"{one.pointer}/patternProperties/{escaped(pattern)}", pattern
+        yield f"{one.pointer}/patternProperties/{escape_key(pattern)}", pattern
 
 
 def patterns(tree: Tree) -> Iterator[Finding]:
@@ -175,5 +175,5 @@ def naming(tree: Tree) -> Iterator[Finding]:
             named = one.schema.get(keyword)
             for name in named if isinstance(named, dict) else ():
                 if not re.fullmatch(form, name) and name not in PRINTED_NAMES:
-                    pointer = f"{one.pointer}/{keyword}/{escaped(name)}"
+                    pointer = f"{one.pointer}/{keyword}/{escape_key(name)}"
                     yield Finding(one.file, "naming", f"must be named in {name_of}", pointer)

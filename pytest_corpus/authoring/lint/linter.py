@@ -13,7 +13,7 @@ from pytest_corpus.authoring.tree import Finding, Tree, drift, root_of
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMAS, SchemaFile
-from pytest_corpus.text.values import escaped
+from pytest_corpus.text.values import escape_key
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry
 
 
@@ -69,29 +69,29 @@ def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
                 ways += [[*way, end] for end in edges.get(way[-1], ())]
 
 
-def dangling(tree: Tree) -> Iterator[Finding]:
+def dangling_definitions(tree: Tree) -> Iterator[Finding]:
     """Definitions that are not used, or only by unused definitions."""
     if not tree.complete:
         return
     defined = {
-        (one.file, f"{one.pointer}/$defs/{escaped(name)}")
+        (one.file, f"{one.pointer}/$defs/{escape_key(name)}")
         for one in tree.places
         if isinstance(one.schema.get("$defs"), dict)
         for name in one.schema["$defs"]
     }
     used: set[tuple[str, str]] = set()
-    waiting = [one for one in tree.references if not _around(one.file, one.pointer, defined)]
+    waiting = [one for one in tree.references if not _surrounding_definitions(one.file, one.pointer, defined)]
     rest = [one for one in tree.references if one not in waiting]
     while waiting:
         for one in waiting:
-            used |= _around(one.target or "", one.target_pointer, defined)
-        waiting = [one for one in rest if _around(one.file, one.pointer, defined) <= used]
+            used |= _surrounding_definitions(one.target or "", one.target_pointer, defined)
+        waiting = [one for one in rest if _surrounding_definitions(one.file, one.pointer, defined) <= used]
         rest = [one for one in rest if one not in waiting]
     for file, pointer in sorted(defined - used):
         yield Finding(file, "dangling", "is used nowhere: refer to it, or remove it", pointer)
 
 
-def _around(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple[str, str]]:
+def _surrounding_definitions(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple[str, str]]:
     parts = pointer.split("/")
     return {(file, "/".join(parts[:end])) for end in range(len(parts) + 1)} & defined
 
@@ -100,7 +100,7 @@ def reachable(tree: Tree) -> Iterator[Finding]:
     """Files that no operation and no golden needs, directly or through references."""
     if not tree.complete:
         return
-    asked = {BY_NAME[name].file(edition) for name, edition in _asked()}
+    asked = {BY_NAME[name].file(edition) for name, edition in _needed_schemas()}
     protocol = {file for schema in SCHEMAS for file in schema.files}
     asked |= tree.documents.keys() - protocol  # files of one's own need no operation of the protocol
     edges = _edges((one.file, one.target) for one in tree.references if one.target)
@@ -114,7 +114,7 @@ def reachable(tree: Tree) -> Iterator[Finding]:
         yield Finding(file, "reachable", "belongs to no operation and no golden, and nothing that does refers to it")
 
 
-def _asked() -> Iterator[tuple[str, str]]:
+def _needed_schemas() -> Iterator[tuple[str, str]]:
     """Each schema, with its edition, that the tables name."""
     for operation in OPERATIONS:
         for name in (operation.request, operation.answer, operation.payload):
@@ -125,7 +125,7 @@ def _asked() -> Iterator[tuple[str, str]]:
         yield from golden.checks(last_line=True)
 
 
-def mixed(tree: Tree) -> Iterator[Finding]:
+def mixed_editions(tree: Tree) -> Iterator[Finding]:
     """References to a file of another edition than the editions of the referring file.
 
     A file is valid in its own edition and in later editions until a newer file replaces it. If a later edition replaces
@@ -158,7 +158,7 @@ def widens(tree: Tree) -> Iterator[Finding]:
     for schema in tree.schemas:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
             instances = list(variants(folder, {"$ref": BASE_URI + schema.file(elder)}))
-            unique |= dict.fromkeys(_narrowed(registry, schema, elder, newer, instances))
+            unique |= dict.fromkeys(_find_narrowing(registry, schema, elder, newer, instances))
     yield from unique
 
 
@@ -167,7 +167,7 @@ def _is_sound(tree: Tree) -> bool:
     return tree.complete and not any(True for rule in rules for _ in rule(tree))
 
 
-def _narrowed(
+def _find_narrowing(
     registry: SchemaRegistry, schema: SchemaFile, elder: str, newer: str, instances: list[Any]
 ) -> Iterator[Finding]:
     for instance in instances:
@@ -217,11 +217,11 @@ RULES: Final = {
         ("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.naming),
         ("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", resolves),
         ("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", cycles),
-        ("dangling", "every definition is used", "SCHEMA 8.1", dangling),
+        ("dangling", "every definition is used", "SCHEMA 8.1", dangling_definitions),
         ("reachable", "every schema is that of an operation or a golden, or part of one", "SCHEMA 2.2, 11.1; R42",
          reachable),
         ("edition", "a file refers to the files of each edition it stands for", "SCHEMA 10.1; R3, R57",
-         mixed),
+         mixed_editions),
         ("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", widens),
     )
 }  # fmt: skip

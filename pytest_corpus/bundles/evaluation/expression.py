@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_corpus.bundles.evaluation import values
 from pytest_corpus.bundles.evaluation.functions import call
-from pytest_corpus.bundles.evaluation.syntax import Comprehension, parsed, types_of
+from pytest_corpus.bundles.evaluation.syntax import Comprehension, parse_expression, types_of
 from pytest_corpus.bundles.evaluation.values import (
     SIZE_OF_A_STEP,
     Budget,
@@ -105,7 +105,7 @@ class Interpreter:
                 if isinstance(side, str | list | tuple | dict | set | range):
                     self._budget.spend(size_of(side) // SIZE_OF_A_STEP)
             if isinstance(how, ast.In | ast.NotIn) and isinstance(right, Iterator):
-                right = values.gathered(self._budget, right)
+                right = values.collect(self._budget, right)
             found = attempt(_COMPARE[type(how)], left, right)
             if not found:
                 break
@@ -183,7 +183,7 @@ class Interpreter:
             names[target.id] = item
             return
         assert isinstance(target, ast.Tuple | ast.List)
-        parts = values.gathered(self._budget, item)
+        parts = values.collect(self._budget, item)
         if len(parts) != len(target.elts):
             raise OperationError(f"ValueError: {len(parts)} values for {len(target.elts)} names")
         for each, part in zip(target.elts, parts, strict=True):
@@ -231,7 +231,7 @@ class Interpreter:
 
     def _formattedvalue(self, node: ast.FormattedValue, names: Names) -> str:
         spec = "" if node.format_spec is None else self.value(node.format_spec, names)
-        return values.formatted(self._budget, self.value(node.value, names), node.conversion, spec)
+        return values.format_value(self._budget, self.value(node.value, names), node.conversion, spec)
 
 
 MOST_PARTS = 8
@@ -269,7 +269,7 @@ class Expression:
     @cached_property
     def tree(self) -> ast.expr:
         """The syntax tree of the expression. Raises ExpressionError if it is not allowed."""
-        return parsed(self.source)
+        return parse_expression(self.source)
 
     def value(self, names: Mapping[str, Any]) -> Any:
         """The value of the expression. Raises OperationError or BudgetError."""

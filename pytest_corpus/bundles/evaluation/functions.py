@@ -15,9 +15,9 @@ from pytest_corpus.bundles.evaluation.values import (
     OperationError,
     attempt,
     binary,
-    found_in,
-    gathered,
+    collect,
     refusal,
+    search_pattern,
     size_of,
 )
 
@@ -39,13 +39,13 @@ def _int(_: Budget, value: Any = 0, /, base: Any = None) -> Any:
 
 def _set(budget: Budget, items: Any = (), /) -> Any:
     found: set[Any] = set()
-    for item in budget.each(gathered(budget, items)):
+    for item in budget.each(collect(budget, items)):
         attempt(found.add, item)
     return found
 
 
 def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
-    found = gathered(budget, items)
+    found = collect(budget, items)
     if all(isinstance(item, int | float) for item in (*found, start)):
         return attempt(sum, found, start)
     if isinstance(start, str):
@@ -57,7 +57,7 @@ def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
 
 def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
     def chosen(budget: Budget, /, *items: Any, key: Any = None, **more: Any) -> Any:
-        found = gathered(budget, items[0]) if len(items) == 1 else list(items)
+        found = collect(budget, items[0]) if len(items) == 1 else list(items)
         if items and "default" in more and not found:
             return more["default"]
         if more.keys() - {"default"} or not items:
@@ -68,7 +68,7 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _sorted(budget: Budget, items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
-    found = gathered(budget, items)
+    found = collect(budget, items)
     budget.spend(len(found) * max(1, len(found).bit_length()) // 16)
     return attempt(sorted, found, key=key, reverse=bool(reverse))
 
@@ -88,7 +88,7 @@ def _range(_: Budget, /, *ends: Any) -> Any:
 
 
 def _zip(budget: Budget, /, *many: Any, strict: Any = False) -> Any:
-    found = [gathered(budget, items) for items in many]
+    found = [collect(budget, items) for items in many]
     return iter(attempt(lambda: list(zip(*found, strict=bool(strict)))))
 
 
@@ -118,7 +118,7 @@ def _matches(budget: Budget, pattern: Any, text: Any, /) -> bool:
     if not isinstance(pattern, str) or not isinstance(text, str):
         raise OperationError("matches(pattern, text) takes two texts")
     budget.spend(1 + len(text) // SIZE_OF_A_STEP)
-    return found_in(pattern, text)
+    return search_pattern(pattern, text)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -127,12 +127,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "int": _int,
     "float": lambda _, value=0.0, /: attempt(float, value),
     "bool": lambda _, value=False, /: bool(value),
-    "list": lambda budget, items=(), /: gathered(budget, items),
+    "list": lambda budget, items=(), /: collect(budget, items),
     "dict": lambda budget, items=(), /, **named: attempt(
-        dict, items if isinstance(items, dict) else gathered(budget, items), **named
+        dict, items if isinstance(items, dict) else collect(budget, items), **named
     ),
     "set": _set,
-    "tuple": lambda budget, items=(), /: tuple(gathered(budget, items)),
+    "tuple": lambda budget, items=(), /: tuple(collect(budget, items)),
     "all": lambda budget, items, /: all(budget.each(attempt(iter, items))),
     "any": lambda budget, items, /: any(budget.each(attempt(iter, items))),
     "sum": _sum,
@@ -142,9 +142,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": lambda _, value, /: attempt(abs, value),
     "round": _round,
     "range": _range,
-    "enumerate": lambda budget, items, /, start=0: iter(attempt(enumerate, gathered(budget, items), start)),
+    "enumerate": lambda budget, items, /, start=0: iter(attempt(enumerate, collect(budget, items), start)),
     "zip": _zip,
-    "reversed": lambda budget, items, /: iter(gathered(budget, attempt(reversed, items))),
+    "reversed": lambda budget, items, /: iter(collect(budget, attempt(reversed, items))),
     "map": _map,
     "filter": _filter,
     "next": _next,

@@ -71,14 +71,14 @@ class Compiled:
         """Render the template within a new budget."""
         token = _BUDGET.set(Budget())
         try:
-            return _together(self._template.generate(dict(variables)))
+            return _join(self._template.generate(dict(variables)))
         finally:
             _BUDGET.reset(token)
 
 
 def environment(source: str) -> Compiled:
     """Compile a template. Raises jinja2.TemplateSyntaxError if it is not valid or not allowed."""
-    sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_written)
+    sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_to_text)
     tree = sandbox.parse(source, filename="<template>")
     for node in tree.find_all(nodes.Node):
         _refuse(node)
@@ -106,18 +106,18 @@ class _Counted(NodeTransformer):  # type: ignore[misc]
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja's own name
         self.generic_visit(node)
-        node.iter = _through("corpus_each", node.iter)
+        node.iter = _wrap_in_call("corpus_each", node.iter)
         return node
 
     def visit_TemplateData(self, node: nodes.TemplateData) -> nodes.Node:  # noqa: N802
-        return _through("corpus_text", nodes.Const(node.data, lineno=node.lineno))
+        return _wrap_in_call("corpus_text", nodes.Const(node.data, lineno=node.lineno))
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
         self.generic_visit(node)
-        return _through("corpus_joined", nodes.List(node.nodes, lineno=node.lineno))
+        return _wrap_in_call("corpus_joined", nodes.List(node.nodes, lineno=node.lineno))
 
 
-def _through(name: str, node: Any) -> nodes.Filter:
+def _wrap_in_call(name: str, node: Any) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
@@ -129,21 +129,21 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         own: dict[str, Any] = dict(DEFAULT_FILTERS)
-        self.filters = {name: _counted(name, own[name]) for name in FILTERS if name in own}
+        self.filters = {name: _count_filter(name, own[name]) for name in FILTERS if name in own}
         self.filters["attr"] = pass_context(lambda context, value, name: context.environment.getattr(value, str(name)))
         self.filters["tojson"] = pass_context(_tojson)
         self.filters |= {
             "corpus_each": pass_context(lambda _context, items: budget().each(iter(items))),
             "corpus_text": pass_context(_text),
-            "corpus_joined": pass_context(lambda _context, items: _together(map(_written, items))),
+            "corpus_joined": pass_context(lambda _context, items: _join(map(_to_text, items))),
         }
-        self.tests = {name: _counted_test(name, DEFAULT_TESTS[name]) for name in TESTS}
+        self.tests = {name: _count_test(name, DEFAULT_TESTS[name]) for name in TESTS}
         self.globals = {"range": _range, "namespace": Namespace}
 
     def call_binop(self, _context: Any, symbol: str, left: Any, right: Any) -> Any:
         if symbol == "%" and isinstance(left, str):
             raise SecurityError("'%' on text is not offered")
-        return values.binary(budget(), _ARITHMETIC[symbol], _plain(left), _plain(right))
+        return values.binary(budget(), _ARITHMETIC[symbol], _unwrap(left), _unwrap(right))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if isinstance(obj, str | list | tuple | dict | set):
@@ -189,14 +189,14 @@ class _Method:
         self._owner, self._name = owner, name
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return values.method(budget(), self._owner, self._name, [_plain(each) for each in args], keywords)
+        return values.method(budget(), self._owner, self._name, [_unwrap(each) for each in args], keywords)
 
 
 def _is_of_a_loop(found: Any) -> bool:
     return type(getattr(found, "__self__", None)).__name__ == "LoopContext" and found.__name__ in ("cycle", "changed")
 
 
-def _plain(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     """The plain value behind Jinja's wrappers, such as Markup."""
     return str(value) if isinstance(value, str) and type(value) is not str else value
 
@@ -212,7 +212,7 @@ def _text(_context: Any, text: str) -> str:
     return text
 
 
-def _together(parts: Iterable[str]) -> str:
+def _join(parts: Iterable[str]) -> str:
     """Join the parts into one text; refuse it before it becomes too large."""
     size, found = 0, []
     for part in parts:
@@ -222,7 +222,7 @@ def _together(parts: Iterable[str]) -> str:
     return "".join(found)
 
 
-def _written(value: Any) -> str:
+def _to_text(value: Any) -> str:
     """Convert a value to text, if it is small enough."""
     if isinstance(value, StrictUndefined):
         return str(value)  # raises and names it
@@ -253,7 +253,7 @@ _SHOWN: tuple[type, ...] = (str, int, float, list, tuple, dict, set, range, type
 """The values that a prompt may hold."""
 
 
-def _counted(name: str, function: Any) -> Any:
+def _count_filter(name: str, function: Any) -> Any:
     kind = getattr(function, "jinja_pass_arg", None)
     how = kind.name if kind is not None else ""
 
@@ -263,7 +263,7 @@ def _counted(name: str, function: Any) -> Any:
             if name not in ("default", "d"):
                 str(value)  # raises and names it
         elif hasattr(value, "__next__"):
-            value = values.gathered(budget(), value)
+            value = values.collect(budget(), value)
         else:
             budget().reserve(size_of(value))
         for each in (*args, *keywords.values()):
@@ -272,13 +272,13 @@ def _counted(name: str, function: Any) -> Any:
         first = {"context": (context,), "eval_context": (context.eval_ctx,), "environment": (context.environment,)}
         result = function(*first.get(how, ()), value, *args, **keywords)
         if hasattr(result, "__next__"):
-            result = values.gathered(budget(), result)
-        return result if isinstance(result, StrictUndefined) else budget().keep(_plain(result))
+            result = values.collect(budget(), result)
+        return result if isinstance(result, StrictUndefined) else budget().keep(_unwrap(result))
 
     return counted
 
 
-def _counted_test(name: str, function: Any) -> Any:
+def _count_test(name: str, function: Any) -> Any:
 
     def counted(value: Any, *args: Any) -> bool:
         for each in (value, *args):

@@ -44,7 +44,7 @@ class ExpressionError(Exception):
     """An expression that is not allowed. The message completes a sentence."""
 
 
-def parsed(source: str) -> ast.expr:
+def parse_expression(source: str) -> ast.expr:
     """Parse an expression. Raises ExpressionError if it contains something that is not allowed."""
     if len(source.encode("utf-8", "surrogatepass")) > LONGEST:
         raise ExpressionError(f"is longer than {LONGEST:,} bytes")

@@ -129,7 +129,7 @@ def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords
     if name not in METHODS.get(type(value), ()):
         raise OperationError(f"a value of type {type(value).__name__} has no method {name!r} here")
     if name == "join" and len(arguments) == 1:
-        arguments = [gathered(budget, arguments[0])]
+        arguments = [collect(budget, arguments[0])]
     budget.spend(1 + (len(value) + sum(map(size_of, arguments))) // SIZE_OF_A_STEP)
     _foresee(budget, value, name, arguments)
     return budget.keep(attempt(getattr(value, name), *arguments, **keywords))
@@ -213,7 +213,7 @@ def _foresee_percent(budget: Budget, text: str, given: Any) -> None:
     budget.reserve(len(text) + widths + text.count("%") * largest)
 
 
-def formatted(budget: Budget, value: Any, conversion: int, spec: str) -> str:
+def format_value(budget: Budget, value: Any, conversion: int, spec: str) -> str:
     """Format a value as an f-string does. Raises OperationError or BudgetError."""
     if hasattr(value, "__next__"):
         raise OperationError("an iterator cannot be written as text; use list()")
@@ -236,7 +236,7 @@ def _foresee_power(left: Any, right: Any) -> None:
         raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
 
 
-def gathered(budget: Budget, items: Any) -> list[Any]:
+def collect(budget: Budget, items: Any) -> list[Any]:
     """Collect the items of an iterable in a list. Raises OperationError or BudgetError."""
     if isinstance(items, range | str | list | tuple | dict | set) and len(items) > MOST_PIECES:
         raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
@@ -247,20 +247,20 @@ def gathered(budget: Budget, items: Any) -> list[Any]:
     return found
 
 
-def found_in(pattern: str, text: str) -> bool:
+def search_pattern(pattern: str, text: str) -> bool:
     """`re.search` with a time limit. Raises OperationError if the pattern is not valid, BudgetError if it is slow."""
     import regex
 
     check_pattern(pattern)
     try:
-        return regex.search(_as_re_reads_it(pattern), text, timeout=REGEX_SECONDS) is not None
+        return regex.search(_to_regex_syntax(pattern), text, timeout=REGEX_SECONDS) is not None
     except TimeoutError:
         raise BudgetError(f"searches for longer than {REGEX_SECONDS:g} s") from None
     except (regex.error, RecursionError, MemoryError, OverflowError) as error:
         raise OperationError(f"the pattern is not a valid regular expression: {refusal(error)}") from None
 
 
-def _as_re_reads_it(pattern: str) -> str:
+def _to_regex_syntax(pattern: str) -> str:
     """Translate a pattern of `re` for `regex`, which reads some plain braces as fuzzy matching: ``(cat){e<=1}``."""
     return _BRACE.sub(lambda found: "\\{" if found[0] == "{" else found[0], pattern)
 

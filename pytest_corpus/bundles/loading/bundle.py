@@ -12,7 +12,7 @@ from pytest_corpus.bundles.evaluation.expression import Expression
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
 from pytest_corpus.bundles.evaluation.template import Template
 from pytest_corpus.bundles.evaluation.values import OperationError, check_pattern
-from pytest_corpus.bundles.loading.files import shown, text_of
+from pytest_corpus.bundles.loading.files import display_path, read_text
 from pytest_corpus.bundles.loading.output_schema import OutputSchema
 from pytest_corpus.bundles.matching import MATCHES, TEXT_MATCHES, kind
 from pytest_corpus.bundles.metrics import Threshold
@@ -217,9 +217,9 @@ LONGEST_ID = 200
 _NO_METADATA: dict[str, Any] = {}
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, Any, str]]:
+def read_lines(path: Path) -> Iterator[tuple[int, Any, str]]:
     """Yield number, value and flaw (usually None) of each line that is not blank. Only line feeds end lines."""
-    for number, line in enumerate(text_of(path).split("\n"), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
             value, flaw = read(line.strip(" \t\r").encode("utf-8"))
             yield number, value, str(flaw or "")
@@ -227,8 +227,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, Any, str]]:
 
 def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
     """Read the cases of a dataset. Raises BundleError if it has no case or a line is not a valid case."""
-    reader = _Reader(shown(path), contract)
-    for number, value, flaw in lines_of(path):
+    reader = _Reader(display_path(path), contract)
+    for number, value, flaw in read_lines(path):
         reader.take(number, value, flaw)
     if not reader.cases and not reader.problems:
         reader.problems.append(Problem(reader.file, "has no cases; write one JSON object per line"))
@@ -237,7 +237,7 @@ def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
     return tuple(reader.cases)
 
 
-def unnamed(value: Any) -> str:
+def default_id(value: Any) -> str:
     """The id of a case that has none: a hash of its input as canonical JSON, so each process computes the same."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"case-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
@@ -280,7 +280,7 @@ class _Reader:
                 raise ValueError(f"'{key}' is {kind(value[key])}, and must be {kind(wanted())}")
         match = self._match(value)
         return Case(
-            id=_checked_id(value["id"]) if "id" in value else unnamed(value["input"]),
+            id=_check_id(value["id"]) if "id" in value else default_id(value["input"]),
             input=value["input"],
             line=number,
             expected=value.get("expected_output", NOT_GIVEN),
@@ -306,7 +306,7 @@ class _Reader:
         return str(match)
 
 
-def _checked_id(given: str) -> str:
+def _check_id(given: str) -> str:
     if not given.strip() or len(given) > LONGEST_ID:
         raise ValueError(f"'id' must have from 1 to {LONGEST_ID} characters")
     if not given.isprintable() or "::" in given or given.startswith("threshold["):

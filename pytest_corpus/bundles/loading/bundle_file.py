@@ -23,7 +23,7 @@ from pytest_corpus.bundles.loading.bundle import (
     invariant,
     read_cases,
 )
-from pytest_corpus.bundles.loading.files import Key, Source, inside, read, shown, text_of
+from pytest_corpus.bundles.loading.files import Key, Source, display_path, read, read_text, resolve_inside
 from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.metrics import Threshold
@@ -164,7 +164,7 @@ class _Loading:
             compare_with=named or (variants[0].name if variants else ""),
             **{key: made(given[key]) for key, made in _PLAIN.items() if key in given},
         )
-        problems = list(_unrendered(bundle, shown(inside(self._folder, given["dataset_path"]))))
+        problems = list(_find_unrenderable(bundle, display_path(resolve_inside(self._folder, given["dataset_path"]))))
         if problems:
             raise BundleError(problems)
         return bundle
@@ -184,7 +184,7 @@ class _Loading:
         self._problems.append(self._source.problem(message, *path))
 
     def _file(self, key: str) -> Path:
-        return inside(self._folder, self._given[key])
+        return resolve_inside(self._folder, self._given[key])
 
     def _prompts(self, given: Mapping[str, Any], *path: Key) -> tuple[Template | None, Template | None]:
         """Read the templates of the prompt and of the system prompt in a mapping."""
@@ -195,12 +195,12 @@ class _Loading:
 
     def _template(self, given: str, *path: Key) -> Template | None:
         def made() -> Template:
-            path = inside(self._folder, given)
-            template = Template(text_of(path), shown(path))
+            path = resolve_inside(self._folder, given)
+            template = Template(read_text(path), display_path(path))
             try:
                 template.check()
             except TemplateError as error:
-                raise BundleError(Problem(shown(path), str(error), error.line)) from None
+                raise BundleError(Problem(display_path(path), str(error), error.line)) from None
             return template
 
         return self._try(made, *path)
@@ -237,7 +237,7 @@ class _Loading:
             yield Scorer(each["name"], each.get("minimum", 1.0), similarity, rubric)
 
     def _rubric(self, given: Mapping[str, Any], *path: Key) -> Rubric | None:
-        text = self._try(lambda: text_of(inside(self._folder, given["path"])), *path, "path")
+        text = self._try(lambda: read_text(resolve_inside(self._folder, given["path"])), *path, "path")
         choice = self._provider(given["provider"], *path, "provider")
         if text is not None and not text.strip():
             self._note(f"the rubric {given['path']!r} is empty", *path, "path")
@@ -277,7 +277,7 @@ class _Loading:
             return None
         script = None
         if "script" in given:
-            script = self._try(lambda: inside(self._folder, given["script"]), *path, "script")
+            script = self._try(lambda: resolve_inside(self._folder, given["script"]), *path, "script")
         most = given.get("max_tokens")
         return ProviderChoice(**{**given, "script": script, "max_tokens": None if most is None else int(most)})
 
@@ -323,7 +323,7 @@ class _Loading:
         return ""
 
 
-def _unrendered(bundle: Bundle, dataset: str) -> Iterator[Problem]:
+def _find_unrenderable(bundle: Bundle, dataset: str) -> Iterator[Problem]:
     """Problems of cases whose prompt cannot be rendered; at most ten."""
     count = 0
     templates = dict.fromkeys(each for own in bundle.each_variant for each in (own.prompt, own.system) if each)

@@ -12,7 +12,7 @@ from pytest_corpus.redaction import printable
 from pytest_corpus.text import bounded
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """A path for messages: relative to the working folder if the file is below it."""
     try:
         return path.relative_to(Path.cwd()).as_posix()
@@ -20,7 +20,7 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def inside(folder: Path, given: str) -> Path:
+def resolve_inside(folder: Path, given: str) -> Path:
     """The file inside a bundle's folder that a path names. Raises ValueError, whose message completes a sentence."""
     if "\0" in given or not given.strip():
         raise ValueError(f"{printable(given)!r} is not a path; name a file in the folder of the bundle")
@@ -33,7 +33,7 @@ def inside(folder: Path, given: str) -> Path:
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"there is no file {given!r} in {shown(folder)}") from None
+        raise ValueError(f"there is no file {given!r} in {display_path(folder)}") from None
     except OSError as error:
         raise ValueError(f"{given[:100]!r} cannot be read: {error.strerror}") from None
     if not S_ISREG(mode):
@@ -41,9 +41,9 @@ def inside(folder: Path, given: str) -> Path:
     return path
 
 
-def text_of(path: Path, most: int = bounded.LARGEST) -> str:
+def read_text(path: Path, most: int = bounded.LARGEST) -> str:
     """Read a text file without its byte order mark. Raises BundleError if it is unreadable, too large or not UTF-8."""
-    name = shown(path)
+    name = display_path(path)
     try:
         data = bounded.contents(path, most)
     except bounded.FileRefused as error:
@@ -94,9 +94,9 @@ class Source:
 
 def read(path: Path) -> Source:
     """Read a YAML file. Raises BundleError if it is not valid YAML or contains more than plain values."""
-    yaml = library("yaml", shown(path))
-    source, line = Source(shown(path)), None
-    text = text_of(path, LARGEST_YAML)
+    yaml = library("yaml", display_path(path))
+    source, line = Source(display_path(path)), None
+    text = read_text(path, LARGEST_YAML)
     try:
         loader = _loader(yaml, text, source.file)
         try:

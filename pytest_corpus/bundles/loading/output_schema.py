@@ -15,7 +15,7 @@ from referencing.exceptions import NoSuchAnchor, Unresolvable
 from referencing.jsonschema import DRAFT202012, specification_with
 
 from pytest_corpus.bundles.errors import BundleError, Problem
-from pytest_corpus.bundles.loading.files import inside, shown, text_of
+from pytest_corpus.bundles.loading.files import display_path, read_text, resolve_inside
 from pytest_corpus.text.strict_json import read
 
 DRAFTS = {
@@ -74,7 +74,7 @@ class OutputSchema:
 
 def read_schema(folder: Path, given: str) -> OutputSchema:
     """Read a schema and the files it refers to. Raises BundleError if one is invalid, ValueError if the path is."""
-    path = inside(folder, given)
+    path = resolve_inside(folder, given)
     document = _json(path)
     draft = _draft(path, document)
     uri = _BASE + quote(path.relative_to(folder).as_posix())
@@ -87,7 +87,7 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
         _check_meaning(folder, path, OutputSchema(document, {}, uri))  # says where, if the schema itself is not
         said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise BundleError(
-            Problem(shown(path), f"is not a valid JSON Schema: what it refers to is none ({said})")
+            Problem(display_path(path), f"is not a valid JSON Schema: what it refers to is none ({said})")
         ) from None
     schema = OutputSchema(document, references.documents, uri)
     _check_meaning(folder, path, schema)
@@ -95,22 +95,24 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
 
 
 def _json(path: Path) -> Any:
-    value, flaw = read(text_of(path).encode())
+    value, flaw = read(read_text(path).encode())
     if flaw is not None:
-        raise BundleError(Problem(shown(path), f"is not valid JSON: {str(flaw).removeprefix('is not JSON: ')}"))
+        raise BundleError(Problem(display_path(path), f"is not valid JSON: {str(flaw).removeprefix('is not JSON: ')}"))
     return value
 
 
 def _draft(path: Path, document: Any) -> Any:
     """The draft that a schema names, or the newest draft."""
     if not isinstance(document, dict | bool):
-        raise BundleError(Problem(shown(path), "is not a JSON Schema: it is neither an object nor true or false"))
+        raise BundleError(
+            Problem(display_path(path), "is not a JSON Schema: it is neither an object nor true or false")
+        )
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is None:
         return DRAFT202012
     if not isinstance(named, str) or named.rstrip("#") not in DRAFTS:
         said = f"$schema names {str(named)[:80]!r}, which is not a known draft; use {', '.join(DRAFTS.values())}"
-        raise BundleError(Problem(shown(path), said))
+        raise BundleError(Problem(display_path(path), said))
     return specification_with(named)
 
 
@@ -125,20 +127,20 @@ def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
         for place, other in schema.others.items():  # the error may be in a file that the schema refers to
             with suppress(LookupError, TypeError):
                 if reduce(getitem, error.instance_path, other) == error.instance:
-                    path = inside(folder, unquote(place.removeprefix(_BASE)))
+                    path = resolve_inside(folder, unquote(place.removeprefix(_BASE)))
                     break
     except Exception as error:  # noqa: BLE001 - the validator raises what its drafts and patterns need
         said = f": {(str(error).strip().splitlines() or [type(error).__name__])[0][:300]}"
     else:
         return
-    raise BundleError(Problem(shown(path), f"is not a valid JSON Schema{said}"))
+    raise BundleError(Problem(display_path(path), f"is not a valid JSON Schema{said}"))
 
 
 class _References:
     """Follows every `$ref` of a schema. None may dangle, leave the folder, or form an endless loop."""
 
     def __init__(self, folder: Path, path: Path, draft: Any) -> None:
-        self._folder, self._file, self._draft = folder, shown(path), draft
+        self._folder, self._file, self._draft = folder, display_path(path), draft
         self.documents: dict[str, Any] = {}
         self._edges: dict[int, list[int]] = {}
 
@@ -153,7 +155,7 @@ class _References:
         if uri not in self.documents:
             if not uri.startswith(_BASE):
                 raise ValueError("leaves the folder of the bundle; copy what it refers to into it")
-            self.documents[uri] = _json(inside(self._folder, unquote(uri.removeprefix(_BASE))))
+            self.documents[uri] = _json(resolve_inside(self._folder, unquote(uri.removeprefix(_BASE))))
         return self._draft.create_resource(self.documents[uri])
 
     def _walk(self, schema: Any, resolver: Any) -> None:

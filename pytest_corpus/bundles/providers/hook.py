@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.bundles.errors import BundleError, Problem
 from pytest_corpus.bundles.evaluation.values import refusal
-from pytest_corpus.bundles.providers.official import by_status
+from pytest_corpus.bundles.providers.official import status_error
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 
 
@@ -31,13 +31,13 @@ def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[st
     return found
 
 
-def called(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+def call_function(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Call a function; a coroutine function runs in a new event loop."""
     found = function(*arguments, **keywords)
-    return asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
+    return asyncio.run(_await_result(found)) if inspect.isawaitable(found) else found
 
 
-async def _awaited(found: Any) -> Any:
+async def _await_result(found: Any) -> Any:
     return await found
 
 
@@ -54,7 +54,7 @@ class HookProvider(Provider):
 
     def complete(self, request: CompletionRequest) -> Answer:
         try:
-            found = called(self._complete, request)
+            found = call_function(self._complete, request)
         except ProviderError:
             raise
         except BaseException as error:  # noqa: BLE001 - foreign code; sys.exit and pytest.fail end this case alone
@@ -73,7 +73,7 @@ def _provider_error(error: BaseException) -> ProviderError:
     """Convert an exception, or one of its causes, to a provider error as clients treat socket errors."""
     cause: BaseException | None = error
     while cause is not None:
-        if found := by_status(cause):
+        if found := status_error(cause):
             return found
         if isinstance(cause, OSError):
             return ProviderError("TransientNetwork", f"the provider raised {type(error).__name__}: {str(error)[:300]}")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
-from pytest_corpus.bundles.loading.bundle import Bundle, lines_of, unnamed
-from pytest_corpus.bundles.loading.files import shown
+from pytest_corpus.bundles.loading.bundle import Bundle, default_id, read_lines
+from pytest_corpus.bundles.loading.files import display_path
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
@@ -46,7 +46,7 @@ class MockProvider(Provider):
     def _next(self, request: CompletionRequest) -> Mapping[str, Any]:
         """The script line for this call. Lines of the same case answer successive calls; the last one repeats."""
         assert self._script is not None
-        key = request.case if request.case in self._script else f"input {unnamed(request.input)}"
+        key = request.case if request.case in self._script else f"input {default_id(request.input)}"
         lines = self._script.get(key)
         if not lines:
             raise ProviderError("NotSupported", f"the script has no line for the case {request.case!r}", is_own=True)
@@ -72,11 +72,11 @@ def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
     """Read a script: its lines by the case that they answer."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     problems = []
-    for number, value, flaw in lines_of(path):
+    for number, value, flaw in read_lines(path):
         if said := flaw or _fault(value):
-            problems.append(Problem(shown(path), said, number))
+            problems.append(Problem(display_path(path), said, number))
         else:
-            key = value["id"] if "id" in value else f"input {unnamed(value['input'])}"
+            key = value["id"] if "id" in value else f"input {default_id(value['input'])}"
             found.setdefault(key, []).append(value)
     if problems:
         raise BundleError(problems)

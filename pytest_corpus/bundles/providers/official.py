@@ -116,11 +116,11 @@ def _provider_error(client: Any, error: Exception) -> ProviderError:
     if isinstance(error, client.APITimeoutError):
         return ProviderError("DeadlineExceeded", "the client timed out")
     if isinstance(error, client.APIConnectionError):
-        return ProviderError("TransientNetwork", _said(error))
-    return by_status(error) or ProviderError("Unavailable", _said(error))
+        return ProviderError("TransientNetwork", _error_message(error))
+    return status_error(error) or ProviderError("Unavailable", _error_message(error))
 
 
-def by_status(error: BaseException) -> ProviderError | None:
+def status_error(error: BaseException) -> ProviderError | None:
     """Convert an exception with an HTTP status, as common clients raise it; None if it has no status."""
     response = getattr(error, "response", None)
     for holder, name in ((error, "status_code"), (response, "status_code"), (error, "status"), (error, "code")):
@@ -128,11 +128,11 @@ def by_status(error: BaseException) -> ProviderError | None:
         if isinstance(status, int) and 300 <= status < 600:  # a redirect is not followed
             known = _BY_STATUS.get(status, "Unavailable" if status >= 500 else "BadRequest")
             headers = getattr(response, "headers", None) or getattr(error, "headers", None)
-            return ProviderError(known, _said(error), _retry_after(headers or {}))
+            return ProviderError(known, _error_message(error), _retry_after(headers or {}))
     return None
 
 
-def _said(error: BaseException) -> str:
+def _error_message(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error)[:300]}"
 
 

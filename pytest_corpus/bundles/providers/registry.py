@@ -17,7 +17,7 @@ CLIENTS = {"openai": "OpenAIProvider", "anthropic": "AnthropicProvider"}
 BUILT_IN = ("corpus", "openai", "anthropic", "mock")
 
 
-def known(hooks: Mapping[str, Complete]) -> list[str]:
+def provider_names(hooks: Mapping[str, Complete]) -> list[str]:
     """The provider names that a bundle may use."""
     return [*BUILT_IN, *hooks]
 
@@ -55,5 +55,5 @@ def make(
         return made
     if choice.name in hooks:
         return HookProvider(choice.name, choice.model, hooks[choice.name])
-    said = f"the provider {choice.name!r} is not known; {suggestion(choice.name, known(hooks))}"
+    said = f"the provider {choice.name!r} is not known; {suggestion(choice.name, provider_names(hooks))}"
     raise BundleError(Problem(file, said))

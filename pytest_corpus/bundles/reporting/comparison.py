@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.bundles.metrics import numbers_of, shown
+from pytest_corpus.bundles.metrics import metric_text, numbers_of
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
@@ -138,8 +138,8 @@ def difference(entry: Mapping[str, Any]) -> str:
     if "difference" not in entry:
         return f"{entry['metric']}: no case has it in both"
     sign = "+" if entry["difference"] > 0 else ""
-    said = f"{entry['metric']} {shown(entry['before'])} -> {shown(entry['now'])}, difference "
-    said += f"{sign}{shown(entry['difference'], entry.get('interval'))}"
+    said = f"{entry['metric']} {metric_text(entry['before'])} -> {metric_text(entry['now'])}, difference "
+    said += f"{sign}{metric_text(entry['difference'], entry.get('interval'))}"
     return f"{said}, {WORDS[entry['verdict']]} at {entry['confidence']:.4g}"
 
 
@@ -191,7 +191,7 @@ def compare_with_baseline(now: Mapping[str, Any], before: Mapping[str, Any] | No
     if before is None:
         return {"baseline": {"added": sorted(now["cases"])}}
     changed = [
-        f"{name}: {shown(before['metrics'].get(name))} -> {shown(number)}"
+        f"{name}: {metric_text(before['metrics'].get(name))} -> {metric_text(number)}"
         for name, number in sorted(now["metrics"].items())
         if before["metrics"].get(name) != number
     ]

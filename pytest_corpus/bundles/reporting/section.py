@@ -12,8 +12,8 @@ from pytest_corpus.bundles.loading.bundle import Bundle
 from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult, Usage
-from pytest_corpus.redaction import cut, masked, printable, secret_values
-from pytest_corpus.text.values import bare
+from pytest_corpus.redaction import cut, mask_secrets, printable, secret_values
+from pytest_corpus.text.values import to_json_value
 
 LONGEST = 2_000
 """Characters that are shown of a prompt or an answer."""
@@ -30,7 +30,7 @@ def message(file: str, provider: str, result: CaseResult, *, full: bool, option:
 def fit(text: str, secrets: Sequence[str] | None = None) -> str:
     """Make text safe to show: mask secrets of the environment and replace control characters."""
     hidden = secret_values(os.environ) if secrets is None else secrets
-    return "\n".join(map(printable, masked(text, hidden).split("\n")))
+    return "\n".join(map(printable, mask_secrets(text, hidden).split("\n")))
 
 
 def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Iterator[str]:
@@ -138,9 +138,9 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
             ERROR: by_status[ERROR] + missing,
             "tolerated": len(bad) + missing if tolerated else 0,
         },
-        "metrics": {name: _rounded(number) for name, number in found.items()},
+        "metrics": {name: _round(number) for name, number in found.items()},
         "intervals": {
-            name: [_rounded(end) for end in interval]
+            name: [_round(end) for end in interval]
             for name in head.metrics
             if (interval := metrics.interval(name, results, total, CONFIDENCE)) is not None
         },
@@ -152,7 +152,7 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     judging = [sample.judging for result in results for sample in result.samples if sample.judging is not None]
     if judging:
         usage = reduce(Usage.plus, judging, Usage())
-        section["judging"] = {"calls": usage.calls, **bare(usage)}
+        section["judging"] = {"calls": usage.calls, **to_json_value(usage)}
     spared = [head.samples - len(each.samples) for each in results if each.status != ERROR]
     if saved := sum(spared) + by_status[NOT_ASKED] * head.samples:
         section["saved"] = {"answers": saved, "of": head.selected * head.samples}
@@ -185,19 +185,15 @@ def build_all(
 
 
 def _threshold(judged: metrics.Judged) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "threshold": str(judged.threshold),
-        "actual": _rounded(judged.actual),
-        "holds": judged.holds,
-    }
+    entry: dict[str, Any] = {"threshold": str(judged.threshold), "actual": _round(judged.actual), "holds": judged.holds}
     if judged.interval is not None:
-        entry["interval"] = [_rounded(end) for end in judged.interval]
+        entry["interval"] = [_round(end) for end in judged.interval]
     if judged.threshold.confidence is not None:
         entry |= {"confidence": judged.threshold.confidence, "undecided": judged.undecided}
     return entry
 
 
-def _rounded(number: float | None) -> float | None:
+def _round(number: float | None) -> float | None:
     return None if number is None else round(number, 6)
 
 
@@ -250,7 +246,7 @@ def label(section: Mapping[str, Any]) -> str:
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 
-def used(usage: Mapping[str, Any], currency: str) -> str:
+def usage_text(usage: Mapping[str, Any], currency: str) -> str:
     """Describe the calls, tokens and cost of the scorers."""
     parts = [f"{usage['calls']} calls"]
     parts += [f"{usage['tokens']} tokens"] if "tokens" in usage else []
@@ -263,15 +259,15 @@ def lines(section: Mapping[str, Any]) -> list[str]:
     found = [one_line(section)]
     for each in section["thresholds"]:
         word = "UNDECIDED" if each.get("undecided") else "holds" if each["holds"] else "FAILS"
-        found.append(f"  {word}  {each['threshold']}  ({metrics.shown(each['actual'], each.get('interval'))})")
+        found.append(f"  {word}  {each['threshold']}  ({metrics.metric_text(each['actual'], each.get('interval'))})")
     known = [
-        f"{name} {metrics.shown(number, section.get('intervals', {}).get(name))}"
+        f"{name} {metrics.metric_text(number, section.get('intervals', {}).get(name))}"
         for name, number in section["metrics"].items()
         if number is not None
     ]
     found.append(f"  {', '.join(known) or 'no metric has data'}")
     if judging := section.get("judging"):
-        found.append(f"  scorers asked: {used(judging, section.get('currency', ''))}")
+        found.append(f"  scorers asked: {usage_text(judging, section.get('currency', ''))}")
     if saved := section.get("saved"):
         found.append(f"  saved {saved['answers']} of {saved['of']} answers")
     for failure in section["failures"][:20]:

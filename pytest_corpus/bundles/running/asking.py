@@ -8,9 +8,9 @@ from typing import Any
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.usage import Budget
-from pytest_corpus.bundles.contract import Judge, Score, judged
+from pytest_corpus.bundles.contract import Judge, Score, judge_answer
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
-from pytest_corpus.bundles.metrics import independent
+from pytest_corpus.bundles.metrics import without_cached
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import (
     ERROR,
@@ -26,7 +26,7 @@ from pytest_corpus.bundles.results import (
 )
 from pytest_corpus.bundles.running.cassettes import Cassettes, key_of
 from pytest_corpus.bundles.running.store import Store
-from pytest_corpus.redaction import redacted, word
+from pytest_corpus.redaction import redact, word
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 20.0
@@ -99,7 +99,7 @@ class Asking:
 
     def _is_decided(self, samples: list[Sample]) -> bool:
         """True if enough samples passed or too many failed, so further samples cannot change the result."""
-        passed = sum(sample.status == PASSED for sample in independent(samples))
+        passed = sum(sample.status == PASSED for sample in without_cached(samples))
         return not 0 < self.bundle.min_passing - passed <= self.bundle.samples - len(samples)
 
     def _request(self, case: Case, prompts: tuple[str, str | None], number: int, deadline: float) -> CompletionRequest:
@@ -220,7 +220,7 @@ class Asking:
         scorers: Mapping[str, Score],
     ) -> Sample:
         answer, attempts, latency = answered
-        found = judged(self.bundle, case, answer.text, (request.prompt, request.system), scorers)
+        found = judge_answer(self.bundle, case, answer.text, (request.prompt, request.system), scorers)
         notes = found.notes
         if answer.finish_reason not in ("stop", ""):
             notes = (*notes, f"finish_reason is {word(answer.finish_reason)}")
@@ -247,7 +247,7 @@ class Asking:
 
     def _result(self, case: Case, progress: CaseProgress, how: str) -> CaseResult:
         samples = tuple(progress.samples)
-        own = independent(samples)
+        own = without_cached(samples)
         passed = sum(sample.status == PASSED for sample in own)
         reasons: tuple[Reason, ...] = ()
         has_error = any(sample.status == ERROR for sample in samples)
@@ -288,4 +288,4 @@ def _reason(error: ProviderError | OverBudget | MissingAnswer) -> Reason:
         return Reason("provider", error.shape, error.full)
     head = f"the provider answers {word(error.name)}"
     own = f"{head}: {error.detail}" if error.is_own and error.detail else head
-    return Reason("provider", own, f"{head}: {redacted(error.detail)}" if error.detail else own)
+    return Reason("provider", own, f"{head}: {redact(error.detail)}" if error.detail else own)

@@ -66,14 +66,14 @@ class Cassettes:
         """Write the answer to the file of its case. Raises MissingAnswer if the file cannot be written."""
         try:
             self._folder.mkdir(exist_ok=True)
-            with _alone(self._folder):
+            with _lock_folder(self._folder):
                 self._write(provider, request, answer)
         except OSError as error:
             raise MissingAnswer(f"the recording cannot be written to {FOLDER}: {error.strerror}") from None
 
     def _write(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
         path = self._path(request.case)
-        asked = _asked(provider, request)
+        asked = _request_members(provider, request)
         entry = {
             "key": key_of(provider, request),
             **self._secrets.without({"request": asked, "answer": {name: getattr(answer, name) for name in _KEPT}}),
@@ -112,7 +112,7 @@ class Cassettes:
     def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> MissingAnswer:
         every = [each["request"] for each in entries]
         own = [each for each in every if each.get("provider") == provider] or every
-        asked = _asked(provider, request)
+        asked = _request_members(provider, request)
         nearest = next((each for each in own if each.get("sample") == request.sample), own[0] if own else None)
         said = kept_answers.refusal("--corpus-bundle-cassettes", self.mode, asked, nearest)
         if nearest is None:
@@ -123,7 +123,7 @@ class Cassettes:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder for writing, because providers and workers share the files of cases."""
     with _WRITING:
         if os.name == "nt":  # it has no flock: record in one process
@@ -148,7 +148,7 @@ def _order(entry: Mapping[str, Any]) -> tuple[str, int, str]:
 
 def key_of(provider: str, request: CompletionRequest) -> str:
     """The key of a recording: a hash of everything that can influence the answer."""
-    return kept_answers.key_of(_asked(provider, request))
+    return kept_answers.key_of(_request_members(provider, request))
 
 
 _ASKED = ("model", "prompt", "system", "temperature", "max_tokens", "sample")
@@ -156,6 +156,6 @@ _KEPT = ("text", "finish_reason", "prompt_tokens", "completion_tokens", "total_t
 """The fields of a request and of an answer that are recorded; `cached` and `id` mark samples of a cache on replay."""
 
 
-def _asked(provider: str, request: CompletionRequest) -> dict[str, Any]:
+def _request_members(provider: str, request: CompletionRequest) -> dict[str, Any]:
     named = {name: getattr(request, name) for name in _ASKED}
     return {"provider": provider, **named, "options": dict(request.options)}

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
-from pytest_corpus.text.values import bare, rebuilt
+from pytest_corpus.text.values import from_json_value, to_json_value
 
 MOST_AHEAD = 50
 """The results that a worker is sent at a time: the one that it waits for, and those of the cases after it."""
@@ -51,7 +51,7 @@ class _Shared(Store):
             return ["case", found]
         ahead = self.cases[self.numbers[wanted] + 1 :][: MOST_AHEAD - 1]
         more = [self.results[case] for case in ahead if case in self.results and self.askers.get(case) is not worker]
-        return ["results", [bare(each) for each in (found, *more)]]
+        return ["results", [to_json_value(each) for each in (found, *more)]]
 
     def ahead(self) -> Iterator[tuple[Any, list[Any]]]:
         """Messages that give cases to workers before they wait; the least busy worker comes first."""
@@ -104,7 +104,7 @@ class StoreServer:
                 self._stores[given[0]].wanted[worker] = given[1]
                 self._serve(given[0])
             case "keep":
-                self._stores[given[0]].keep(rebuilt(CaseResult, given[1]))
+                self._stores[given[0]].keep(from_json_value(CaseResult, given[1]))
                 self._serve(given[0])
             case "leave":
                 with self._stores[given[0]].lock:
@@ -233,7 +233,7 @@ class RemoteStore(Store):
                 return
         self._wanted = ""
         for each in value if kind == "results" else ():
-            self.results.setdefault(each["case"], rebuilt(CaseResult, each))
+            self.results.setdefault(each["case"], from_json_value(CaseResult, each))
         self._changed()
 
     def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:  # noqa: ARG002 - the channel tells it
@@ -244,7 +244,7 @@ class RemoteStore(Store):
 
     def keep(self, result: CaseResult) -> None:
         if self.results.setdefault(result.case, result) is result:
-            self._client.tell("keep", self._key, bare(result))
+            self._client.tell("keep", self._key, to_json_value(result))
 
     def leave(self) -> None:
         self._client.ask("leave", self._key)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_corpus.bundles.errors import BundleError, Problem
 from pytest_corpus.bundles.loading.bundle import Bundle, Case
-from pytest_corpus.bundles.loading.files import shown, text_of
+from pytest_corpus.bundles.loading.files import display_path, read_text
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
@@ -48,7 +48,7 @@ def durations(folder: Path) -> dict[str, float]:
             raise bounded.FileRefused(path, said)
     except bounded.FileRefused as error:
         said = "is not a JSON object with the seconds of each case; `bundle combine --write-durations` writes it"
-        raise BundleError(Problem(shown(path), f"{said}: {error.why}")) from None
+        raise BundleError(Problem(display_path(path), f"{said}: {error.why}")) from None
     return {case: float(each) for case, each in found.items()}
 
 
@@ -64,7 +64,7 @@ def write_durations(folder: Path, results: Iterable[CaseResult]) -> None:
 
 def digest(bundle: Bundle) -> str:
     """The SHA-256 of everything that determines cases, prompts and checks; independent of the folder's location."""
-    text = json.dumps([bundle, durations(bundle.folder)], default=_plain, sort_keys=True)
+    text = json.dumps([bundle, durations(bundle.folder)], default=_to_plain, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -72,9 +72,9 @@ _PLACES = ("path", "file", "line", "uri")
 """The members of a bundle and its parts that say only where something is."""
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, Path):
-        return text_of(value)
+        return read_text(value)
     if hasattr(value, "source"):
         return value.source
     if is_dataclass(value):

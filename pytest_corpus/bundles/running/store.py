@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter.usage import Budget
-from pytest_corpus.bundles.results import CaseResult, lost
+from pytest_corpus.bundles.results import CaseResult, lost_result
 from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.evidence import flaw
 from pytest_corpus.verdict.shards import Shard
@@ -183,4 +183,4 @@ class Store:
     def abandon(self, owner: object) -> None:
         """Mark the cases of a dead process as failed; they do not run again."""
         for case in [case for case, each in list(self._running.items()) if each is owner]:
-            self.keep(lost(case))
+            self.keep(lost_result(case))

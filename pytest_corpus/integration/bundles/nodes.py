@@ -120,7 +120,7 @@ class ThresholdItem(_Item):
         if judged.undecided and judged.holds:
             warnings.warn(f"{run.bundle.file}: {run.label}: {judged}", pytest.PytestWarning, stacklevel=1)
         if not judged.holds:
-            bad = metrics.blamed(self.threshold.metric, results)
+            bad = metrics.cases_to_blame(self.threshold.metric, results)
             names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
             line = f"  {'not passed' if self.threshold.metric.startswith('pass_') else 'because of'}: "
             listed = f"{line}the cases of the threshold above" if line + names in run.named else line + names

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.bundles.loading.files import shown
+from pytest_corpus.bundles.loading.files import display_path
 from pytest_corpus.bundles.reporting.section import Head, build_all, contents
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
@@ -18,7 +18,7 @@ from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
 from pytest_corpus.text.bounded import FileRefused
-from pytest_corpus.text.values import rebuilt
+from pytest_corpus.text.values import from_json_value
 
 NO_SOCKETS = "behaviour bundles cannot run on workers behind --tx=socket=...; start them with --tx=ssh=HOST"
 
@@ -80,7 +80,7 @@ class BundleResults:
     def _begin(self, key: str, about: dict[str, Any], store: Store) -> None:
         path = self._root / about["file"]
         self.roots[key], self.stores[key] = path.parent, store
-        self.heads[key] = replace(rebuilt(Head, about["head"]), file=shown(path))
+        self.heads[key] = replace(from_json_value(Head, about["head"]), file=display_path(path))
         self.digests[key] = about.get("digest", "")
 
     def is_judged(self, key: str, *, stops_early: bool) -> bool:

@@ -52,7 +52,7 @@ LONG = {
 T = TypeVar("T")
 
 
-def interleaved(items: Sequence[T], names: Sequence[str], workers: int) -> list[T]:
+def interleave(items: Sequence[T], names: Sequence[str], workers: int) -> list[T]:
     """Order the items so that equal parts of them go to workers, with the long tests at the start of each part.
 
     Other tests keep their order, so neighbours with shared facts stay with one worker. Long tests with shared calls are
@@ -128,7 +128,7 @@ class CollectionHooks:
         items[:] = collect.foundations_first(items)
         items.sort(key=_place)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
-            items[:] = interleaved(items, list(map(_function_of, items)), worker["workercount"])
+            items[:] = interleave(items, list(map(_function_of, items)), worker["workercount"])
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
         """True if the ids on the command line name a test, or if there are none."""
@@ -173,12 +173,12 @@ class CollectionHooks:
 
     def _select(self, items: list[pytest.Item]) -> None:
         options = self.state.options
-        chosen = {item for item in collect.own(items) if options.wants(collect.requirement_of(item))}
+        chosen = {item for item in collect.own_items(items) if options.wants(collect.requirement_of(item))}
         if options.profile.smoke:
             chosen = collect.smoke(item for item in items if item in chosen)
         elsewhere = self._of_other_shards(chosen)
         chosen -= elsewhere
-        dropped = [item for item in collect.own(items) if item not in chosen]
+        dropped = [item for item in collect.own_items(items) if item not in chosen]
         if dropped:
             items[:] = [item for item in items if item not in set(dropped)]
             self.state.config.hook.pytest_deselected(items=dropped)
@@ -256,7 +256,7 @@ def _function_of(item: pytest.Item) -> str:
 def _place(item: pytest.Item) -> int:
     """The position of a test in a transcript; 0 without one."""
     own = collect.owner(item)
-    return own[0].place_of(*collect.named(item)) if own else 0
+    return own[0].place_of(*collect.name_and_repetition(item)) if own else 0
 
 
 MARKERS = (

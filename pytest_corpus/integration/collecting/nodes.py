@@ -16,7 +16,7 @@ import pytest
 
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.leniency import lenient_marks
-from pytest_corpus.integration.options.node_ids import repetition_in, unrepeated
+from pytest_corpus.integration.options.node_ids import repetition_in, strip_repetition
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites import modules_of
@@ -52,7 +52,7 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
     """The chapters of all components of an adapter, in their order."""
     for component in adapter.components:
         for name, module in modules_of(component).items():
-            wanted = _wanted(adapter, component, f"{component}/{name}.py::")
+            wanted = _selected_names(adapter, component, f"{component}/{name}.py::")
             if not wanted:
                 continue
             spec = find_spec(module)
@@ -68,7 +68,7 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
             yield chapter
 
 
-def _wanted(adapter: Adapter, component: str, title: str) -> frozenset[str]:
+def _selected_names(adapter: Adapter, component: str, title: str) -> frozenset[str]:
     """The functions and classes of a chapter that contain a test of a selected requirement."""
     found = set()
     for name, requirement in tests_of(adapter, component).items():
@@ -100,11 +100,11 @@ class Chapter(_OwnNames, pytest.Module):
         # pytest 8 reads the fixtures of an object once: below a second adapter the same module would have none.
         module = importlib.import_module(self.module_name)
         view = ModuleType(module.__name__)
-        vars(view).update((name, _as_own(found, view.__name__)) for name, found in vars(module).items())
+        vars(view).update((name, _own_class(found, view.__name__)) for name, found in vars(module).items())
         return view
 
 
-def _as_own(found: object, module: str) -> object:
+def _own_class(found: object, module: str) -> object:
     """Turn a shared class of tests into a class of the chapter, because `collect_imported_tests = false` may be set."""
     if inspect.isclass(found) and found.__name__.startswith("Test") and found.__module__ != module:
         return type(found.__name__, (found,), {"__module__": module, "__doc__": found.__doc__})
@@ -146,7 +146,7 @@ def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
     return item.stash[OWNER]
 
 
-def own(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+def own_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """The conformance items among items."""
     return [item for item in items if owner(item)]
 
@@ -157,7 +157,7 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         whose = owner(item)
         if whose is not None and item.get_closest_marker("core"):
-            first.setdefault((whose[0].label, whose[1], requirement_of(item), named(item)[1]), item)
+            first.setdefault((whose[0].label, whose[1], requirement_of(item), name_and_repetition(item)[1]), item)
     return set(first.values())
 
 
@@ -176,17 +176,17 @@ def requirement_of(item: pytest.Item) -> str:
 
 def test_of(item: pytest.Item) -> str:
     """The name of a test within its suite, independent of the adapter's declaration and the repetition."""
-    return named(item)[0]
+    return name_and_repetition(item)[0]
 
 
-def named(item: pytest.Item) -> tuple[str, int]:
+def name_and_repetition(item: pytest.Item) -> tuple[str, int]:
     """The name of a test within its suite, and the number of its repetition."""
     if NAMED not in item.stash:
         chapter = item.getparent(Chapter)
         assert chapter is not None
         name = f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
         is_repeated = chapter.adapter.options.repeat > 1
-        item.stash[NAMED] = (unrepeated(name), repetition_in(name)) if is_repeated else (name, 0)
+        item.stash[NAMED] = (strip_repetition(name), repetition_in(name)) if is_repeated else (name, 0)
     return item.stash[NAMED]
 
 
@@ -218,7 +218,7 @@ def case_of(item: pytest.Item) -> int:
 
 def key_of(item: pytest.Item, component: str) -> str:
     """The key of a conformance item in a ledger."""
-    return ledger_key(component, *named(item))
+    return ledger_key(component, *name_and_repetition(item))
 
 
 test_of.__test__ = False  # type: ignore[attr-defined]

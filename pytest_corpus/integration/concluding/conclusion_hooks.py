@@ -15,18 +15,18 @@ from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.scope import begin_part
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.concluding import progress
-from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, leave_in_time, uninterrupted
+from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, ignore_interrupts, leave_in_time
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import Placeholders, RunResult
 from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, since_the_last_run
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
-from pytest_corpus.integration.options.leniency import reported_warnings
+from pytest_corpus.integration.options.leniency import report_warnings
 from pytest_corpus.integration.options.run_options import on_github
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.other_plugins import CHANGING, suspects
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
-from pytest_corpus.redaction import masked, printable, secret_values
+from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import Line
 from pytest_corpus.reports.text import count
@@ -73,7 +73,7 @@ class ConclusionHooks:
 
         def shown(declared: str) -> str:  # without the secret parts of an address
             label, spec = address.split_label(declared) or ("", "")
-            plain = address.shown(spec) if spec else declared
+            plain = address.display_address(spec) if spec else declared
             return plain if label in ("", plain) else f"{label}={plain}"
 
         return [
@@ -114,8 +114,8 @@ class ConclusionHooks:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
         # execnet gives a stopped run's worker five seconds, and then interrupts its tidying.
-        alone = nullcontext() if self.state.worker is None else uninterrupted()
-        with alone, reported_warnings(self.state.config):
+        alone = nullcontext() if self.state.worker is None else ignore_interrupts()
+        with alone, report_warnings(self.state.config):
             warnings = self.state.adapters.close()
         if self.state.worker is not None:
             self.distributing.give_account()
@@ -195,7 +195,7 @@ class ConclusionHooks:
         by_option = adapter in self.state.by_option
         again = presentation.command(self.state.config, adapter, by_option=by_option)
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
-        return printable(masked(again, secret_values(os.environ)))
+        return printable(mask_secrets(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
         """The ledgers of adapters or client libraries, or both, that the requirement filter selects."""
@@ -223,7 +223,7 @@ class ConclusionHooks:
 
     def _notes(self, result: RunResult) -> Iterator[str]:
         """The lines before the verdict."""
-        yield from filter(None, map(presentation.offered, result.ledgers))
+        yield from filter(None, map(presentation.offered_builders, result.ledgers))
         if self.state.config.get_verbosity() < 0:
             yield from progress.environment(os.environ)
         yield from self._unsaid

@@ -21,7 +21,7 @@ TERMINATED = 128 + signal.SIGTERM  # the exit code of a run that SIGTERM ended, 
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Ignore SIGINT and `_thread.interrupt_main`."""
     if threading.current_thread() is not threading.main_thread():
         yield

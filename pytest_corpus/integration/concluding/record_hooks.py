@@ -101,14 +101,14 @@ class TranscriptFile:
             "started_at": self._state.started_at,
             "read_only": options.read_only,
             "call_timeout_s": options.call_timeout,
-            "options": recorded_options(self._state.config, options),
+            "options": options_to_record(self._state.config, options),
             "deviations": options.deviations_path.read_text("utf-8") if options.deviations else "",
             **({"dialects": options.given_dialects} if options.given_dialects else {}),
             "adapters": adapters,
         }
 
 
-def recorded_options(config: pytest.Config, read: Options) -> Mapping[str, str]:
+def options_to_record(config: pytest.Config, read: Options) -> Mapping[str, str]:
     """The options, given or derived from the environment, that determine how the transcript is judged."""
     found = {"profile": read.profile.name, "edition": read.requirements.name}
     for option in OPTIONS:
@@ -207,7 +207,7 @@ class RecordHooks:
         self._progress.report(record, late)
         if record.findings and isinstance(report.longrepr, str):
             # A bare text would appear twice in the short summary if CI is set.
-            shown_as = presentation.FailureText(report.longrepr, presentation.in_one_line(record.findings))
+            shown_as = presentation.FailureText(report.longrepr, presentation.summarize(record.findings))
             report.longrepr = shown_as  # type: ignore[assignment]
 
     def calls(self, tests: int) -> int:

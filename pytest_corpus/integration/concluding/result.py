@@ -18,7 +18,7 @@ from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict import deviations
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Ledger
-from pytest_corpus.verdict.verdict import Verdict, counted, decide
+from pytest_corpus.verdict.verdict import Verdict, counting_levels, decide
 
 
 class BundleSections(Protocol):
@@ -66,7 +66,7 @@ class RunResult:
         self.verdicts: list[Verdict] = [
             decide(ledger, options.level, options.deviations, edition=options.requirements) for ledger in ledgers
         ]
-        self._counted = counted(options.level)
+        self._counted = counting_levels(options.level)
         self.written: list[str] = []
         self.paths: set[Path] = set()
 

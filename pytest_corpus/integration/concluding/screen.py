@@ -18,11 +18,11 @@ from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.presentation import FailureText
 from pytest_corpus.reports import terminal
-from pytest_corpus.reports.finding_text import block, got, one_line
+from pytest_corpus.reports.finding_text import block, one_line, received_text
 from pytest_corpus.reports.terminal import Detail, Line
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.verdict.ledger import Ledger
-from pytest_corpus.verdict.verdict import Status, Verdict, counted
+from pytest_corpus.verdict.verdict import Status, Verdict, counting_levels
 
 COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "bad": {"red": True}}
 
@@ -37,7 +37,7 @@ class Group:
     @property
     def of(self) -> str:
         """The number of tests of the requirement and of other tests that found the violation."""
-        failed, every = terminal.failed(self.status)
+        failed, every = terminal.failure_counts(self.status)
         others = len({each.node for each in self.seen if each.record.requirement != self.status.requirement.id})
         if not failed:
             return f"seen in {count(others, 'test')} of other requirements"
@@ -102,7 +102,7 @@ class Screen:
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
         groups = []
-        red = bool(verdict.of_status("violated", counted(self.options.level)))
+        red = bool(verdict.of_status("violated", counting_levels(self.options.level)))
         for status in (*terminal.violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
             seen = sorted(seen, key=lambda each: each.record.requirement != status.requirement.id)
@@ -112,7 +112,7 @@ class Screen:
         return groups
 
     def _wants(self, status: Status, *, red: bool) -> bool:
-        counts = not red or status.requirement.level in counted(self.options.level)
+        counts = not red or status.requirement.level in counting_levels(self.options.level)
         return (status.status == "violated" and counts) or self.verbosity > 0 or bool(self.options.globs)
 
     def _show(self, group: Group, *, several: bool) -> None:
@@ -134,7 +134,7 @@ class Screen:
         elif others:
             self.reporter.write_line("  also in:")
             for each in others:
-                self.reporter.write_line(printable(f"    {_other(each, first)}"))
+                self.reporter.write_line(printable(f"    {_further_finding(each, first)}"))
 
     def _whole(self, each: Seen) -> None:
         evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
@@ -161,12 +161,12 @@ class Screen:
             self.write(notes)
 
 
-def _other(each: Seen, first: Seen) -> str:
+def _further_finding(each: Seen, first: Seen) -> str:
     """A further finding of a requirement, without the parts that equal the first finding."""
     if each.finding == first.finding:
         return each.node
     expected = f"expected {each.finding.expected}; " if each.finding.expected != first.finding.expected else ""
-    return f"{each.node}  {expected}got {got(each.finding)}"
+    return f"{each.node}  {expected}got {received_text(each.finding)}"
 
 
 KEY = "corpus/tests/{}"  # the key in the cache of the violated requirements of each test in its last run
@@ -185,7 +185,7 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
     if cache is None:
         return ""
     key = KEY.format("".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter))
-    kept, now = _kept(cache.get(key, {})), _found(ledger)
+    kept, now = _to_cache(cache.get(key, {})), _violated_by_test(ledger)
     cache.set(key, {**kept, **now})
     satisfied = {f"{status.component} {status.requirement.id}" for status in verdict.of_status("satisfied")}
     both = kept.keys() & now.keys()
@@ -193,10 +193,10 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
     new = _union(now, both) - _union(kept, kept)
     if not fixed and not new:
         return ""
-    return f"since the last run: {_named(fixed)} fixed, {_named(new)} new"
+    return f"since the last run: {_name_requirements(fixed)} fixed, {_name_requirements(new)} new"
 
 
-def _found(ledger: Ledger) -> dict[str, list[str]]:
+def _violated_by_test(ledger: Ledger) -> dict[str, list[str]]:
     """The violated requirements that each test found, with their components."""
     found: dict[str, set[str]] = {}
     for record in ledger.records.values():
@@ -211,7 +211,7 @@ def _union(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
     return {name for test in tests for name in found[test]}
 
 
-def _named(names: set[str]) -> str:
+def _name_requirements(names: set[str]) -> str:
     if not names:
         return "0"
     ids = sorted({name.partition(" ")[2] for name in names})
@@ -219,7 +219,7 @@ def _named(names: set[str]) -> str:
     return f"{len(names)} ({', '.join(ids[:MOST_NAMED])}{more})"
 
 
-def _kept(found: Any) -> dict[str, list[str]]:
+def _to_cache(found: Any) -> dict[str, list[str]]:
     if not isinstance(found, dict):
         return {}
     return {
@@ -240,18 +240,18 @@ def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | 
 
     Each names the adapter's line that raised, or else the line of its factory, if it is in the current folder.
     """
-    binding = counted(level)
+    binding = counting_levels(level)
     kinds = ["warning", "error"]
     ranked = sorted(((group.status.status == "violated" and group.status.requirement.level in binding, group)
                      for group in groups), key=lambda each: not each[0])  # fmt: skip
     for counts, group in ranked[:MOST]:
         entry = group.status.requirement
-        title = _escaped(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
+        title = _escape(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
         text = f"{group.of}: {one_line(group.seen[0].finding)}"
         raised = group.seen[0].evidence.raised if group.seen[0].evidence else ""
         place = RAISED.search(raised) or RAISED.search(_place(factory))
-        at = f"file={_escaped(place[1], ':,')},line={place[2]}," if place else ""
-        yield f"::{kinds[counts]} {at}title={title}::{_escaped(printable(text))}"
+        at = f"file={_escape(place[1], ':,')},line={place[2]}," if place else ""
+        yield f"::{kinds[counts]} {at}title={title}::{_escape(printable(text))}"
 
 
 def _place(factory: Callable[..., Any] | None) -> str:
@@ -264,7 +264,7 @@ def _place(factory: Callable[..., Any] | None) -> str:
         return ""
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escape(text: str, more: str = "") -> str:
     for char in ("%", "\r", "\n", *more):
         text = text.replace(char, f"%{ord(char):02X}")
     return text

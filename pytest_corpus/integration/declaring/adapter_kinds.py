@@ -30,7 +30,7 @@ from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.run_state import MIN_NAMESPACES, Settings
 from pytest_corpus.kit.store.leftovers import Journal
 from pytest_corpus.kit.target import Target
-from pytest_corpus.redaction import masked_within, secret_values
+from pytest_corpus.redaction import mask_within, secret_values
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
 from pytest_corpus.suites.wire.component import ClientTarget
@@ -93,7 +93,7 @@ class Adapter:
             self._open()
             self.ledger.components = self.components
             self.ledger.runs.add(self.settings.run)
-            self.ledger.capabilities.update(masked_within(self.capabilities, secret_values(os.environ)))
+            self.ledger.capabilities.update(mask_within(self.capabilities, secret_values(os.environ)))
 
     @property
     def workers(self) -> int:

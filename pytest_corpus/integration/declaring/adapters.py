@@ -18,7 +18,7 @@ from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.factory import TRANSCRIPT
 from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.usage import Meter, Spending
-from pytest_corpus.evidence.player import Player, recorded_client
+from pytest_corpus.evidence.player import Player, make_recorded_client
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.evidence.transcript import TranscriptError, read
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, TestedClient
@@ -121,7 +121,7 @@ class RecordedAdapter(FactoryAdapter):
         self.refused = dict(facts.get("refused", {}))
 
     def _client(self) -> AdapterClient:
-        return recorded_client(
+        return make_recorded_client(
             self.declaration,
             self.player,
             self.facts,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.adapter.opening.factory import raising, split_label
+from pytest_corpus.adapter.opening.factory import split_label, user_code_error
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.options import node_ids
@@ -96,7 +96,7 @@ class DeclarationHooks:
             try:
                 found = [factory for factory in caller(config=config) if factory is not None]
             except Exception as error:
-                said = raising(self._relative(path), "pytest_corpus_adapter", error)
+                said = user_code_error(self._relative(path), "pytest_corpus_adapter", error)
                 raise self.state.usage(said) from error
             if not found:
                 return None

@@ -17,10 +17,10 @@ from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.adapters import Adapters
 from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
 from pytest_corpus.integration.options import node_ids, run_options
-from pytest_corpus.integration.options.leniency import reported_warnings
+from pytest_corpus.integration.options.leniency import report_warnings
 from pytest_corpus.integration.options.node_ids import NodeId
 from pytest_corpus.integration.options.recordings import open_recording
-from pytest_corpus.redaction import masked, printable, secret_values
+from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.verdict.ledger import Ledger
 
 
@@ -73,7 +73,7 @@ class RunState:
         """A usage error with one clear line. A worker cannot end the run, so it reports a collection error."""
         self.usage_error = True
         text = str(error) if self.options.on_terminal == "full" else error.without_content()
-        line = printable(masked(text, secret_values(os.environ)))
+        line = printable(mask_secrets(text, secret_values(os.environ)))
         return UnusableDeclaration(line) if self.worker is not None else pytest.UsageError(line)
 
     @contextmanager
@@ -99,7 +99,7 @@ class RunState:
             adapter.components = adapter.components or self.options.components
             return adapter
         if not adapter.is_open:
-            with self.usage_errors(), reported_warnings(self.config):
+            with self.usage_errors(), report_warnings(self.config):
                 adapter.open()
         return adapter
 

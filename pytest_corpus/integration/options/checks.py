@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.integration.options.table import OPTIONS
 from pytest_corpus.redaction import printable
-from pytest_corpus.text.values import meant
+from pytest_corpus.text.values import suggest
 
 PREFIX = "--corpus-"
 
@@ -28,7 +28,7 @@ def check_spelling(parser: pytest.Parser, arguments: Sequence[str]) -> None:
         name = argument.partition("=")[0]
         if name.startswith(PREFIX):
             ours = [option.name for option in OPTIONS]
-            hint = meant(name.removeprefix(PREFIX), ours, "pytest --help lists them all", before=PREFIX)
+            hint = suggest(name.removeprefix(PREFIX), ours, "pytest --help lists them all", before=PREFIX)
             raise pytest.UsageError(f"{printable(name)}: there is no such option; {hint}")
 
 

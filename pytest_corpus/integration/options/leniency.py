@@ -19,17 +19,17 @@ def lenient_marks(config: pytest.Config) -> Iterator[pytest.MarkDecorator]:
     hosts = config.getoption("allow_hosts", None)
     if hosts or config.getoption("disable_socket", False):  # of pytest-socket
         yield pytest.mark.allow_hosts([*LOOPBACK, *(hosts.split(",") if isinstance(hosts, str) else ())])
-    if filters := _without_errors(config):
+    if filters := _lenient_filters(config):
         yield pytest.mark.filterwarnings(*filters)
 
 
 @contextmanager
-def reported_warnings(config: pytest.Config) -> Iterator[None]:
+def report_warnings(config: pytest.Config) -> Iterator[None]:
     """Report the adapter's warnings outside of tests, even if the project turns them into errors."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-        if _without_errors(config):
+        if _lenient_filters(config):
             gc.collect()  # or pytest raises what garbage warns of after the run
     for each in caught:
         try:
@@ -39,14 +39,14 @@ def reported_warnings(config: pytest.Config) -> Iterator[None]:
             config.hook.pytest_warning_recorded.call_historic(kwargs=said)
 
 
-def _without_errors(config: pytest.Config) -> list[str]:
+def _lenient_filters(config: pytest.Config) -> list[str]:
     """The filters of warnings in Python and pytest, with errors turned into reports; empty if none is an error."""
     given = [each for each in sys.warnoptions if _is_valid(each)]
     literal = [*given, *(config.getoption("pythonwarnings", None) or ())]
     every = [*given, *config.getini("filterwarnings"), *literal[len(given) :]]
     if not any(map(_is_error, every)):
         return []
-    return [_reporting(each, literal=each in literal) for each in every]
+    return [_reporting_filter(each, literal=each in literal) for each in every]
 
 
 def _is_error(warning_filter: str) -> bool:
@@ -63,7 +63,7 @@ def _is_valid(warning_filter: str) -> bool:
         return False
 
 
-def _reporting(warning_filter: str, *, literal: bool) -> str:
+def _reporting_filter(warning_filter: str, *, literal: bool) -> str:
     """A filter that reports the warnings for which another one raises; `literal`: its texts are not patterns."""
     action, *rest = warning_filter.split(":")
     if literal and rest:

@@ -29,7 +29,7 @@ class NodeId:
         return below and self.label in ("", label)
 
 
-def unrepeated(name: str) -> str:
+def strip_repetition(name: str) -> str:
     """The name of a test without the number of its repetition."""
     return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
 
@@ -73,4 +73,4 @@ def _read(arg: str, config: pytest.Config) -> NodeId | None:
         path = os.path.relpath(path, config.rootpath)
     path = os.path.normpath(path).replace(os.sep, "/") if path else path
     read = _ID.fullmatch(f"{path}{colons}{rest}")
-    return NodeId(arg, read["label"] or "", unrepeated(read["test"] or "")) if read else None
+    return NodeId(arg, read["label"] or "", strip_repetition(read["test"] or "")) if read else None

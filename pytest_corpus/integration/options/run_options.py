@@ -23,14 +23,14 @@ from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
 from pytest_corpus.kit import run_state as limits
 from pytest_corpus.redaction import printable
-from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
+from pytest_corpus.reports.formats import FORMATS, JUNIT, list_suffixes, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import Dialect
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text.atomic_write import obstacle
-from pytest_corpus.text.values import meant
+from pytest_corpus.text.values import suggest
 from pytest_corpus.validation.sealed_lines import SUFFIXES
 from pytest_corpus.verdict.deviations import Deviation, today
 from pytest_corpus.verdict.editions import Edition, EditionError, current, edition
@@ -164,19 +164,19 @@ def read(config: pytest.Config) -> Options:
     drafting = bool(config.getoption("corpus_update_deviations"))
     reached, call_timeout = connection.read(config, profile.call_timeout)
     level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
-    declared, deviations = files.deviations(config, _one(config, "deviations"), drafting=drafting)
+    declared, deviations = files.deviations(config, _value(config, "deviations"), drafting=drafting)
     most = limits.MOST_REPETITIONS
     repeat = _number(config, "repeat", 1, f"a whole number from 1 to {most}", least=1, most=most)
     # The note on coverage in the attestation (BEHAVIORAL_CONFORMANCE 12).
     floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
-    dialects, given_dialects = files.dialects(config, _one(config, "dialects"))
+    dialects, given_dialects = files.dialects(config, _value(config, "dialects"))
     width = f"auto, or a whole number from 1 to {limits.MOST_IN_FLIGHT}"
     delay = f"a number of seconds from 0 to {limits.MOST_WRITE_DELAY_S}"
     return Options(
-        adapters=tuple(_several(config, "adapter")),
-        clients=tuple(_several(config, "client")),
-        components=_components(_listed(config, "components")),
-        globs=_globs(_listed(config, "requirement")),
+        adapters=tuple(_values(config, "adapter")),
+        clients=tuple(_values(config, "client")),
+        components=_components(_split_values(config, "components")),
+        globs=_globs(_split_values(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",
         reports=_reports(config),
         transcript=_transcript(config),
@@ -187,10 +187,10 @@ def read(config: pytest.Config) -> Options:
         notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
         seed=_number(config, "seed", 0, "a whole number"),
         edition=_choice(config, "schema-version", EDITIONS),
-        requirements=_edition(_one(config, "edition")),
+        requirements=_edition(_value(config, "edition")),
         call_timeout=call_timeout,
         write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=limits.MOST_WRITE_DELAY_S)
-        if _one(config, "write-delay")
+        if _value(config, "write-delay")
         else None,
         max_namespaces=_number(
             config,
@@ -209,10 +209,10 @@ def read(config: pytest.Config) -> Options:
         repeat=repeat,
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
-        budget=budget(_one(config, "budget")),
+        budget=budget(_value(config, "budget")),
         shard=_shard_of_suite(config, profile, repeat),
         concurrency=None
-        if _one(config, "concurrency") in (None, "auto")
+        if _value(config, "concurrency") in (None, "auto")
         else _number(config, "concurrency", 1, width, least=1, most=limits.MOST_IN_FLIGHT),
         estimate=_estimates(config),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
@@ -221,7 +221,7 @@ def read(config: pytest.Config) -> Options:
     )
 
 
-def _several(config: pytest.Config, name: str) -> list[str]:
+def _values(config: pytest.Config, name: str) -> list[str]:
     given = config.getoption(f"corpus_{name}")
     return list(given or config.getini(f"corpus_{name}") or [])
 
@@ -232,21 +232,21 @@ def _estimates(config: pytest.Config) -> bool:
     return bool(config.getoption("corpus_estimate"))
 
 
-def _one(config: pytest.Config, name: str) -> str | None:
+def _value(config: pytest.Config, name: str) -> str | None:
     key = setting(name)
     given = config.getoption(key)
     value = given if given is not None else config.getini(key)
     return str(value).strip() or None if value is not None else None
 
 
-def _listed(config: pytest.Config, name: str) -> list[str]:
-    return [part.strip() for given in _several(config, name) for part in str(given).split(",") if part.strip()]
+def _split_values(config: pytest.Config, name: str) -> list[str]:
+    return [part.strip() for given in _values(config, name) for part in str(given).split(",") if part.strip()]
 
 
 def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
-    value = _one(config, name)
+    value = _value(config, name)
     if value is not None and value.lower() not in allowed:
-        near = f"{hint} " if value.isalpha() and (hint := meant(value.lower(), allowed)) else ""
+        near = f"{hint} " if value.isalpha() and (hint := suggest(value.lower(), allowed)) else ""
         raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
     return value.lower() if value else None
 
@@ -255,7 +255,7 @@ def _components(names: list[str]) -> tuple[str, ...]:
     names = [name.lower() for name in names]
     for name in names:
         if name not in COMPONENTS:
-            hint = meant(name, COMPONENTS, f"use {', '.join(COMPONENTS)}")
+            hint = suggest(name, COMPONENTS, f"use {', '.join(COMPONENTS)}")
             raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; {hint}")
         if name not in CHAPTERS:
             raise pytest.UsageError(f"--corpus-components: this version carries the suites of {', '.join(CHAPTERS)}")
@@ -281,11 +281,11 @@ def _edition(name: str | None) -> Edition:
 
 def _reports(config: pytest.Config) -> tuple[Path, ...]:
     """The paths of the reports, except the report that pytest writes."""
-    declared = [*_several(config, "adapter"), *_several(config, "client")]
+    declared = [*_values(config, "adapter"), *_values(config, "client")]
     labels = [label or spec for label, spec in map(split_label, declared)]
     taken: dict[str, str] = {}
     found = []
-    for given in _several(config, "report"):
+    for given in _values(config, "report"):
         path, shown = _report(config, given), f"--corpus-report={printable(given)}"
         file = os.path.normcase(os.path.realpath(path))
         if file in taken:
@@ -305,7 +305,7 @@ def _report(config: pytest.Config, given: str) -> Path:
     path = config.invocation_params.dir / given
     suffixes = (*FORMATS, JUNIT)
     if suffix_of(path.name, suffixes) is None:
-        raise pytest.UsageError(f"{shown}: the name must end in {listed(suffixes)}")
+        raise pytest.UsageError(f"{shown}: the name must end in {list_suffixes(suffixes)}")
     return path
 
 
@@ -313,7 +313,7 @@ def _transcript(config: pytest.Config) -> Path | None:
     """The path of the transcript; None without one."""
     path = _file_of_lines(config, "transcript")
     if path is not None and config.getoption("reruns", None):
-        shown = f"--corpus-transcript={printable(_one(config, 'transcript') or '')}"
+        shown = f"--corpus-transcript={printable(_value(config, 'transcript') or '')}"
         raise pytest.UsageError(f"{shown}: a test that --reruns repeats has no single record; leave one of the two out")
     return path
 
@@ -329,12 +329,12 @@ def _recording(config: pytest.Config) -> Path | None:
 
 def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
     """The path of a file of JSON lines that the run may write; None without one."""
-    given = _one(config, name)
+    given = _value(config, name)
     if given is None:
         return None
     path, shown = config.invocation_params.dir / given, f"--corpus-{name}={printable(given)}"
     if suffix_of(path.name, SUFFIXES) is None:
-        raise pytest.UsageError(f"{shown}: the name must end in {listed(SUFFIXES)}")
+        raise pytest.UsageError(f"{shown}: the name must end in {list_suffixes(SUFFIXES)}")
     if not (name == "recording" and path.exists()) and (blocked := obstacle(path)):
         raise pytest.UsageError(f"{shown}: {printable(blocked)}")
     return path
@@ -342,7 +342,7 @@ def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
 
 def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:
     """The value of an option as a number with the type of its default; `form` describes valid values."""
-    value = _one(config, name)
+    value = _value(config, name)
     if value is None:
         return usual
     with suppress(ValueError):
@@ -361,7 +361,7 @@ def budget(value: str | None) -> Budget:
 
 def shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
     """The part of the suite, or of each bundle, that runs; None for all of it."""
-    value = _one(config, "shard")
+    value = _value(config, "shard")
     try:
         return None if value is None else parse_shard(value, most)
     except ValueError as error:

@@ -12,7 +12,7 @@ from pytest_corpus.adapter.tracebacks import EscapedException, traceback_of
 from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
-from pytest_corpus.redaction import masked, secret_values
+from pytest_corpus.redaction import mask_secrets, secret_values
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Outcome, TestRecord
 
@@ -33,10 +33,10 @@ REPLACED = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin rep
 NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the body of tests")
 
 
-def misled(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
+def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
     """The end of a test in which an endpoint of the author raised; `full` includes the exception's message."""
     lines = [f"{reason}. Nothing that depends on it is judged.", *traceback_of(mistake, secret_values(os.environ))]
-    said = masked(mistake.message, secret_values(os.environ)) if full else ""
+    said = mask_secrets(mistake.message, secret_values(os.environ)) if full else ""
     text = "\n  ".join([*lines, f"{mistake.type}{f': {said}' if said else ''}"])
     return Ending("not_assessed", NotAssessed(reason), reason, pytest.fail.Exception(text, pytrace=False))
 

@@ -26,19 +26,19 @@ from pytest_corpus.redaction import (
     VOCABULARY,
     content,
     cut,
+    describe_size,
+    foreign_text,
     is_plain,
-    listed,
-    mapped,
-    masked,
+    list_keys,
+    map_value,
+    mask_secrets,
     secret_values,
-    sentence,
     shape,
-    sized,
     word,
 )
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.text.values import around, strings_of
+from pytest_corpus.text.values import abridge, strings_of
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
@@ -192,18 +192,20 @@ class EvidenceCapture:
             path=finding.path,
             test=test_of(item),
             node=item.nodeid,
-            rerun=masked(rerun(item, finding.requirement), secrets),
-            sent=_sent(exchange, self._own(exchange.request, behind, secrets)) if exchange else "",
+            rerun=mask_secrets(rerun(item, finding.requirement), secrets),
+            sent=_sent_parts(exchange, self._own(exchange.request, behind, secrets)) if exchange else "",
             raised=self._raised(finding, exchange, secrets) if exchange else "",
             fault=_fault(exchange) if exchange else "",
-            observed=masked(_observed(exchange, finding.requirement, secrets), secrets) if exchange else "",
-            problems=tuple(masked(each, secrets) for each in behind.violation.lines),
-            judged_on=_numbered(behind.judged_on, lambda each: self._own(each, behind, secrets)),
-            story=_told(
+            observed=mask_secrets(_observed_reports(exchange, finding.requirement, secrets), secrets)
+            if exchange
+            else "",
+            problems=tuple(mask_secrets(each, secrets) for each in behind.violation.lines),
+            judged_on=_number_calls(behind.judged_on, lambda each: self._own(each, behind, secrets)),
+            story=_story_lines(
                 behind.told,
                 lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
             ),
-            trace=masked(self.trace, secrets),
+            trace=mask_secrets(self.trace, secrets),
             content=self._content(finding, behind, secrets) if self.full else None,
         )
 
@@ -212,31 +214,31 @@ class EvidenceCapture:
         if not self.made_up:
             return shape(request, LONGEST)
         foreign = behind.answered()
-        own = mapped(request, lambda text: sized(text) if any(each in text for each in foreign) else text)
+        own = map_value(request, lambda text: describe_size(text) if any(each in text for each in foreign) else text)
         return content(own, secrets, LONGEST, foreign=False)
 
     def _raised(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
         """The exception of a call; if the adapter hides the cause of an unplanned error, advice to make it visible."""
-        known, seen = _raised(exchange, secrets), exchange.observed
+        known, seen = _raised_exception(exchange, secrets), exchange.observed
         is_hidden = self.hears_logs and not (known or exchange.fault or seen.faults or any(seen.logs))
         return UNLOGGED if is_hidden and finding.got.startswith("the error Unavailable") else known
 
     def _content(self, finding: Finding, behind: Sighting, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
         shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
-        judged_on, story = _numbered(behind.judged_on, shown), _told(behind.told, shown)
-        logged = tuple(_logged(exchange.observed.logs, secrets)) if exchange and self.logs else ()
+        judged_on, story = _number_calls(behind.judged_on, shown), _story_lines(behind.told, shown)
+        logged = tuple(_log_lines(exchange.observed.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
-        lines_printed = tuple(_printed(printed, secrets))
+        lines_printed = tuple(_printed_lines(printed, secrets))
         lines = shell.script(self.target, behind.sent(time.time())) if self.target else []
         if lines and behind.reads_what_others_wrote:
             lines.insert(0, WRITTEN_BEFORE)
-        script = tuple(masked(line, secrets) for line in lines)
+        script = tuple(mask_secrets(line, secrets) for line in lines)
         if exchange is None:
             return Content(story=story, script=script, printed=lines_printed)
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
-            sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
+            sent=_sent_parts(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
             answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
             raised=whole(raised, secrets) if raised else self._raised(finding, exchange, secrets),
             traceback=tuple(traceback_of(raised, secrets)) if raised else (),
@@ -255,7 +257,7 @@ class EvidenceCapture:
             whole = content(bodies[-1], secrets, LONGEST + 1, foreign=True, own=own)
             if len(whole) <= LONGEST:
                 return whole
-            return content(around(bodies[-1], behind.violation.path), secrets, LONGEST, foreign=True, own=own)
+            return content(abridge(bodies[-1], behind.violation.path), secrets, LONGEST, foreign=True, own=own)
         at_fault = behind.violation.frame or len(bodies)
         shown = {*range(1, FRAMES_AT_ENDS + 1), *range(at_fault - FRAMES_AROUND, at_fault + FRAMES_AROUND + 1)}
         shown |= {*range(len(bodies) - FRAMES_AT_ENDS + 1, len(bodies) + 1)}
@@ -284,12 +286,12 @@ def context_secrets(request: Any) -> list[str]:
     return [value for value in values if isinstance(value, str) and len(value) >= MADE_UP]
 
 
-def without_secrets(text: str, planted: Iterable[str]) -> str:
+def mask_planted(text: str, planted: Iterable[str]) -> str:
     """Mask secrets in a text of a finding."""
-    return masked(text, (*planted, *secret_values(os.environ))) if text else ""
+    return mask_secrets(text, (*planted, *secret_values(os.environ))) if text else ""
 
 
-def _sent(exchange: Exchange, request: str) -> str:
+def _sent_parts(exchange: Exchange, request: str) -> str:
     return f"{'handle_stream' if exchange.streaming else 'handle'} {request}"
 
 
@@ -300,22 +302,22 @@ def _fault(exchange: Exchange) -> str:
     )
 
 
-def _raised(exchange: Exchange, secrets: tuple[str, ...]) -> str:
+def _raised_exception(exchange: Exchange, secrets: tuple[str, ...]) -> str:
     """The exception of a call, without its message: the raised exception, or the one in the log of an error.
 
     A name that also occurs in a text of the call is not shown, because it may be content.
     """
     if exchange.fault is not None:
-        return masked(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
+        return mask_secrets(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
     last = exchange.frames[-1].body if exchange.frames else None
     is_error = isinstance(last, Mapping) and last.get("ok") is False
     logged = logged_exception(exchange.observed.logs) if is_error else None
     parts, texts = (logged.type, str(logged.place)) if logged else (), ["", *_contents(exchange)]
-    is_content = any(masked(part, secrets) != part or part in text for part in parts for text in texts)
+    is_content = any(mask_secrets(part, secrets) != part or part in text for part in parts for text in texts)
     return f"{logged}  (logged)" if logged and not is_content else ""
 
 
-def _observed(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
+def _observed_reports(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
     if "-OBS-" not in requirement:
         return ""
     label = functools.partial(_label, contents=_contents(exchange), secrets=secrets)
@@ -329,7 +331,7 @@ def _observed(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) ->
 
 def _observation(seen: Observation, label: Callable[[object], str]) -> str:
     labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
-    return ", ".join(f"{name}={label(_rounded(value))}" for name, value in labels.items()) + _extra(seen.extra, label)
+    return ", ".join(f"{name}={label(_round(value))}" for name, value in labels.items()) + _extra(seen.extra, label)
 
 
 def _count(count: Count, label: Callable[[object], str]) -> str:
@@ -338,7 +340,7 @@ def _count(count: Count, label: Callable[[object], str]) -> str:
 
 def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
     """Further labels; labels with unusual names are only counted."""
-    named = {name: value for name, value in labels.items() if listed("", [name]) == f" {name}"}
+    named = {name: value for name, value in labels.items() if list_keys("", [name]) == f" {name}"}
     shown = [f"{name}={label(value)}" for name, value in sorted(named.items())]
     if others := len(labels) - len(named):
         shown.append(f"{others} with unusual names")
@@ -348,17 +350,17 @@ def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
 def _contents(exchange: Exchange) -> list[str]:
     """The texts of a request and of its answer, except operation and model."""
     bodies = [exchange.request, *(frame.body for frame in exchange.frames)]
-    found = {*strings_of(bodies)} - {*_named(bodies, ("op", "model"))}
+    found = {*strings_of(bodies)} - {*_strings_under(bodies, ("op", "model"))}
     return [text for text in found if len(text) >= SHORTEST and text not in VOCABULARY]
 
 
-def _named(value: Any, keys: Sequence[str]) -> Iterator[str]:
+def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
     """The strings under some keys in a JSON value."""
     if isinstance(value, Mapping):
         yield from (item for name, item in value.items() if name in keys and isinstance(item, str))
     if isinstance(value, (list, Mapping)):
         for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _named(item, keys)
+            yield from _strings_under(item, keys)
 
 
 def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
@@ -366,34 +368,38 @@ def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> 
     if not isinstance(value, str) or value in VOCABULARY or not is_plain(value):
         return word(value)
     holds_content = any(text in value or (value in text and len(value) > SHORTEST) for text in contents)
-    return word(value) if holds_content or masked(value, secrets) != value else f'"{value}"'
+    return word(value) if holds_content or mask_secrets(value, secrets) != value else f'"{value}"'
 
 
-def _rounded(value: object) -> object:
+def _round(value: object) -> object:
     return round(value, 1) if isinstance(value, float) else value
 
 
-def _logged(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
+def _log_lines(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
     """The first line of each of the last records, with a number for repeated ones."""
-    times = Counter(cut(sentence(record.partition("\n")[0], secrets), LONGEST_STRING) for record in records if record)
+    times = Counter(
+        cut(foreign_text(record.partition("\n")[0], secrets), LONGEST_STRING) for record in records if record
+    )
     if len(times) > MOST_RECORDS:
         yield f"... {len(times) - MOST_RECORDS} records before"
     for line, number in [*times.items()][-MOST_RECORDS:]:
         yield line + (f"  ({number} times)" if number > 1 else "")
 
 
-def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> Iterator[str]:
+def _printed_lines(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> Iterator[str]:
     for title, text in sections:
         lines = text.rstrip("\n").splitlines()
         more = [f"... {len(lines) - MOST_LINES} lines before"] if len(lines) > MOST_LINES else []
-        yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
+        yield from (
+            f"[{title}] {line}" for line in (*more, *(foreign_text(each, secrets) for each in lines[-MOST_LINES:]))
+        )
 
 
-def _told(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
+def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
     """The calls of a story, numbered, with their requests as they may be shown."""
-    return (*story.said.splitlines(), *_numbered(story.exchanges, shown)) if story else ()
+    return (*story.said.splitlines(), *_number_calls(story.exchanges, shown)) if story else ()
 
 
-def _numbered(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
+def _number_calls(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
     """Numbered calls, with their requests as they may be shown."""
-    return tuple(f"{number}. {_sent(each, shown(each.request))}" for number, each in enumerate(exchanges, 1))
+    return tuple(f"{number}. {_sent_parts(each, shown(each.request))}" for number, each in enumerate(exchanges, 1))

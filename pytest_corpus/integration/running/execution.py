@@ -27,10 +27,18 @@ from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import named, requirement_of, tests_of
+from pytest_corpus.integration.collecting.nodes import name_and_repetition, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result, misled
-from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
+from pytest_corpus.integration.running.endings import (
+    NOT_RUN,
+    REPLACED,
+    UNFINISHED,
+    Ending,
+    Observed,
+    Result,
+    misled_ending,
+)
+from pytest_corpus.integration.running.evidence import Sighting, context_secrets, mask_planted
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs
 from pytest_corpus.integration.running.other_plugins import cause_of_end, is_replaced, outcome_behind
 from pytest_corpus.integration.running.surroundings import CHANGED, Surroundings
@@ -69,7 +77,7 @@ class TestExecution:
         in_flight: InFlight | None = None,
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
-        self.test, self.repetition = named(item)
+        self.test, self.repetition = name_and_repetition(item)
         self.requirement = catalogue()[requirement_of(item)]
         self.result: Result | None = None
         self._is_last = is_last
@@ -186,11 +194,11 @@ class TestExecution:
             requirement=self.requirement.id,
             test=self.test,
             outcome=ending.outcome,
-            reason=without_secrets(ending.broken_off or (undecided.reason if undecided else ""), secrets),
+            reason=mask_planted(ending.broken_off or (undecided.reason if undecided else ""), secrets),
             keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
             blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
             findings=tuple(
-                replace(each, got=without_secrets(each.got, secrets), path=without_secrets(each.path, secrets))
+                replace(each, got=mask_planted(each.got, secrets), path=mask_planted(each.path, secrets))
                 for each in findings
             ),
             editions=tuple(sorted(observed.editions)),
@@ -246,7 +254,7 @@ class TestExecution:
         if (known := (PROVIDER, str(mistake))) in self._reported:
             return Ending(undecided=NotAssessed(reason))
         self._reported.add(known)
-        return misled(reason, mistake, full=self.adapter.options.on_terminal == "full")
+        return misled_ending(reason, mistake, full=self.adapter.options.on_terminal == "full")
 
     def _ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
         if is_replaced(self.item, self.target, arguments):

@@ -11,7 +11,7 @@ from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.execution import TestExecution
 from pytest_corpus.integration.running.in_flight import InFlight, body_of
-from pytest_corpus.integration.running.other_plugins import that_raised
+from pytest_corpus.integration.running.other_plugins import raising_plugin
 from pytest_corpus.integration.running.surroundings import FORKED, Surroundings
 from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.fixtures import SUBJECT
@@ -52,7 +52,7 @@ class ExecutionHooks:
         if own is None:
             return
         assert isinstance(item, pytest.Function)
-        self.state.open(own[0]).begin(*collect.named(item))
+        self.state.open(own[0]).begin(*collect.name_and_repetition(item))
         target = item.stash[SUBJECT] = own[0].target(own[1])
         # The values that fixtures would give: asking them costs pytest more than many a test takes.
         item.funcargs |= {name: target for name in (own[1], "subject") if name in item.fixturenames}
@@ -127,9 +127,9 @@ class ExecutionHooks:
         execution = item.stash.get(EXECUTION, None)
         if execution is not None and call.when == "call":
             seen = call.excinfo.value if call.excinfo else None
-            presentation.present(execution, seen, report, self.state.options, self._rerun)
+            presentation.write_into_report(execution, seen, report, self.state.options, self._rerun)
         elif execution is not None and call.when == "setup" and call.excinfo is not None:
-            plugin = that_raised(self.state.config, call.excinfo.value) or "a mark or a fixture"
+            plugin = raising_plugin(self.state.config, call.excinfo.value) or "a mark or a fixture"
             execution.adapter.ledger.mark_unreliable(f"{plugin} kept tests from running ({call.excinfo.typename})")
         elif execution is not None and call.when == "teardown":  # or all of it would live as long as the run
             del item.stash[EXECUTION], item.stash[SUBJECT]
@@ -144,7 +144,7 @@ class ExecutionHooks:
         again = presentation.command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
         # What the audit of another requirement's test turned up shows again in that test.
         ids = (requirement, collect.requirement_of(item)) if by_option else ()
-        return again + presentation.only(ids, self.state.options.seed)
+        return again + presentation.selection_arguments(ids, self.state.options.seed)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         return presentation.letter(report)

@@ -24,7 +24,14 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import Part, current_part, part_of
 from pytest_corpus.adapter.turns import Body, Disturbed, Turns
-from pytest_corpus.integration.collecting.nodes import REPETITION, case_of, named, owner, places_of, requirement_of
+from pytest_corpus.integration.collecting.nodes import (
+    REPETITION,
+    case_of,
+    name_and_repetition,
+    owner,
+    places_of,
+    requirement_of,
+)
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.evidence import Sighting
@@ -71,7 +78,7 @@ def body_of(item: pytest.Function) -> Callable[..., Any]:
 
 
 def name_of(item: pytest.Item) -> str:
-    return " ".join(map(str, named(item)))
+    return " ".join(map(str, name_and_repetition(item)))
 
 
 def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:

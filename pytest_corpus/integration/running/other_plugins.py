@@ -24,7 +24,7 @@ OUTCOMES = (pytest.fail.Exception, pytest.skip.Exception, pytest.exit.Exception)
 MOST_CAUSES = 20  # the most exceptions behind each other that are looked at
 
 
-def implementing(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
+def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
     """The names of the other plugins that implement at least one of some hooks."""
     found = set()
     for hook in hooks:
@@ -37,11 +37,11 @@ def implementing(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
 
 def suspects(config: pytest.Config, why: str) -> str:
     """The end of a sentence that names the plugins that may be the reason; empty if there are none."""
-    names = implementing(config, CHANGING[why])
+    names = implementing_plugins(config, CHANGING[why])
     return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 
-def that_raised(config: pytest.Config, error: BaseException | None) -> str:
+def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
     """The plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
     known = dict(_modules(config))
     for module in reversed(list(_frames(error.__traceback__ if error else None))):
@@ -65,7 +65,7 @@ def outcome_behind(error: BaseException) -> BaseException | None:
 
 def cause_of_end(config: pytest.Config, error: BaseException) -> str:
     """The cause of the end of a test that an exception outside of the suite ended."""
-    plugin, kind = that_raised(config, error), type(error).__name__
+    plugin, kind = raising_plugin(config, error), type(error).__name__
     return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
 
 

@@ -23,7 +23,7 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, Ledger, TestRecord
-from pytest_corpus.verdict.verdict import counted
+from pytest_corpus.verdict.verdict import counting_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ def failure(findings: Sequence[Finding], evidence: Sequence[Evidence]) -> str:
     return "\n\n".join("\n".join(block(*pair)) for pair in zip(findings, evidence, strict=True))
 
 
-def in_one_line(findings: Sequence[Finding]) -> str:
+def summarize(findings: Sequence[Finding]) -> str:
     """The first finding of a test, and the number of further findings."""
     more = len(findings) - 1
     return one_line(findings[0]) + (f" (and {more} more)" if more else "")
 
 
-def offered(ledger: Ledger) -> str:
+def offered_builders(ledger: Ledger) -> str:
     """The request builders that a client library has and lacks; empty for adapters and partial runs."""
     found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
     asked = {record.test for record in found}
@@ -83,7 +83,7 @@ LETTERS: dict[str, tuple[str, str, Any]] = {
 KIT_FAULT = "This is a fault of pytest-corpus, not of the adapter. Please report it with the traceback above."
 
 
-def present(
+def write_into_report(
     execution: TestExecution,
     seen: BaseException | None,
     report: pytest.TestReport,
@@ -104,7 +104,7 @@ def present(
     _add_properties(execution, record, report, disputed=disputed, options=options)
     recorder = execution.adapter.settings.recorder
     if recorder is not None and result.recorded is not None:
-        lines = recorder.lines(result.recorded, record.adapter, _ended(result))
+        lines = recorder.lines(result.recorded, record.adapter, _ending_members(result))
         report.user_properties.append((TRANSCRIPT, lines))
     if disputed:
         execution.adapter.ledger.mark_mismatch(record.key)
@@ -122,12 +122,12 @@ def present(
         report.user_properties.append((EVIDENCE, evidence.dump(found)))
         in_files = [each.at(options.in_files) for each in found]
         said = failure(record.findings, in_files)
-        report.longrepr = said if outcome == "failed" else (*where, in_one_line(record.findings))
+        report.longrepr = said if outcome == "failed" else (*where, summarize(record.findings))
     elif report.outcome == "skipped":
         report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
 
 
-def _ended(result: Result) -> dict[str, Any]:
+def _ending_members(result: Result) -> dict[str, Any]:
     """The members of the transcript line that ends a test."""
     record = result.record
     findings = [{**asdict(finding), **place} for finding, place in zip(record.findings, result.places, strict=True)]
@@ -161,13 +161,13 @@ def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "fa
     if record.outcome == "error":
         return "failed"
     if record.findings:
-        found = (catalogue()[finding.requirement] for finding in _counting(record, options))
+        found = (catalogue()[finding.requirement] for finding in _is_counting(record, options))
         levels = {options.requirements.of(entry).level for entry in found}
-        return "failed" if levels.intersection(counted(options.level)) else "skipped"
+        return "failed" if levels.intersection(counting_levels(options.level)) else "skipped"
     return "passed" if record.outcome == "satisfied" else "skipped"
 
 
-def _counting(record: TestRecord, options: Options) -> list[Finding]:
+def _is_counting(record: TestRecord, options: Options) -> list[Finding]:
     return [each for each in record.findings if not options.deviates(each.requirement, record.adapter)]
 
 
@@ -181,7 +181,7 @@ def _add_properties(
     execution: TestExecution, record: TestRecord, report: pytest.TestReport, *, disputed: bool, options: Options
 ) -> None:
     status: str = record.outcome
-    if record.findings and not _counting(record, options):
+    if record.findings and not _is_counting(record, options):
         status = "deviated"
     elif disputed and not record.findings:
         status = "not_assessed"
@@ -219,10 +219,12 @@ def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: 
         where = f"{adapter.option}={named}"
     else:
         where = tests or _anchor(adapter)
-    return " ".join(["pytest", *(map(shlex.quote, [*_settings(config), *([where] if where else []), *_given(config)]))])
+    return " ".join(
+        ["pytest", *(map(shlex.quote, [*_settings(config), *([where] if where else []), *_given_overrides(config)]))]
+    )
 
 
-def only(requirements: Iterable[str], seed: int) -> str:
+def selection_arguments(requirements: Iterable[str], seed: int) -> str:
     """The end of a command that runs only these requirements."""
     ids = ",".join(dict.fromkeys(requirements))
     chosen = f" --corpus-requirement={ids}" if ids else ""
@@ -246,7 +248,7 @@ def _settings(config: pytest.Config) -> Iterator[str]:
             yield from ("-o", override)
 
 
-def _given(config: pytest.Config) -> Iterator[str]:
+def _given_overrides(config: pytest.Config) -> Iterator[str]:
     for option in OPTIONS:
         value = config.getoption(setting(option.name))
         if option.name in NOT_REPEATED or value in (None, False):

@@ -113,7 +113,7 @@ class Surroundings:
         """The reason why no test can be judged in this process; empty if there is none."""
         if os.getpid() != self._process:
             return FORKED
-        return _said(each for each in FUNCTIONS if each.is_broken)
+        return _name_functions(each for each in FUNCTIONS if each.is_broken)
 
     def excuse(self, sighting: Sighting) -> str:
         """The reason why the process may have caused a violation; empty if it cannot.
@@ -123,10 +123,10 @@ class Surroundings:
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
         exchanges = sighting.violation.exchanges
-        failed = any(map(_failed, exchanges))
+        failed = any(map(_has_failed, exchanges))
         of_time = sighting.requirement in OF_TIME or any(map(_has_deadline, exchanges))
         if any(each not in CLOCKS for each in replaced) or (replaced and (failed or of_time)):
-            return _said(replaced)
+            return _name_functions(replaced)
         if not failed:
             return ""
         if socket.socket is not self._socket or socket.socket.connect is not self._connect:
@@ -141,7 +141,7 @@ class Surroundings:
         return ""
 
 
-def _said(functions: Iterable[Function]) -> str:
+def _name_functions(functions: Iterable[Function]) -> str:
     names = ", ".join(f"{each.module.__name__}.{each.name}" for each in functions)
     return (
         f"a fixture or a plugin replaced {names} while tests ran; keep it away from the suite's tests" if names else ""
@@ -152,6 +152,6 @@ def _has_deadline(exchange: Exchange) -> bool:
     return "deadline_ms" in (context_of(exchange.request) or ())
 
 
-def _failed(exchange: Exchange) -> bool:
+def _has_failed(exchange: Exchange) -> bool:
     last = exchange.frames[-1].body if exchange.frames else None
     return exchange.fault is not None or (isinstance(last, dict) and last.get("error") is not None)

@@ -192,7 +192,7 @@ def read(path: Path) -> Leftovers | None:
     found: Leftovers | None = None
     held = 0
     for number, line in enumerate(bounded.lines(path, MOST_BYTES)):
-        held += bounded.counted(line)
+        held += bounded.count_values(line)
         if held > MOST_NAMES:
             raise bounded.FileRefused(path, f"has more than {MOST_NAMES:,} names, the limit for such a file")
         try:

@@ -12,7 +12,7 @@ from pytest_corpus.reference.embedding.arguments import Arguments, Job
 from pytest_corpus.reference.embedding.statistics import Accounting, Statistics
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk, Provider, ReferenceAdapter, digest
-from pytest_corpus.reference.request import Call, copied
+from pytest_corpus.reference.request import Call, copy_json
 from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.spec.operations import BY_OP
 
@@ -136,7 +136,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         """The provider's embedding, which is cached."""
         embedding = self.embedding(job)
         if key := self.cache_key(call, job):
-            self.cache[key] = copied(embedding)
+            self.cache[key] = copy_json(embedding)
         return embedding
 
     def recall(self, call: Call, job: Job) -> Embedding | None:
@@ -145,7 +145,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         if key is None:
             return None
         self.statistics.add_lookup(hit=key in self.cache)
-        found: Embedding | None = copied(self.cache.get(key))
+        found: Embedding | None = copy_json(self.cache.get(key))
         return found
 
     def cache_key(self, call: Call, job: Job) -> str | None:

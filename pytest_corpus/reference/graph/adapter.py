@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pytest_corpus.reference.foundation import Chunk, Provider, digest, remembered
+from pytest_corpus.reference.foundation import Chunk, Provider, digest, remember
 from pytest_corpus.reference.graph.batches import Batches
 from pytest_corpus.reference.graph.pages import Pages
 from pytest_corpus.reference.graph.queries import Question
@@ -83,7 +83,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
     async def query(self, call: Call) -> dict[str, Any]:
         """`{records, summary, dialect, namespace}`."""
         question = self.read_question(call.args)
-        return await remembered(self.cache, self.cache_key(call, question), partial(self.answer, call, question))
+        return await remember(self.cache, self.cache_key(call, question), partial(self.answer, call, question))
 
     async def answer(self, call: Call, question: Question) -> dict[str, Any]:
         await self.reach_in_time(call, question.timeout_ms)

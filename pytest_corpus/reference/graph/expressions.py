@@ -80,7 +80,7 @@ class Expressions:
         left = self.read_member()
         while self.scanner.sees("+") or self.scanner.sees("-"):
             sign = operator.add if self.scanner.next("sign")[1] == "+" else operator.sub
-            left = combined(sign, left, self.read_member())
+            left = combine(sign, left, self.read_member())
         return left
 
     def read_member(self) -> Expression:
@@ -105,7 +105,7 @@ class Expressions:
             negated = self.read_member()
             return lambda scope: -negated(scope)
         if scanner.kind == "parameter":
-            return looked_up(scanner.next("parameter")[1])
+            return look_up(scanner.next("parameter")[1])
         if scanner.kind != "name":
             return always(scanner.literal())
         for word, constant in (("TRUE", True), ("FALSE", False), ("NULL", None)):
@@ -116,7 +116,7 @@ class Expressions:
             return self.read_function(name.upper())
         if name not in self.names:
             raise QueryError("uses an unknown name")
-        return looked_up(name)
+        return look_up(name)
 
     def read_list(self, end: str) -> list[Expression]:
         items: list[Expression] = []
@@ -161,7 +161,7 @@ def always(value: Any) -> Expression:
     return lambda _: value
 
 
-def looked_up(name: str) -> Expression:
+def look_up(name: str) -> Expression:
     def value(scope: Scope) -> Any:
         if name not in scope:
             raise QueryError("uses a parameter that is not given")
@@ -194,5 +194,5 @@ def both(left: Expression, right: Expression) -> Expression:
     return lambda scope: left(scope) is True and right(scope) is True
 
 
-def combined(sign: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
+def combine(sign: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
     return lambda scope: sign(left(scope), right(scope))

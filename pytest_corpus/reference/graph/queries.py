@@ -11,7 +11,7 @@ from pytest_corpus.reference.graph.cypher import Cypher
 from pytest_corpus.reference.graph.gremlin import Gremlin
 from pytest_corpus.reference.graph.scanner import Query, QueryError, QueryFeatureError
 from pytest_corpus.reference.graph.store import Edge, Graph, Node, Space
-from pytest_corpus.reference.request import Fields, copied
+from pytest_corpus.reference.request import Fields, copy_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Queries(Arguments):
         return {name: self.value(value) for name, value in row.items()}
 
     def value(self, value: Any) -> Any:
-        return value.to_wire() if isinstance(value, (Node, Edge)) else copied(value)
+        return value.to_wire() if isinstance(value, (Node, Edge)) else copy_json(value)
 
     def chunks(self, records: Sequence[dict[str, Any]]) -> Iterator[Chunk]:
         """`graph.types.chunk` objects with a few records each; without records, one final chunk."""

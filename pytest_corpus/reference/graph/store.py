@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.reference.request import copied
+from pytest_corpus.reference.request import copy_json
 
 DEFAULT_NAMESPACE = "default"
 
@@ -25,7 +25,7 @@ class Node:
         return {
             "id": self.id,
             "labels": list(self.labels),
-            "properties": copied(self.properties),
+            "properties": copy_json(self.properties),
             "namespace": self.namespace,
         }
 
@@ -43,7 +43,7 @@ class Edge:
 
     def to_wire(self) -> dict[str, Any]:
         """The edge as `graph.types.entity`, as an independent copy (SCHEMA 4.4)."""
-        return {name: copied(getattr(self, name)) for name in self.__slots__}
+        return {name: copy_json(getattr(self, name)) for name in self.__slots__}
 
 
 Entity = Node | Edge

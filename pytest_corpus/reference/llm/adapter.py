@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, remembered
+from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, remember
 from pytest_corpus.reference.llm.arguments import Arguments, Prompt
 from pytest_corpus.reference.request import Call
 
@@ -75,7 +75,7 @@ class ReferenceLLM(Arguments, ReferenceAdapter):
         """`{text, model, usage, finish_reason}`, with `tool_calls` if a tool is called."""
         prompt = self.read_prompt(call)
         key = self.cache_key(call, prompt)
-        return await remembered(self.cache, key, partial(self.answer, call, prompt))
+        return await remember(self.cache, key, partial(self.answer, call, prompt))
 
     async def answer(self, call: Call, prompt: Prompt) -> dict[str, Any]:
         await self.reach(call)

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.foundation import Provider, ReferenceAdapter, digest, remembered
+from pytest_corpus.reference.foundation import Provider, ReferenceAdapter, digest, remember
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.reference.vector.arguments import Query
@@ -65,7 +65,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         query = self.read_query(call.args, self.read_namespace(call.args))
         self.check_query(call, query)
         key = self.cache_key(call, query.namespace)
-        return await remembered(self.cache, key, partial(self.answer, call, query))
+        return await remember(self.cache, key, partial(self.answer, call, query))
 
     async def answer(self, call: Call, query: Query) -> dict[str, Any]:
         await self.reach(call)
@@ -78,7 +78,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         for query in queries:
             self.check_query(call, query)
         key = self.cache_key(call, namespace)
-        return await remembered(self.cache, key, partial(self.answers, call, queries))
+        return await remember(self.cache, key, partial(self.answers, call, queries))
 
     async def answers(self, call: Call, queries: Sequence[Query]) -> dict[str, Any]:
         await self.reach(call, items=len(queries))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.request import Call, Fields, copied
+from pytest_corpus.reference.request import Call, Fields, copy_json
 from pytest_corpus.reference.vector.filters import Filters
 from pytest_corpus.reference.vector.store import Condition, Geometry, Item
 
@@ -90,7 +90,7 @@ class VectorRequests(Geometry, Filters):
         if any(isinstance(value, Mapping) for value in metadata.values()):
             raise fields.invalid("metadata", "WRONG_TYPE", "must not hold objects")
         try:
-            return dict(copied(metadata))
+            return dict(copy_json(metadata))
         except RecursionError:
             raise fields.invalid("metadata", "TOO_DEEP", "must not be nested so deeply") from None
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pytest_corpus.reference.request import Call, copied
+from pytest_corpus.reference.request import Call, copy_json
 from pytest_corpus.reference.vector.arguments import Query
 from pytest_corpus.reference.vector.namespaces import Namespaces
 from pytest_corpus.reference.vector.store import Hit, Item, Space
@@ -42,5 +42,5 @@ class Search(Namespaces):
         if query.include_vectors or self.vectors_always:
             vector["vector"] = list(hit.item.vector)
         if query.include_metadata:
-            vector["metadata"] = copied(hit.item.metadata)
+            vector["metadata"] = copy_json(hit.item.metadata)
         return {"vector": vector, "score": hit.score, "distance": hit.distance}

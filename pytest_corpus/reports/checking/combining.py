@@ -15,7 +15,7 @@ from pytest_corpus.reports.checking.reconstruction import (
     ledger_of,
     start_of,
 )
-from pytest_corpus.reports.checking.verification import some
+from pytest_corpus.reports.checking.verification import first_names
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.text.problems import PlainError
 from pytest_corpus.verdict.ledger import Ledger
@@ -71,13 +71,13 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     ledger = ledger_of(first.document, shipped)
     for part in others:
         add(part.document, ledger)
-    return _written(parts, ledger)
+    return _write(parts, ledger)
 
 
 def check(name: str, document: view.Document) -> Part:
     """The report of a shard, which must be unaltered and of this version. Raises Unfit otherwise."""
     part = Part(printable(name), document)
-    if view.altered(document):
+    if view.is_altered(document):
         raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
     if "shard" not in document:
         raise Unfit(f"{part.name} is not the report of a shard; run pytest with --corpus-shard=1/2 and the like")
@@ -98,19 +98,21 @@ def check_numbers(parts: Sequence[Part]) -> None:
         by_number[part.shard.number] = part
     if missing := [f"{number}/{first.shard.of}" for number in range(1, first.shard.of + 1) if number not in by_number]:
         shards = "shards" if len(missing) > 1 else "shard"
-        raise Unfit(f"{shards} {some(missing)} missing: name the report of each shard")
+        raise Unfit(f"{shards} {first_names(missing)} missing: name the report of each shard")
 
 
 def _check_options(parts: Sequence[Part]) -> None:
     """Raise Unfit unless all shards have the same adapter and options."""
     first = parts[0]
     for part in parts[1:]:
-        for words, one, other in _shared(first, part):
+        for words, one, other in _shared_values(first, part):
             if one != other:
-                raise Unfit(f"{first.name} and {part.name} differ in the {words}{_how(one, other)}: run them alike")
+                raise Unfit(
+                    f"{first.name} and {part.name} differ in the {words}{_describe(one, other)}: run them alike"
+                )
 
 
-def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
+def _shared_values(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
     """The values that must be equal in two shards."""
     for key, words in ALIKE.items():
         yield words, first.document.get(key), part.document.get(key)
@@ -123,13 +125,13 @@ def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
         yield words, first.document["spec"][key], part.document["spec"][key]
 
 
-def _how(one: Any, other: Any) -> str:
+def _describe(one: Any, other: Any) -> str:
     """Describe how two values differ; for objects, the keys in which they differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         keys = sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
         if len(keys) == 1 and not isinstance(one.get(keys[0]), Mapping):
-            return f" ({printable(keys[0])}{_how(one.get(keys[0]), other.get(keys[0]))})"
-        return f" ({printable(some(keys))})"
+            return f" ({printable(keys[0])}{_describe(one.get(keys[0]), other.get(keys[0]))})"
+        return f" ({printable(first_names(keys))})"
     return f" ({printable(str(one))[:60]} and {printable(str(other))[:60]})"
 
 
@@ -142,15 +144,17 @@ def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
     if others := [gap for gap in part.document["gaps"] if gap not in gaps]:
         raise Unfit(f"{part.name}: shard {part.shard} is not whole: {printable('; '.join(others))}; run it again")
     if missing := sorted(own - set(given)):
-        said = f"{count(len(missing), 'test')} of shard {part.shard} missing: {some(test for _, test in missing)}"
+        said = (
+            f"{count(len(missing), 'test')} of shard {part.shard} missing: {first_names(test for _, test in missing)}"
+        )
         raise Unfit(f"{part.name}: {said}; run it again")
     if strange := sorted(set(given) - own):
-        raise Unfit(f"{part.name}: {printable(some(test for _, test in strange))} is not of shard {part.shard}")
+        raise Unfit(f"{part.name}: {printable(first_names(test for _, test in strange))} is not of shard {part.shard}")
     if len(given) != len(own):
         raise Unfit(f"{part.name}: it has tests twice")
 
 
-def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
+def _write(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
     documents = [part.document for part in parts]
     first = documents[0]
     started = min(documents, key=start_of)
@@ -174,4 +178,4 @@ def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
     )
     whole = json_report.build(ledger, verdict, run)
     own = {"environment": first["environment"], "combined": [document["sha256"] for document in documents]}
-    return json_report.sealed({**whole, **own})
+    return json_report.seal({**whole, **own})

@@ -46,28 +46,28 @@ CHANGED = {
 _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
 
-def some(names: Iterable[str]) -> str:
+def first_names(names: Iterable[str]) -> str:
     """The first few of some names."""
     first = list(names)
     return ", ".join(first[:5]) + (" and others" if len(first) > 5 else "")
 
 
 Known = dict[bytes, list[str]]
-"""The contradictions in the requirements of reports that are verified together, by `_of_requirements`."""
+"""The contradictions in the requirements of reports that are verified together, by `_requirements_key`."""
 
 
 def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped, known: Known) -> Iterator[str]:
     """Contradictions within the report of a complete run, or with catalogue and suite; one sentence each."""
     yield from _about(document, today)
     yield from _capabilities(document)
-    key = _of_requirements(document)
+    key = _requirements_key(document)
     found = known.get(key) if key else None
     if found is None:
         found = known[key] = list(_in_requirements(document, shipped))
     yield from found
 
 
-def _of_requirements(document: Mapping[str, Any]) -> bytes:
+def _requirements_key(document: Mapping[str, Any]) -> bytes:
     """A digest of everything that `_in_requirements` depends on; empty if that includes the date of the run.
 
     Durations count only if their format is not the one that runs write.
@@ -110,7 +110,9 @@ def _entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
                 of = Capabilities(component, document["capabilities"].get(component, {}))
                 for said in _entry(entry, made[component, entry["id"]], of, runs):
                     found.setdefault((component, said), []).append(entry["id"])
-    yield from (f"{component}: {some(dict.fromkeys(names))}: {said}" for (component, said), names in found.items())
+    yield from (
+        f"{component}: {first_names(dict.fromkeys(names))}: {said}" for (component, said), names in found.items()
+    )
 
 
 def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
@@ -167,13 +169,13 @@ def _tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, st
     ]
     given = dict(pairs)
     if twice := [name for name, many in Counter(name for name, _ in pairs).items() if many > 1]:
-        yield f"{component}: {count(len(twice), 'test')} more than once: {some(twice)}"
+        yield f"{component}: {count(len(twice), 'test')} more than once: {first_names(twice)}"
     if missing := [name for name in shipped if name not in given]:
-        yield f"{component}: {count(len(missing), 'test')} of the suite missing: {some(missing)}"
+        yield f"{component}: {count(len(missing), 'test')} of the suite missing: {first_names(missing)}"
     if unknown := [name for name in given if name not in shipped]:
-        yield f"{component}: the suite does not have {some(unknown)}"
+        yield f"{component}: the suite does not have {first_names(unknown)}"
     if elsewhere := [name for name, of in pairs if shipped.get(name, of) != of]:
-        yield f"{component}: {count(len(elsewhere), 'test')} of another requirement: {some(elsewhere)}"
+        yield f"{component}: {count(len(elsewhere), 'test')} of another requirement: {first_names(elsewhere)}"
 
 
 def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
@@ -197,7 +199,7 @@ def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, 
     blocking = entry.get("blocked_by", ())
     own = {each.id for each in applicable(entry["component"])} - {entry["id"]} if blocking else ()
     if strange := [name for name in blocking if name not in own]:
-        yield f"it cannot be blocked by {some(strange)}"
+        yield f"it cannot be blocked by {first_names(strange)}"
     yield from _needs(tests, known, of)
     if runs:
         yield from _repeats(entry, runs)
@@ -209,7 +211,7 @@ def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilit
     denied = [need for need in stated if of.flag(need) is False or (need == CLAIMED and of.flag(need) is None)]
     decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}
     if denied and decided:
-        yield f"a test of it is {some(sorted(decided))}, but its capabilities do not offer {some(denied)}"
+        yield f"a test of it is {first_names(sorted(decided))}, but its capabilities do not offer {first_names(denied)}"
     for test in tests:
         said = _DENIED.fullmatch(test.get("reason", ""))
         if said and said[1] in stated and of.flag(said[1]) is not False:
@@ -292,11 +294,11 @@ def _catalogue(document: dict[str, Any]) -> Iterator[str]:
         known = {entry.id: entry.level for entry in map(edition_of(document).of, applicable(component))}
         given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
         if missing := [name for name in known if name not in given]:
-            yield f"{component}: {count(len(missing), 'requirement')} missing: {some(missing)}"
+            yield f"{component}: {count(len(missing), 'requirement')} missing: {first_names(missing)}"
         if unknown := [name for name in given if name not in known]:
-            yield f"{component}: the catalogue does not know {some(unknown)}"
+            yield f"{component}: the catalogue does not know {first_names(unknown)}"
         if wrong := [name for name, level in given.items() if known.get(name, level) != level]:
-            yield f"{component}: the catalogue gives another level to {some(wrong)}"
+            yield f"{component}: the catalogue gives another level to {first_names(wrong)}"
     if strange := {of for of, _ in found} - set(document["components"]):
         yield f"it has requirements of {', '.join(sorted(strange))} and no verdict of it"
 

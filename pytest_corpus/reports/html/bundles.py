@@ -165,11 +165,11 @@ def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
         statuses = [each["status"] if each else "" for each in found]
         numbers = [value(found[0]) for value in columns.values()] if alone and found[0] else []
         said = [
-            _said(run, each, contents.get((run["file"], bundle_view.label(run), name), ()))
+            _details(run, each, contents.get((run["file"], bundle_view.label(run), name), ()))
             for run, each in zip(runs, found, strict=True)
             if each
         ]
-        rows.append([_plain(name), statuses, numbers, said])
+        rows.append([_to_plain(name), statuses, numbers, said])
     open_rows = [row for row in rows if set(row[1]) - {"passed"}][:MOST_STATIC]
     data = json.dumps({"signs": SIGNS, "tones": CASE_TONES, "rows": rows}, separators=(",", ":"))
     return Cases(
@@ -197,25 +197,25 @@ def _score(name: str, result: Mapping[str, Any]) -> Any:
     return result["scores"].get(name)
 
 
-def _said(run: Section, result: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _details(run: Section, result: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Any]:
     """The details of a case in a run: label, status, first reason, and labelled texts or parts of a difference."""
-    reasons = [_plain(reason) for reason in result["reasons"]]
+    reasons = [_to_plain(reason) for reason in result["reasons"]]
     rows: list[tuple[str, Any]] = []
     for entry in entries:
-        rows += [("Reason", _plain(reason)) for reason in entry["reasons"]]
-        rows += [("Judged", _plain(remark)) for remark in entry["remarks"]]
+        rows += [("Reason", _to_plain(reason)) for reason in entry["reasons"]]
+        rows += [("Judged", _to_plain(remark)) for remark in entry["remarks"]]
         named = {
-            key: _plain(entry[key]) for key in ("output", "expected", "system", "prompt") if entry[key] is not None
+            key: _to_plain(entry[key]) for key in ("output", "expected", "system", "prompt") if entry[key] is not None
         }
         changes = difference(named["expected"], named["output"]) if named.keys() >= {"expected", "output"} else None
         rows += [("Expected and answered", changes)] if changes else []
         rows += [(LABELS[key], given) for key, given in named.items() if key != "expected" or not changes]
     first = reasons[0].partition("\n")[0] if reasons else ""
     rows = rows or ([("Reason", reason) for reason in reasons] if reasons != [first] else [])
-    return [_plain(bundle_view.label(run)), result["status"], first, rows]
+    return [_to_plain(bundle_view.label(run)), result["status"], first, rows]
 
 
-def _plain(value: str) -> str:
+def _to_plain(value: str) -> str:
     return "\n".join(map(printable, value.split("\n")))
 
 

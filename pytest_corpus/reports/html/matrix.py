@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.reports.html.page import page
-from pytest_corpus.reports.matrix import mixed
+from pytest_corpus.reports.matrix import mixed_editions
 from pytest_corpus.spec.components import TITLES
 
 
@@ -14,7 +14,7 @@ def render(matrix: Mapping[str, Any]) -> str:
     return page(
         "matrix.html",
         "Corpus Protocol v1.0 conformance matrix",
-        notice=mixed(matrix),
+        notice=mixed_editions(matrix),
         reports=reports,
         chapters=matrix["chapters"],
         catalogues=matrix["catalogues"],

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.catalogue import rulings
 from pytest_corpus.reports.difference import CHANGES, KINDS
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, VERDICT_WORDS, count, found, printable
+from pytest_corpus.reports.text import (
+    STATUS_SIGNS,
+    STATUS_WORDS,
+    STATUSES,
+    VERDICT_WORDS,
+    count,
+    printable,
+    received_sentence,
+)
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.verdict.editions import PREVIEW
@@ -64,8 +72,8 @@ def _environment() -> Environment:
         view=view,
         bundle_view=bundle_view,
         count=count,
-        found_words=found,
-        compared=_compared,
+        found_words=received_sentence,
+        compared=_mark_differences,
         rulings=rulings,
         section_title=_section_title,
         test_notes=_test_notes,
@@ -116,7 +124,7 @@ ALIKE = 0.4
 """The least part of words that two texts share if the others are marked: of less, all would be."""
 
 
-def _compared(expected: str, got: str) -> tuple[Markup, Markup]:
+def _mark_differences(expected: str, got: str) -> tuple[Markup, Markup]:
     """Mark the words that only one of two texts has, if the texts have enough in common."""
     from markupsafe import Markup
 

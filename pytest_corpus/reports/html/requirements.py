@@ -16,7 +16,7 @@ from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.obstacles import with_remedy
 from pytest_corpus.verdict.evidence import Evidence
-from pytest_corpus.verdict.verdict import counted
+from pytest_corpus.verdict.verdict import counting_levels
 
 MOST_BLOCKING = 8  # the most violations named as what to fix first
 
@@ -37,12 +37,12 @@ class Shown:
 
     def counts(self, level: str) -> bool:
         """True if violations of a level decide the verdict."""
-        return level in counted(self.document["level"])
+        return level in counting_levels(self.document["level"])
 
     @cached_property
     def blocking(self) -> list[tuple[Entry, int]]:
         """The requirements that block the most others, with the number of blocked ones."""
-        blocks = view.blocked(self.document)
+        blocks = view.blocked_counts(self.document)
         found = [(entry, blocks[entry["component"], entry["id"]]) for entry in view.fix_first(self.document)]
         return [(entry, number) for entry, number in found if number][:MOST_BLOCKING]
 

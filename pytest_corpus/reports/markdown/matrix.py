@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.reports.markdown.report import SIGNS, cell
-from pytest_corpus.reports.matrix import mixed
+from pytest_corpus.reports.matrix import mixed_editions
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
 from pytest_corpus.reports.view import ratio
 from pytest_corpus.spec.components import TITLES
@@ -14,7 +14,7 @@ def render(matrix: Mapping[str, Any]) -> str:
     """Verdicts, a legend, and providers by requirements."""
     legend = ", ".join(f"{sign_of(status)} {word}" for status, word in STATUS_WORDS.items())
     known = f"{legend}, an empty place: not in that report."
-    notice = [cell(said)] if (said := mixed(matrix)) else []
+    notice = [cell(said)] if (said := mixed_editions(matrix)) else []
     title = "# Corpus Protocol 1.0: conformance matrix"
     parts = [title, *notice, _verdicts(matrix), known, *_chapters(matrix), _totals(matrix)]
     return "\n\n".join(parts) + "\n"

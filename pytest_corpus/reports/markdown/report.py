@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.finding_text import evidence_lines
-from pytest_corpus.reports.text import VERDICT_WORDS, count, found, printable
+from pytest_corpus.reports.text import VERDICT_WORDS, count, printable, received_sentence
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.obstacles import with_remedy
 from pytest_corpus.verdict.evidence import Evidence
@@ -41,10 +41,10 @@ def sentence(text: str) -> str:
     parts = printable(text).strip(" ").split("`")
     if len(parts) % 2 == 0 or _LINKED.search("".join(parts[::2])):
         return code(text)
-    return "".join(code(part) if number % 2 and part.strip() else _escaped(part) for number, part in enumerate(parts))
+    return "".join(code(part) if number % 2 and part.strip() else _escape(part) for number, part in enumerate(parts))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else _PUNCTUATION.sub(r"\\\1", text)
 
 
@@ -97,17 +97,17 @@ def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
     violated = view.fix_first(document)
     left = [entry for entry in view.of_status(document, "not_assessed") if document["complete"] or entry["tests"]]
     summary = f"<details>\n<summary>{count(len(left), 'requirement')} not assessed</summary>"
-    unassessed = _listed(summary, map(_unassessed, left))
+    unassessed = _section(summary, map(_unassessed, left))
     parts = (
         _head(document),
         _table(document),
-        _listed("### Fix first", _first(document, violated)),
+        _section("### Fix first", _first(document, violated)),
         *(
-            _listed(f"### {view.by_level(entries)} violated", (_finding(document, each, evidence) for each in entries))
+            _section(f"### {view.by_level(entries)} violated", (_finding(document, each, evidence) for each in entries))
             for _, each in groupby(violated, key=itemgetter("level"))
             if (entries := list(each))
         ),
-        _listed("### Deviations", map(_deviation, view.of_status(document, "deviated"))),
+        _section("### Deviations", map(_deviation, view.of_status(document, "deviated"))),
         bundles(document),
         unassessed and f"{unassessed}\n\n</details>",
         "\n".join(f"- {label}: {code(value)}" for label, value in view.facts(document) if label in FOOT),
@@ -117,7 +117,7 @@ def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
 
 def _head(document: view.Document) -> str:
     said = view.words(document)
-    whole = not view.altered(document)
+    whole = not view.is_altered(document)
     headline = HEADLINES.get(document["verdict"], said) if whole else said
     tone, title = str(view.tone(document)), "Corpus Protocol (v1.0)"
     if (alone := bundle_view.headline(document)) and whole:
@@ -149,7 +149,7 @@ def _run(document: view.Document) -> str:
 
 def _table(document: view.Document) -> str:
     lines = [f"| {COLUMNS} |", "|" + "---|" * len(COLUMNS.split(" | "))]
-    lost = view.altered(document)
+    lost = view.is_altered(document)
     for component in view.components(document):
         verdict = document["components"][component]["verdict"]
         said = "altered" if lost else VERDICT_WORDS[verdict]
@@ -163,7 +163,7 @@ def _table(document: view.Document) -> str:
 
 def _first(document: view.Document, violated: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The MUSTs to repair first; empty if there is only one."""
-    blocks = view.blocked(document)
+    blocks = view.blocked_counts(document)
     musts = [entry for entry in violated if entry["level"] == "MUST"]
     for number, entry in enumerate(musts[:FIRST] if len(musts) > 1 else (), 1):
         others = blocks[entry["component"], entry["id"]]
@@ -172,9 +172,9 @@ def _first(document: view.Document, violated: Sequence[dict[str, Any]]) -> Itera
 
 
 def _finding(document: view.Document, entry: dict[str, Any], evidence: Sequence[Evidence]) -> str:
-    lines = [_named(entry)]
+    lines = [_name(entry)]
     for finding in entry.get("findings", ()):
-        got, path = found(finding["got"], finding["path"])
+        got, path = received_sentence(finding["got"], finding["path"])
         lines.append(
             f"  - expected {code(finding['expected'])}, got {code(got)}" + (f" (at {code(path)})" if path else "")
         )
@@ -190,7 +190,7 @@ def _deviation(entry: dict[str, Any]) -> str:
     deviation = entry["deviation"]
     shown = {key: code(deviation[key]) for key in ("reason", "removal_plan", "issue") if deviation.get(key)}
     shown["expires"] = deviation["expires"]
-    return "\n".join([_named(entry), *(f"  - {key.replace('_', ' ')}: {value}" for key, value in shown.items())])
+    return "\n".join([_name(entry), *(f"  - {key.replace('_', ' ')}: {value}" for key, value in shown.items())])
 
 
 def _unassessed(entry: dict[str, Any]) -> str:
@@ -200,7 +200,7 @@ def _unassessed(entry: dict[str, Any]) -> str:
     return f"- **{entry['id']}** ({entry['level']}, {TITLES[entry['component']]}){reason}{keyword}{blocked}"
 
 
-def _named(entry: dict[str, Any]) -> str:
+def _name(entry: dict[str, Any]) -> str:
     where = ", ".join(sentence(source) for source in entry["source"])
     return (
         f"- **{entry['id']}** ({entry['level']}, {TITLES[entry['component']]}): {sentence(entry['text'])} "
@@ -208,7 +208,7 @@ def _named(entry: dict[str, Any]) -> str:
     )
 
 
-def _listed(title: str, items: Iterable[str]) -> str:
+def _section(title: str, items: Iterable[str]) -> str:
     lines = list(items)
     if not lines:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_corpus.authoring.goldens.maker import made
 from pytest_corpus.reports.pages.markdown import as_json, code, codes, paragraph, table
-from pytest_corpus.reports.pages.schema_words import Key, of
+from pytest_corpus.reports.pages.schema_words import Key, describe
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
 from pytest_corpus.spec.components import ROWS, Component
@@ -115,7 +115,7 @@ def _line(operation: Operation) -> tuple[str, ...]:
 def _operation(operation: Operation) -> Iterator[str]:
     yield f"## {operation.op}\n"
     yield f"{operation.does}\n"
-    _, arguments = of(operation.request, "args")
+    _, arguments = describe(operation.request, "args")
     said = [_rule(rule) for rule in RULES.get(operation.op, ())]
     if operation.op in ALTERNATIVES:
         other = ALTERNATIVES[operation.op]
@@ -127,12 +127,12 @@ def _operation(operation: Operation) -> Iterator[str]:
     else:
         yield "It takes no arguments.\n"
     yield f"### {'Chunk' if operation.streaming else 'Result'}\n"
-    kind, keys = of(operation.answer, "chunk" if operation.streaming else "result")
+    kind, keys = describe(operation.answer, "chunk" if operation.streaming else "result")
     if keys := [key for key in keys if key.path.rpartition(".")[2] not in EXTENSIONS or key.required]:
         yield table(("key", "type", "required", "meaning and limits"), _rows(keys))
     else:
         yield f"Of type {kind}.\n"
-    yield _asked(operation)
+    yield _request_arguments(operation)
     yield "### Example\n"
     yield from _example(operation)
 
@@ -150,17 +150,17 @@ def _rule(rule: Rule) -> str:
         high = "" if rule.high is None else f" and at most {rule.high:g}"
         words = f"{code(rule.key)} is {low}{high}"
     elif isinstance(rule, Choice):
-        words = f"{code(_dotted(rule.path))} is {codes(rule.choices, ' or ')}"
+        words = f"{code(_path_text(rule.path))} is {codes(rule.choices, ' or ')}"
     else:
-        words = f"{code(_dotted(rule.path))} holds at least one number, all of them finite"
+        words = f"{code(_path_text(rule.path))} holds at least one number, all of them finite"
     return f"{words} ({rule.source})"
 
 
-def _dotted(path: tuple[str, ...]) -> str:
+def _path_text(path: tuple[str, ...]) -> str:
     return ".".join(path).replace(".*", "[]")
 
 
-def _asked(operation: Operation) -> str:
+def _request_arguments(operation: Operation) -> str:
     entries = catalogue()
     asked = dict.fromkeys((operation.works, operation.shaped))
     said = "\n".join(f"- {one}: {entries[one].text}" for one in asked)

@@ -10,7 +10,7 @@ _HTML = re.compile(r"<!--.*?-->|</?(?:picture|source|img|a|br|sub|sup)\b[^>]*>",
 WIDTH = 100
 
 
-def plain(markdown: str) -> str:
+def to_plain_text(markdown: str) -> str:
     """A page as lines of at most about a hundred characters; code and examples are unchanged."""
     found: list[str] = []
     for is_code, block in _blocks(_HTML.sub("", markdown)):
@@ -33,12 +33,12 @@ def _blocks(markdown: str) -> Iterator[tuple[bool, list[str]]]:
 def _text(lines: list[str]) -> Iterator[str]:
     for is_table, group in groupby(lines, key=lambda line: line.startswith("|")):
         if is_table:
-            yield from _table([[_linked(cell) for cell in _cells(line)] for line in group])
+            yield from _table([[_replace_links(cell) for cell in _cells(line)] for line in group])
         else:
-            yield from _linked("\n".join(group)).split("\n")
+            yield from _replace_links("\n".join(group)).split("\n")
 
 
-def _linked(text: str) -> str:
+def _replace_links(text: str) -> str:
     return _LINK.sub(lambda link: _target(link[1], link[2]), text)
 
 

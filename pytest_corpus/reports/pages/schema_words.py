@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pytest_corpus.authoring.folding import Folded, Folder, Schema
 from pytest_corpus.authoring.goldens.maker import FILES
-from pytest_corpus.text.values import at
+from pytest_corpus.text.values import value_at
 from pytest_corpus.validation.schema.registry import registry
 
 BOUNDS = {
@@ -34,7 +34,7 @@ def _folder() -> Folder:
     return Folder(lambda uri: registry().get_schema(*FILES[uri]))
 
 
-def of(name: str, *path: str) -> tuple[str, list[Key]]:
+def describe(name: str, *path: str) -> tuple[str, list[Key]]:
     """The type of the value at a path; for objects and arrays also the keys."""
     folder = _folder()
     schema: Schema = {"$ref": registry().list_schemas()[name]}
@@ -48,8 +48,8 @@ def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterat
     if folded.items and not folded.properties:
         yield from _keys(folder, {"allOf": folded.items}, f"{prefix}[].", depth)
         return
-    for key in _named(folder, folded):
-        said = _of_key(folder, folded, key)
+    for key in _key_schemas(folder, folded):
+        said = _describe_key(folder, folded, key)
         path = f"{prefix}{key}"
         yield Key(path, _type(folder, said), key in folded.required, _meaning(folder, said))
         inner = _without_null(folder, said)
@@ -57,7 +57,7 @@ def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterat
             yield from _keys(folder, said, f"{path}." if inner.properties else path, depth + 1)
 
 
-def _named(folder: Folder, folded: Folded) -> list[str]:
+def _key_schemas(folder: Folder, folded: Folded) -> list[str]:
     """The keys that an object may have, including the keys of its branches."""
     names = dict.fromkeys(folded.properties)
     for branches in folded.choices:
@@ -66,7 +66,7 @@ def _named(folder: Folder, folded: Folded) -> list[str]:
     return [name for name in names if folded.of_key(name) is not None]
 
 
-def _of_key(folder: Folder, folded: Folded, key: str) -> Schema:
+def _describe_key(folder: Folder, folded: Folded, key: str) -> Schema:
     if key in folded.properties:
         return folded.of_key(key) or False
     branches = (folder.fold(branch) for choice in folded.choices for branch in choice)
@@ -132,7 +132,7 @@ def _descriptions(folder: Folder, schema: Schema) -> Iterator[str]:
 
 def _target(ref: str) -> Schema:
     uri, _, pointer = ref.partition("#")
-    found: Schema = at(registry().get_schema(*FILES[uri]), pointer)
+    found: Schema = value_at(registry().get_schema(*FILES[uri]), pointer)
     return found
 
 

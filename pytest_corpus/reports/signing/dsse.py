@@ -36,7 +36,7 @@ def keyid(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(json.dumps(described, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def sealed(payload: bytes, key: Ed25519PrivateKey) -> str:
+def sign_payload(payload: bytes, key: Ed25519PrivateKey) -> str:
     """Sign a payload; return the envelope as text."""
     return _text(payload, key.sign(pae(payload)), keyid(key.public_key()))
 
@@ -46,7 +46,7 @@ def is_envelope(name: str, data: bytes) -> bool:
     return name.endswith(SUFFIX) or b'"payloadType"' in data
 
 
-def opened(data: bytes, key: Ed25519PublicKey) -> bytes:
+def open_envelope(data: bytes, key: Ed25519PublicKey) -> bytes:
     """The payload of an envelope, byte for byte, after its signature was checked with a key.
 
     Raises:
@@ -57,14 +57,14 @@ def opened(data: bytes, key: Ed25519PublicKey) -> bytes:
     envelope = _envelope(data)
     if envelope["payloadType"] != PAYLOAD_TYPE:
         raise EnvelopeError(f"does not hold an in-toto statement: its payloadType is not {PAYLOAD_TYPE}")
-    payload = _decoded(envelope["payload"], "its payload")
+    payload = _decode(envelope["payload"], "its payload")
     own, signatures = keyid(key), envelope["signatures"]
     ids = [each.get("keyid") for each in signatures]
     if own not in ids:
         others = [each for each in ids if isinstance(each, str) and each.isalnum() and len(each) == len(own)]
         said = f"the one with the id {others[0]}" if others else "an unknown one"
         raise EnvelopeError(f"was signed with another key: {said}, not the one with the id {own}")
-    signature = _decoded(signatures[ids.index(own)].get("sig"), "its signature")
+    signature = _decode(signatures[ids.index(own)].get("sig"), "its signature")
     try:
         key.verify(signature, pae(payload))
     except InvalidSignature:
@@ -96,7 +96,7 @@ def _envelope(data: bytes) -> dict[str, Any]:
     return found
 
 
-def _decoded(text: object, what: str) -> bytes:
+def _decode(text: object, what: str) -> bytes:
     try:
         return base64.b64decode(text if isinstance(text, str) else "?", validate=True)
     except (binascii.Error, ValueError):
@@ -137,9 +137,7 @@ def private(data: bytes) -> Ed25519PrivateKey:
     label = _label(data, other="PUBLIC KEY", said="holds a public key; signing needs the private one")
     if label != "PRIVATE KEY":
         raise KeyFileError(_OTHER_PRIVATE.get(label) or _NO_KEYS.get(label) or f"holds no private key: {NEW_KEY}")
-    key: Ed25519PrivateKey = _loaded(
-        lambda: load_pem_private_key(data, password=None), Ed25519PrivateKey, f": {NEW_KEY}"
-    )
+    key: Ed25519PrivateKey = _load(lambda: load_pem_private_key(data, password=None), Ed25519PrivateKey, f": {NEW_KEY}")
     return key
 
 
@@ -152,11 +150,11 @@ def public(data: bytes) -> Ed25519PublicKey:
     label = _label(data, other="PRIVATE KEY", said=said)
     if label != "PUBLIC KEY":
         raise KeyFileError(_NO_KEYS.get(label) or f"holds no public key in SubjectPublicKeyInfo: {PUBLIC_PART}")
-    key: Ed25519PublicKey = _loaded(lambda: load_pem_public_key(data), Ed25519PublicKey)
+    key: Ed25519PublicKey = _load(lambda: load_pem_public_key(data), Ed25519PublicKey)
     return key
 
 
-def _loaded(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
+def _load(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
     try:
         key = load()
     except Exception:  # noqa: BLE001  # whatever it is, its text may quote the key

@@ -58,7 +58,7 @@ def claims(payload: bytes) -> dict[str, str]:
 
 
 def _predicate(document: view.Document) -> dict[str, Any]:
-    failed = _names(view.binding(document))
+    failed = _names(view.binding_violations(document))
     open_ones = ("deviated", "not_assessed", "violated")
     warned = [entry for entry in document["requirements"] if entry["status"] in open_ones]
     predicate: dict[str, Any] = {
@@ -78,7 +78,7 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
     version = document["environment"].get("pytest-corpus", "")
     release = f"@{version}" if version[:1].isdigit() else ""
     about = {
-        "verdict": "altered" if view.altered(document) else document["verdict"],
+        "verdict": "altered" if view.is_altered(document) else document["verdict"],
         "complete": document["complete"],
         "gaps": document["gaps"],
         "components": view.components(document),

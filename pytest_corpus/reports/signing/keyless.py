@@ -16,7 +16,7 @@ ISSUERS = {
 """The issuer that vouches for the identities below an address."""
 
 
-def sealed(payload: bytes) -> str:
+def sign_payload(payload: bytes) -> str:
     """Sign a statement with the identity of this job, and return the bundle as text. It needs the network.
 
     Raises:
@@ -44,7 +44,7 @@ def sealed(payload: bytes) -> str:
         raise EnvelopeError(f"could not be signed by the identity of this job: {_first_line(error)}") from None
 
 
-def opened(data: bytes, identity: str, issuer: str) -> bytes:
+def open_bundle(data: bytes, identity: str, issuer: str) -> bytes:
     """The statement in a bundle, byte for byte, after the identity was checked. It needs no network.
 
     Raises:

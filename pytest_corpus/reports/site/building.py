@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.reports.difference import KINDS, Earlier
 from pytest_corpus.reports.site import pages
-from pytest_corpus.reports.site.index import Examined, Memory, Run, turns
+from pytest_corpus.reports.site.index import Examined, Memory, Run, turning_points
 from pytest_corpus.reports.site.sources import texts
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.text import bounded
@@ -26,7 +26,7 @@ def render(index: Mapping[str, Any], address: str) -> str:
     Args:
         address: the address of the site, which makes links absolute; may be empty.
     """
-    entries = list(islice(turns(index), MOST))
+    entries = list(islice(turning_points(index), MOST))
     times = [(run["started_at"], run["sha256"]) for adapter in index["adapters"] for run in adapter["runs"]]
     first, newest = min(times, default=NONE), max(times, default=NONE)
     listed = "".join(_entry(adapter, run, address) for adapter, run in entries)
@@ -71,7 +71,7 @@ MEMORY = "data/verified.json"
 MOST_REMEMBERED = 64 * 2**20  # bytes of that file
 
 
-def remembered(folder: Path) -> Memory | None:
+def read_memory(folder: Path) -> Memory | None:
     """The results that an earlier site in a folder contains; None without an earlier site."""
     try:
         known = bounded.document(folder / MEMORY, MOST_REMEMBERED)
@@ -98,7 +98,7 @@ def files(
 def _adapter(entry: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, str]]:
     place, newest = f"adapters/{entry['slug']}", runs[-1]
     ((_, data),) = texts([newest.source])
-    report = json_report.parsed(data)
+    report = json_report.parse_canonical(data)
     before = next(
         (run for run in runs if run.facts["sha256"] == entry["runs"][-1].get("before", {}).get("sha256")), None
     )

@@ -16,7 +16,7 @@ from pytest_corpus.reports import json_report, view
 from pytest_corpus.reports.checking.reconstruction import PACKAGE, Shipped, start_of
 from pytest_corpus.reports.checking.verification import Known, faults_in
 from pytest_corpus.reports.difference import compare
-from pytest_corpus.reports.reading import ReportError, contents, parsed
+from pytest_corpus.reports.reading import ReportError, contents, parse
 from pytest_corpus.reports.signing import intoto
 from pytest_corpus.reports.site.sources import Source, texts
 from pytest_corpus.spec.components import TITLES
@@ -107,7 +107,7 @@ def _chunk(
 ) -> list[Examined]:
     found = [Examined(source, "", (source.refusal,)) for source in sources if source.refusal]
     blobs = [source for source in sources if source.blob and not source.refusal]
-    one = partial(_examined, memory=memory, today=today, shipped=shipped, known={}, statements=statements)
+    one = partial(_examine, memory=memory, today=today, shipped=shipped, known={}, statements=statements)
     for source in (source for source in sources if not source.blob):
         try:
             found.append(one(source, contents(source.path)))
@@ -116,12 +116,12 @@ def _chunk(
     return [*found, *(one(source, data) for source, data in texts(blobs))]
 
 
-def _examined(
+def _examine(
     source: Source, data: bytes, *, memory: Memory, today: date, shipped: Shipped, known: Known, statements: Statements
 ) -> Examined:
     own, sha256 = json_report.environment()[PACKAGE], hashlib.sha256(data).hexdigest()
     try:
-        document = parsed(source.path, data)
+        document = parse(source.path, data)
         started = start_of(document)
         started = (started if started.tzinfo else started.replace(tzinfo=UTC)).astimezone(UTC)
     except ReportError as error:
@@ -225,7 +225,7 @@ def slug(name: str) -> str:
 
 
 def _adapter(name: str, runs: Sequence[Run]) -> dict[str, Any]:
-    listed = [_run(run, _before(run, runs[:number])) for number, run in enumerate(runs)]
+    listed = [_run(run, _previous_run(run, runs[:number])) for number, run in enumerate(runs)]
     place = f"adapters/{slug(name)}"
     newest = runs[-1].facts
     components = {}
@@ -261,7 +261,7 @@ def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def _before(run: Run, earlier: Sequence[Run]) -> Run | None:
+def _previous_run(run: Run, earlier: Sequence[Run]) -> Run | None:
     """The run before this one that tested one of its components."""
     own = set(run.facts["components"])
     return next((each for each in reversed(earlier) if own.intersection(each.facts["components"])), None)
@@ -302,7 +302,7 @@ def _time(run: Run) -> str:
     return run.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def turns(index: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def turning_points(index: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """The runs that changed a verdict or are a regression, with their adapters, newest first."""
     found = [
         (adapter, run)

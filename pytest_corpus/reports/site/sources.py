@@ -50,7 +50,7 @@ def files(folder: Path, without: Path) -> list[Source]:
     for place, below, names in os.walk(folder, onerror=refuse):
         here = Path(place)
         below[:] = [name for name in below if name[:1] != "." and (here / name).resolve() != without]
-        found += [here / name for name in names if _wanted(name)]
+        found += [here / name for name in names if _is_wanted(name)]
     return [Source(printable(path.relative_to(folder).as_posix()), path) for path in sorted(found)]
 
 
@@ -59,8 +59,8 @@ def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
     found = []
     for place, below, names in os.walk(folder):
         here = Path(place)
-        below[:] = [name for name in below if _visible(name) and (here / name).resolve() != without]
-        found += [here / name for name in names if _visible(name) and name.endswith(suffix)]
+        below[:] = [name for name in below if _is_visible(name) and (here / name).resolve() != without]
+        found += [here / name for name in names if _is_visible(name) and name.endswith(suffix)]
     return sorted(found)
 
 
@@ -76,7 +76,7 @@ def versions(folder: Path) -> list[Source]:
     for line in os.fsdecode(listed).split("\n"):
         blob, _, path = line.partition(" ")
         name = path.removeprefix(above)
-        if all(map(_visible, name.split("/"))) and _wanted(name):
+        if all(map(_is_visible, name.split("/"))) and _is_wanted(name):
             found[blob] = f"{printable(name)} (version {blob[:10]})"
     known = _git(folder, "cat-file", "--batch-check", given="".join(f"{blob}\n" for blob in found))
     sources = []
@@ -123,12 +123,14 @@ def _blobs(folder: Path, sources: Sequence[Source]) -> Iterator[tuple[Source, by
             yield source, data[:-1]
 
 
-def _wanted(name: str) -> bool:
+def _is_wanted(name: str) -> bool:
     name = name.rpartition("/")[2].lower()
-    return _visible(name) and formats.suffix_of(name) == ".json" and not name.endswith((".dsse.json", ".sigstore.json"))
+    return (
+        _is_visible(name) and formats.suffix_of(name) == ".json" and not name.endswith((".dsse.json", ".sigstore.json"))
+    )
 
 
-def _visible(name: str) -> bool:
+def _is_visible(name: str) -> bool:
     return name[:1] != "."
 
 

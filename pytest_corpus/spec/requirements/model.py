@@ -83,12 +83,12 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
     Raises:
         ValueError: a line does not have the required form.
     """
-    lines = unwrapped(table)
+    lines = unwrap_lines(table)
     missing = -len(lines) % len(FORMS)
     entry: list[Any] = []
     for place, line in enumerate([*lines, *[(table.count("\n"), "")] * missing]):
         form, pattern = FORMS[place % len(FORMS)]
-        entry += matched(re.compile(pattern), form, line, module)
+        entry += match_line(re.compile(pattern), form, line, module)
         if place % len(FORMS) == len(FORMS) - 1:
             name, level, text, source, needs, named, is_quiet, quiet, hint = entry
             own = _components(named) or components
@@ -97,7 +97,7 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
             entry = []
 
 
-def matched(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], module: str) -> tuple[Any, ...]:
+def match_line(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], module: str) -> tuple[Any, ...]:
     """Match a line of a table and return the groups. Raises ValueError if the line does not have the form."""
     number, line = numbered
     if match := pattern.fullmatch(line):
@@ -105,7 +105,7 @@ def matched(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], modu
     raise ValueError(f"{module}: line {number} of the table must have the form `{form}`, but is `{line}`")
 
 
-def unwrapped(table: str) -> list[tuple[int, str]]:
+def unwrap_lines(table: str) -> list[tuple[int, str]]:
     """The lines of a table, joined with the lines that continue them; each has the number of its first line."""
     lines: list[tuple[int, str]] = []
     for number, line in enumerate(table.splitlines()):

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
-from pytest_corpus.text.problems import Problem, dotted
+from pytest_corpus.text.problems import Problem, path_text
 from pytest_corpus.validation.requests.exceptions import UNKNOWN_CASE, ArgsValidationError
 from pytest_corpus.validation.schema import registry as schema_registry
 
@@ -72,8 +72,8 @@ def replaced_keys(op: str, args: dict[str, Any]) -> dict[str, str]:
     """The paths of absent required keys, and the keys that replace them (SCHEMA 6.3)."""
     row = ALTERNATIVES.get(op)
     return {
-        dotted(("args", *path, row.key)): row.other
-        for path, value in (_at(args, row.path) if row else ())
+        path_text(("args", *path, row.key)): row.other
+        for path, value in (_values_at(args, row.path) if row else ())
         if row and isinstance(value, dict) and value.get(row.key) is None and value.get(row.other) is not None
     }
 
@@ -95,8 +95,8 @@ def _faults(rule: Rule, args: dict[str, Any]) -> Iterator[_Fault]:
             low = f"above {rule.low:g}" if rule.above else f"at least {rule.low:g}"
             yield f"args.{rule.key}", f"{rule.key} must be {low}{high}"
     else:
-        for path, value in _at(args, rule.path):
-            where, name = dotted(("args", *path)), rule.path[-1]
+        for path, value in _values_at(args, rule.path):
+            where, name = path_text(("args", *path)), rule.path[-1]
             if isinstance(rule, Choice):
                 if value not in rule.choices:
                     yield where, f"{name} must be one of {', '.join(rule.choices)}"
@@ -117,15 +117,17 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _at(value: Any, path: tuple[str, ...], here: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], Any]]:
+def _values_at(
+    value: Any, path: tuple[str, ...], here: tuple[object, ...] = ()
+) -> Iterator[tuple[tuple[object, ...], Any]]:
     """The present, non-null values at a path. Values of unexpected types are left to the schema."""
     if not path:
         yield here, value
     elif path[0] == "*":
         for index, item in enumerate(value if isinstance(value, list) else ()):
-            yield from _at(item, path[1:], (*here, index))
+            yield from _values_at(item, path[1:], (*here, index))
     elif isinstance(value, dict) and value.get(path[0]) is not None:
-        yield from _at(value[path[0]], path[1:], (*here, path[0]))
+        yield from _values_at(value[path[0]], path[1:], (*here, path[0]))
 
 
 validate_llm_complete_args = ArgsValidator("llm.complete")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pytest_corpus.spec.errors import VALIDATION_ERROR_CODES
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.text.problems import Problem
-from pytest_corpus.text.values import at
+from pytest_corpus.text.values import value_at
 from pytest_corpus.validation.schema import registry as schema_registry
 from pytest_corpus.validation.schema.exceptions import SchemaAssertionError
 
@@ -125,7 +125,7 @@ def validation_error(problem: Problem) -> tuple[str, str]:
 def _filling(problem: Problem) -> str | None:
     if problem.rule in ("required", "additionalProperties"):
         return problem.path.rpartition(".")[2]
-    wanted = _wanted(problem)
+    wanted = _rule_value(problem)
     if problem.rule == "type":
         names = [wanted] if isinstance(wanted, str) else wanted
         return " or ".join(names) if isinstance(names, list) and all(isinstance(n, str) for n in names) else None
@@ -134,9 +134,9 @@ def _filling(problem: Problem) -> str | None:
     return None if wanted is None or isinstance(wanted, list | dict) else str(wanted)
 
 
-def _wanted(problem: Problem) -> Any:
+def _rule_value(problem: Problem) -> Any:
     """The schema's value of the violated keyword; None if it cannot be found."""
     file, _, pointer = problem.location.partition("#/")
     if not file or pointer.rpartition("/")[2] != problem.rule:
         return None
-    return at(schema_registry.get_schema(BASE_URI + file), f"/{pointer}")
+    return value_at(schema_registry.get_schema(BASE_URI + file), f"/{pointer}")

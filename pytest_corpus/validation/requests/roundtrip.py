@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_corpus.text.problems import Problem, dotted, json_problems
+from pytest_corpus.text.problems import Problem, json_problems, path_text
 from pytest_corpus.validation.requests.exceptions import (
     UNKNOWN_CASE,
     EnvelopeTypeError,
@@ -54,18 +54,20 @@ def _written(obj: Any, case_id: str) -> Any:
             f"{case_id}: JSON serialization failed: {type(error).__name__} while reading it", case_id
         ) from error
     if changed is not None:
-        raise RoundTripError(f"{case_id}: {_at(changed)} does not come back from JSON as it was", case_id, changed)
+        raise RoundTripError(
+            f"{case_id}: {_path_text(changed)} does not come back from JSON as it was", case_id, changed
+        )
     return arrived
 
 
 def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationError:
     problem = min(problems, key=lambda each: each.path.count("."))
-    holder = _found(obj, problem.path)
+    holder = _value_at(obj, problem.path)
     if issubclass(type(holder), dict) and _keys_would_change(holder):
-        said = f"{case_id}: {_at(problem.path)} {problem.message}; JSON turns it into one"
+        said = f"{case_id}: {_path_text(problem.path)} {problem.message}; JSON turns it into one"
         return RoundTripError(said, case_id, problem.path)
     return SerializationError(
-        f"{case_id}: JSON serialization failed: {_at(problem.path)} {problem.message}", case_id, problem.path
+        f"{case_id}: JSON serialization failed: {_path_text(problem.path)} {problem.message}", case_id, problem.path
     )
 
 
@@ -75,7 +77,7 @@ def _keys_would_change(holder: dict[Any, Any]) -> bool:
     return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
 
 
-def _found(obj: Any, path: str) -> Any:
+def _value_at(obj: Any, path: str) -> Any:
     """The value at the path of a problem; None if a key that contains a dot makes the path ambiguous."""
     for part in path.split(".") if path else ():
         try:
@@ -85,15 +87,17 @@ def _found(obj: Any, path: str) -> Any:
     return obj
 
 
-def _at(path: str) -> str:
+def _path_text(path: str) -> str:
     return path or "the envelope"
 
 
 def _in_range(value: Any, path: _Path, case_id: str) -> None:
     if isinstance(value, int) and not SMALLEST_INTEGER <= int.__index__(value) <= LARGEST_INTEGER:
-        where = dotted(path)
+        where = path_text(path)
         raise SerializationError(
-            f"{case_id}: JSON serialization failed: {_at(where)} is an integer of more than 64 bits", case_id, where
+            f"{case_id}: JSON serialization failed: {_path_text(where)} is an integer of more than 64 bits",
+            case_id,
+            where,
         )
     for key, item in _items(value):
         _in_range(item, (*path, key), case_id)
@@ -116,7 +120,7 @@ def _changes(before: Any, after: Any, path: _Path) -> Iterator[str]:
     else:
         same, inside = _is_same(before, after), []
     if not same:
-        yield dotted(path)
+        yield path_text(path)
     for key, item, arrived in inside:
         yield from _changes(item, arrived, (*path, key))
 

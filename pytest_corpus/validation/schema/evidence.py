@@ -18,7 +18,7 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
         part: the name in ``$defs`` or ``properties`` of the part to check the value against; by default the whole.
     """
     found = []
-    for error in _validator(schema, part).iter_errors(_whole(value)):
+    for error in _validator(schema, part).iter_errors(_without_surrogates(value)):
         place = ".".join(str(step) for step in error.instance_path) or "the whole document"
         # The end of a message says what is wrong where a long value comes first.
         found.append(f"{printable(place)[:100]}: {cut(printable(error.message), 200, end=130)}")
@@ -37,7 +37,7 @@ def flaw(schema: str, value: object, part: str = "") -> str:
     return next(iter(flaws(schema, value, part)), "")
 
 
-def _whole(value: object) -> object:
+def _without_surrogates(value: object) -> object:
     """Replace lone surrogates by question marks, because the validator cannot read them."""
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 

@@ -18,10 +18,10 @@ from jsonschema.exceptions import FormatError
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from pytest_corpus.redaction import shown
+from pytest_corpus.redaction import describe
 from pytest_corpus.spec.schemas import BASE_URI
-from pytest_corpus.text.problems import Problem, dotted, plain
-from pytest_corpus.validation.schema.files import ANY_CHARACTER, rewrite_patterns, spelled_out, transformed
+from pytest_corpus.text.problems import Problem, path_text, to_plain_json
+from pytest_corpus.validation.schema.files import ANY_CHARACTER, rewrite_patterns, spell_out_dots, transform
 
 Conforms = Callable[[object, str], bool]
 """A function that decides if an instance is of a format."""
@@ -39,13 +39,13 @@ class Explainer:
 
         @cache
         def resource(uri: str) -> Resource[Any]:
-            return DRAFT202012.create_resource(transformed(retrieve(uri), _for_python))
+            return DRAFT202012.create_resource(transform(retrieve(uri), _for_python))
 
         self._registry: Registry[Any] = Registry(retrieve=resource)  # type: ignore[call-arg]
 
     def problems(self, instance: object, uri: str, schema: str) -> list[Problem]:
         """The problems of an instance under the schema with an `$id`, outermost first, one per path."""
-        value, faults = plain(instance, schema)
+        value, faults = to_plain_json(instance, schema)
         found = {fault.path: fault for fault in faults}
         root = {"$ref": uri}
         validator = Draft202012Validator(root, registry=self._registry, format_checker=self._formats)
@@ -66,7 +66,7 @@ class Explainer:
                 for step in pointer:
                     node = node[int(step) if isinstance(node, list) else step]
             if isinstance(node, Mapping) and part not in node:
-                part = _printed_pattern(str(part))  # noqa: PLW2901  # the name of a pattern that was rewritten
+                part = _pattern_text(str(part))  # noqa: PLW2901  # the name of a pattern that was rewritten
             pointer.append(str(part))
             node = node[part]
         return f"{base.removeprefix(BASE_URI)}#/{'/'.join(pointer)}"
@@ -93,11 +93,11 @@ def _for_python(schema: dict[str, Any]) -> None:
 
 
 def _python_pattern(pattern: str) -> str:
-    spelled = spelled_out(pattern)
+    spelled = spell_out_dots(pattern)
     return spelled[:-1] + r"\Z" if spelled.endswith("$") else spelled
 
 
-def _printed_pattern(pattern: str) -> str:
+def _pattern_text(pattern: str) -> str:
     plain = pattern.replace(ANY_CHARACTER, ".")
     return plain[:-2] + "$" if plain.endswith(r"\Z") else plain
 
@@ -118,13 +118,13 @@ def _problems(errors: Iterable[ValidationError], schema: str) -> Iterator[_Found
                 if key not in present:
                     yield (
                         error,
-                        Problem(dotted((*path, key)), rule, "is missing", schema, hint=_near(key, unknown, 0.8)),
+                        Problem(path_text((*path, key)), rule, "is missing", schema, hint=_near(key, unknown, 0.8)),
                     )
         elif rule == "additionalProperties" and error.validator_value is False:
             known = _keys(error.schema.get("properties", {}))  # type: ignore[union-attr]
             for key in _unexpected(error):
                 message = "is a key that is not allowed here"
-                yield error, Problem(dotted((*path, key)), rule, message, schema, hint=_near(key, known))
+                yield error, Problem(path_text((*path, key)), rule, message, schema, hint=_near(key, known))
         else:
             yield error, _problem(rule, error.validator_value, error.instance, path, schema)
 
@@ -132,7 +132,9 @@ def _problems(errors: Iterable[ValidationError], schema: str) -> Iterator[_Found
 def _problem(rule: str, wanted: Any, instance: Any, path: tuple[object, ...], schema: str) -> Problem:
     choices = [wanted] if rule == "const" else wanted if rule == "enum" else ()
     hint = _near(instance, [choice for choice in choices if isinstance(choice, str)])
-    return Problem(dotted(path), rule, _message(rule, wanted, instance), schema, shown(instance, path, rule), hint)
+    return Problem(
+        path_text(path), rule, _message(rule, wanted, instance), schema, describe(instance, path, rule), hint
+    )
 
 
 def _keys(keys: Any) -> list[str]:
@@ -158,9 +160,9 @@ def _union_problems(error: ValidationError, rule: str, path: tuple[object, ...],
         wanted = [name for inner in types for name in _names(inner.validator_value)]
         yield error, _problem("type", wanted, error.instance, path, schema)
     elif branches:
-        yield error, Problem(dotted(path), rule, f"fits none of the {len(branches)} allowed shapes", schema)
+        yield error, Problem(path_text(path), rule, f"fits none of the {len(branches)} allowed shapes", schema)
     else:
-        yield error, Problem(dotted(path), rule, "fits more than one of the allowed shapes", schema)
+        yield error, Problem(path_text(path), rule, "fits more than one of the allowed shapes", schema)
 
 
 def _is_other_type(error: ValidationError) -> bool:
@@ -191,7 +193,7 @@ def _message(rule: str, wanted: Any, instance: Any) -> str:
         choices = [wanted] if rule == "const" else wanted
         return f"must be {' or '.join(json.dumps(choice) for choice in choices)}"
     if rule == "pattern":
-        return f"must match {_printed_pattern(wanted)}"
+        return f"must match {_pattern_text(wanted)}"
     if rule == "format":
         return f"must be a valid {wanted}"
     if rule in _BOUNDS:

@@ -171,18 +171,18 @@ _SIGNS: Final = (".0,", ".0\n", ".0 ", ".0}", *FORMATS)
 """Signs of a file that may need other words."""
 
 
-def transformed(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
+def transform(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
     """Copy a schema and change each subschema, innermost first; data inside stays unchanged."""
     if isinstance(node, list):
-        return [transformed(item, change) for item in node]
+        return [transform(item, change) for item in node]
     if not isinstance(node, dict):
         return node
     copy: dict[str, Any] = {}
     for key, value in node.items():
         if key in NAMED and isinstance(value, dict):
-            copy[key] = {name: transformed(item, change) for name, item in value.items()}
+            copy[key] = {name: transform(item, change) for name, item in value.items()}
         else:
-            copy[key] = value if key in _DATA else transformed(value, change)
+            copy[key] = value if key in _DATA else transform(value, change)
     change(copy)
     return copy
 
@@ -196,7 +196,7 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     """
 
     def change(schema: dict[str, Any]) -> None:
-        rewrite_patterns(schema, spelled_out)
+        rewrite_patterns(schema, spell_out_dots)
         bounds = {key: schema[key] for key in _BOUNDS if isinstance(schema.get(key), float)}
         schema |= {key: int(bound) for key, bound in bounds.items() if bound.is_integer()}
         name = schema.get("format")
@@ -205,7 +205,7 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
         if isinstance(name, str) and name in formats:
             schema[FORMAT_KEYWORD] = name
 
-    return transformed(node, change)
+    return transform(node, change)
 
 
 ANY_CHARACTER = r"[^\n\r\u2028\u2029]"
@@ -214,7 +214,7 @@ ANY_CHARACTER = r"[^\n\r\u2028\u2029]"
 _DOT = re.compile(r"\\.|\[[^\]]*\]|\.", re.DOTALL)
 
 
-def spelled_out(pattern: str) -> str:
+def spell_out_dots(pattern: str) -> str:
     """A pattern in which each dot is written as a character set."""
     return _DOT.sub(lambda found: ANY_CHARACTER if found[0] == "." else found[0], pattern)
 

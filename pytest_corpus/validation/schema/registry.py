@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
-from pytest_corpus.text.problems import Problem, dotted
+from pytest_corpus.text.problems import Problem, path_text
 from pytest_corpus.validation.schema import files as schema_files
 from pytest_corpus.validation.schema.exceptions import (
     DeprecatedFieldWarning,
@@ -83,7 +83,7 @@ class Validator:
 
 
 def _path(pointer: str) -> str:
-    return dotted(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
+    return path_text(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
 class SchemaRegistry:
@@ -326,7 +326,7 @@ def registry() -> SchemaRegistry:
         return _SHARED[root]
 
 
-def _of_shared(method: Callable[Concatenate[SchemaRegistry, P], T]) -> Callable[P, T]:
+def _shared_function(method: Callable[Concatenate[SchemaRegistry, P], T]) -> Callable[P, T]:
     """Make a function of the shared registry from a method."""
 
     @wraps(method)
@@ -336,10 +336,10 @@ def _of_shared(method: Callable[Concatenate[SchemaRegistry, P], T]) -> Callable[
     return function
 
 
-get_validator = _of_shared(SchemaRegistry.get_validator)
-get_schema = _of_shared(SchemaRegistry.get_schema)
-list_schemas = _of_shared(SchemaRegistry.list_schemas)
-validate_json = _of_shared(SchemaRegistry.validate_json)
-assert_valid = _of_shared(SchemaRegistry.assert_valid)
-validate_with_version_tolerance = _of_shared(SchemaRegistry.validate_with_version_tolerance)
-preload_all_schemas = _of_shared(SchemaRegistry.preload_all_schemas)
+get_validator = _shared_function(SchemaRegistry.get_validator)
+get_schema = _shared_function(SchemaRegistry.get_schema)
+list_schemas = _shared_function(SchemaRegistry.list_schemas)
+validate_json = _shared_function(SchemaRegistry.validate_json)
+assert_valid = _shared_function(SchemaRegistry.assert_valid)
+validate_with_version_tolerance = _shared_function(SchemaRegistry.validate_with_version_tolerance)
+preload_all_schemas = _shared_function(SchemaRegistry.preload_all_schemas)

@@ -9,7 +9,7 @@ import orjson
 
 from pytest_corpus.spec.words import MAX_FRAME_BYTES
 from pytest_corpus.text.problems import TOO_DEEP, Problem, json_problems
-from pytest_corpus.text.strict_json import Fault, read, written
+from pytest_corpus.text.strict_json import Fault, read, write_json
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 from pytest_corpus.validation.streams.config import (
     MAX_ERRORS,
@@ -83,10 +83,10 @@ class StreamValidationEngine:
         if machine.terminal or not isinstance(frame, dict):
             machine.frame(frame)
             return
-        text = written(frame)
+        text = write_json(frame)
         before = machine.defects
         machine.frame(frame, _size(frame, text, self.config.max_frame_bytes) if size is None else size)
-        if machine.defects == before and (problem := _no_json(frame, text)):
+        if machine.defects == before and (problem := _first_json_fault(frame, text)):
             error_type = ErrorType.FRAME_DEPTH if problem.message == TOO_DEEP else ErrorType.FRAME_JSON
             machine.note(error_type, problem.message, problem.path)
 
@@ -151,7 +151,7 @@ class StreamValidationEngine:
         reader = self._reader
         if not isinstance(reader, kind):
             raise ValueError("an engine reads one transport; make another for another stream")
-        for piece in _cut(data):
+        for piece in _blocks(data):
             if payloads := reader.feed(piece):
                 self._take(payloads, reader)
 
@@ -213,7 +213,7 @@ def _pieces(source: Source) -> Iterator[Bytes]:
         raise TypeError(f"a stream is bytes, text, an open file or pieces of these, not {type(source).__name__}")
 
 
-def _cut(data: Bytes) -> Iterator[bytes]:
+def _blocks(data: Bytes) -> Iterator[bytes]:
     """Yield data as bytes, in blocks of limited size."""
     if not isinstance(data, str | bytes | bytearray | memoryview):
         raise TypeError(f"a piece of a stream is bytes or text, not {type(data).__name__}")
@@ -240,7 +240,7 @@ def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
         return 0  # no JSON: the schemas say so
 
 
-def _no_json(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
+def _first_json_fault(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
     """The first value in a frame that JSON does not allow; `text` is the frame as it was received."""
     if text is not None:
         if b"null" not in text:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
-from pytest_corpus.text.values import at
+from pytest_corpus.text.values import value_at
 
 Reason = Literal["stop", "length", "tool", "filtered"]
 
@@ -128,7 +128,7 @@ def _of(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
     if not isinstance(schema, Mapping) or depth == 0:
         return {}
     if isinstance(target := schema.get("$ref"), str):
-        return _of(at(root, target.removeprefix("#")), root, depth - 1)
+        return _of(value_at(root, target.removeprefix("#")), root, depth - 1)
     if "const" in schema:
         return schema["const"]
     for name in ("enum", "anyOf", "oneOf"):

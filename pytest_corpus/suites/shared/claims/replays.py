@@ -14,7 +14,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import turned
-from pytest_corpus.redaction import listed
+from pytest_corpus.redaction import list_keys
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
@@ -56,7 +56,7 @@ def differing(first: Any, again: Any) -> str:
     if not isinstance(first, dict) or not isinstance(again, dict):
         return "another one"
     keys = [key for key in sorted({*first, *again}) if not same(first.get(key, ...), again.get(key, ...))]
-    return f"another one, by {listed('the key', keys)}"
+    return f"another one, by {list_keys('the key', keys)}"
 
 
 FEW_KEYS, OTHER_KEYS, LASTING_S = 10, 50, 5.0
