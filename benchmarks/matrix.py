@@ -30,8 +30,8 @@ def report(number: int) -> dict[str, Any]:
             outcome = "not_assessed" if (at + number) % 7 == 0 else "satisfied"
             test = TestRecord(ledger.adapter, component, entry.id, f"{component}/t.py::{entry.id}", outcome)  # type: ignore[arg-type]
             ledger.expected.add(test.key)
-            ledger.ran(test)
-            ledger.reported(test, agrees=True)
+            ledger.add_run(test)
+            ledger.add_report(test, agrees=True)
     run = json_report.Run("2026-01-01T00:00:00+00:00", 1.0, 0, "must", None)
     document = json_report.build(ledger, decide(ledger), run)
     return json_report.seal({**document, "requirements": document["requirements"][:REQUIREMENTS]})

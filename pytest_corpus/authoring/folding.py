@@ -83,7 +83,7 @@ class Folder:
         self._into(folded, schema)
         return folded
 
-    def narrowed(self, folded: Folded, branch: Schema, choices: list[list[Schema]]) -> Folded:
+    def narrow(self, folded: Folded, branch: Schema, choices: list[list[Schema]]) -> Folded:
         """Fold one branch of a union into a folded schema; only `choices` and the branch's choices remain."""
         copy = replace(folded, properties=dict(folded.properties), bounds=dict(folded.bounds), choices=choices)
         self._into(copy, branch)
@@ -233,7 +233,7 @@ def _folded_instances(folder: Folder, folded: Folded, depth: int) -> Iterator[An
     if folded.choices:
         branches, *others = folded.choices
         for branch in branches:
-            yield from _folded_instances(folder, folder.narrowed(folded, branch, others), depth)
+            yield from _folded_instances(folder, folder.narrow(folded, branch, others), depth)
     elif folded.values is not None:
         yield from folded.values
     else:

@@ -135,7 +135,7 @@ class Tree:
         documents: dict[str, dict[str, Any]] = {}
         faults: dict[str, tuple[str, str]] = {}
         for file in self.listed:
-            if file not in self._on_disk:
+            if file not in self._files_on_disk:
                 continue
             data, rule, fault = read_bytes(self.root / file, MAX_BYTES)
             value, flaw = parse_document(data) if not fault else (None, "")
@@ -148,7 +148,7 @@ class Tree:
         return documents, faults
 
     @cached_property
-    def _on_disk(self) -> frozenset[str]:
+    def _files_on_disk(self) -> frozenset[str]:
         return frozenset(self.files)
 
     @property
@@ -193,11 +193,11 @@ class Tree:
         if uri not in self._ids:
             return Reference(place.file, place.pointer, ref, None)
         file, start = self._ids[uri]
-        pointer = start + unquote(fragment) if not fragment or fragment[0] == "/" else self._anchored(uri, fragment)
+        pointer = start + unquote(fragment) if not fragment or fragment[0] == "/" else self._follow_anchor(uri, fragment)
         found = pointer is not None and isinstance(value_at(self.documents.get(file), pointer), dict | bool)
         return Reference(place.file, place.pointer, ref, file, pointer or "", found)
 
-    def _anchored(self, uri: str, anchor: str) -> str | None:
+    def _follow_anchor(self, uri: str, anchor: str) -> str | None:
         anchors = (("$anchor", place) for place in self.places if place.base == uri)
         return next((place.pointer for key, place in anchors if place.schema.get(key) == anchor), None)
 

@@ -35,7 +35,7 @@ def judge_answer(
         return Sample(FAILED, (Reason("schema", said),), content=content)
     output = parse_json(raw)
     reasons = list(_schema(bundle, output))
-    valid = None if bundle.contract.schema is None and not bundle.holds_to("schema_valid_rate") else not reasons
+    valid = None if bundle.contract.schema is None and not bundle.has_threshold("schema_valid_rate") else not reasons
     notes: list[str] = []
     names = {
         "output": output,
@@ -164,7 +164,7 @@ class Judge:
             names: the data of the case that scorers receive, by name.
         """
         if self.scorer.rubric is not None:
-            return self._graded(self.scorer.rubric, asked, ask, names)
+            return self._grade_samples(self.scorer.rubric, asked, ask, names)
         if not asked.has_expected:
             return None
         answer, expected = (_text(names[name]) for name in ("output", "expected"))
@@ -184,7 +184,7 @@ class Judge:
         )
         return Scored(float(ask(request).text))
 
-    def _graded(self, rubric: Rubric, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]) -> Scored:
+    def _grade_samples(self, rubric: Rubric, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]) -> Scored:
         parts = {"rubric": rubric.text, "system": asked.system, "prompt": asked.prompt}
         parts |= {"expected": _text(names["expected"]) if asked.has_expected else None, "answer": names["raw_output"]}
         prompt = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in parts.items() if text is not None)

@@ -134,7 +134,7 @@ class _Check:
         where = f"{result.file}:{document.line}" if document.line else result.file
         if document.flaw:
             problem = {"path": "", "rule": "json", "message": printable(document.flaw)}
-            self._found(result, document, [{**problem, "found": "", "hint": "", "location": ""}])
+            self._add_finding(result, document, [{**problem, "found": "", "hint": "", "location": ""}])
             self.progress.clear()
             if self.given.format == "text":
                 console.say(f"{where}: {document.flaw}")
@@ -143,9 +143,9 @@ class _Check:
             schema = self.given.schema or schema_for(name, document.value, self.given.schema_version)
         except CommandError as error:
             raise CommandError(f"{where}: {error}") from None
-        self._under(where, schema, document, result)
+        self._check_against(where, schema, document, result)
 
-    def _under(self, where: str, name: str, document: Document, result: _File) -> None:
+    def _check_against(self, where: str, name: str, document: Document, result: _File) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecatedFieldWarning)  # said below, with the file and the line
@@ -153,7 +153,7 @@ class _Check:
         except SchemaValidationError as refused:
             problems = refused.problems[: self.given.max_errors]
             held = [{key: text for key, text in asdict(problem).items() if key != "schema"} for problem in problems]
-            self._found(result, document, held, refused)
+            self._add_finding(result, document, held, refused)
             result.schemas.add(refused.schema)
             if self.given.format == "text":
                 self._say_refused(where, refused)
@@ -168,7 +168,7 @@ class _Check:
             self.progress.clear()
             console.verdict(where, console.good("valid"), f"{schema} (edition {edition})")
 
-    def _found(
+    def _add_finding(
         self,
         result: _File,
         document: Document,

@@ -212,7 +212,7 @@ class _Session:
         )
         self._session = BundleSession(
             options,
-            lambda run: Store(run.selected, run.bundle.side_by_side, self._spent_budget),
+            lambda run: Store(run.selected, run.bundle.concurrency, self._spent_budget),
             self._functions,
             lambda component: {
                 label: partial(AdapterClient(each).open, (component,)) for label, each in declared[component].items()
@@ -271,7 +271,7 @@ class _Session:
             self._contents += contents(head, results) if run.options.full_files else []
         if ended:
             self._outcomes[run.label] = comparison.outcome(results)
-        if tape is not None and head.whole and (unused := tape.unused(head.cases)):
+        if tape is not None and head.whole and (unused := tape.unused_files(head.cases)):
             built["cassettes"]["unused"] = unused
         if ended and head.whole and self._given.baseline:
             key = comparison.name_of(run.bundle.path, run.label, Path(self._given.baseline))

@@ -57,7 +57,7 @@ class Player(Source):
 
     def end(self) -> str:
         """The reason why the test cannot be judged; empty if it used the complete recording and nothing else."""
-        if left := self._parts[0].left:
+        if left := self._parts[0].remaining:
             self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
         return self.diverged
 
@@ -91,7 +91,7 @@ class Player(Source):
             Unresponsive: the call was not made, because earlier calls did not finish.
         """
         part = self._parts[-1]
-        if not self.diverged and not part.left:
+        if not self.diverged and not part.remaining:
             self.diverged = f"the transcript ends after {part.place} exchanges of this test"
         if self.diverged:
             raise Unrecorded(self.diverged)
@@ -123,7 +123,7 @@ class _Part:
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """The number of exchanges that were not used."""
         return len(self.lines) - self.place
 

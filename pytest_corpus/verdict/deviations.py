@@ -47,7 +47,7 @@ class Deviation:
         """True if the deviation applies to a requirement of an adapter, by the adapter's name in the run."""
         return self.requirement == requirement and fnmatchcase(adapter, self.adapter)
 
-    def expired(self, today: date) -> bool:
+    def has_expired(self, today: date) -> bool:
         """True if its last day has passed."""
         return today > self.expires
 

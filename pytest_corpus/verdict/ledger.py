@@ -168,11 +168,11 @@ class Ledger:
     _made: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
     _arrived: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
 
-    def ran(self, record: TestRecord) -> None:
+    def add_run(self, record: TestRecord) -> None:
         """Add a record from the process that ran the test."""
         self._made[record.key].append(record)
 
-    def reported(self, record: TestRecord, *, agrees: bool, runs_again: bool = False) -> None:
+    def add_report(self, record: TestRecord, *, agrees: bool, runs_again: bool = False) -> None:
         """Add the record in pytest's report.
 
         Args:
@@ -192,7 +192,7 @@ class Ledger:
         """Record a reason why only a part of the suite runs."""
         self.incomplete.add(why)
 
-    def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
+    def add_delays(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
         """Record the seconds until writes became visible, and the seconds of unsuccessful waiting, by component.
 
         The longest times count.
@@ -201,7 +201,7 @@ class Ledger:
             for component, each in found.items():
                 known[component] = max(each, known.get(component, 0.0))
 
-    def called(self, calls: Mapping[str, int], tokens: Mapping[str, int], took: Mapping[str, int]) -> None:
+    def add_calls(self, calls: Mapping[str, int], tokens: Mapping[str, int], took: Mapping[str, int]) -> None:
         """Add the calls, tokens and durations of a process."""
         self.calls.update(calls)
         self.tokens.update(tokens)
@@ -225,15 +225,15 @@ class Ledger:
             self.mark_unreliable("the workers collected different tests")
         self.components = tuple(account["components"])
         self.capabilities.update(account["capabilities"])
-        self.settled(account["settle"], account["missed"])
-        self.called(account["calls"], account["tokens"], account["took"])
+        self.add_delays(account["settle"], account["missed"])
+        self.add_calls(account["calls"], account["tokens"], account["took"])
         self.outage = self.outage or account["outage"]
         for kind, names in account["left"].items():
             self.left.setdefault(kind, []).extend(names)
         for name in _SETS:
             getattr(self, name).update(account[name])
         for text in account["made"]:
-            self.ran(TestRecord.load(text))
+            self.add_run(TestRecord.load(text))
 
     @property
     def records(self) -> dict[str, TestRecord]:

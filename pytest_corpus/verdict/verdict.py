@@ -102,7 +102,7 @@ def decide(
     """
     day, edition = day or today(), edition or current()
     declared = [entry for entry in deviations if entry.covers(entry.requirement, ledger.adapter)]
-    counting = [entry for entry in declared if not entry.expired(day)]
+    counting = [entry for entry in declared if not entry.has_expired(day)]
     gaps = tuple(ledger.gaps)
     found = ledger.records.values()
     by_component = {
@@ -114,7 +114,7 @@ def decide(
     )
     faults = (
         *(f"the deviation of {entry.requirement} expired on {entry.expires}: renew or remove it"
-          for entry in declared if entry.expired(day)),
+          for entry in declared if entry.has_expired(day)),
         *_needless(counting, decided, complete=not gaps),
     )  # fmt: skip
     overall = "partial" if gaps else worst(part.verdict for part in decided)

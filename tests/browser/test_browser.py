@@ -33,8 +33,8 @@ def report(name: str, **odd: str) -> dict[str, Any]:
             test = TestRecord(name, component, entry.id, f"{component}/t.py::{entry.id}", outcome, reason)  # type: ignore[arg-type]
             test = replace(test, findings=findings)
             found.expected.add(test.key)
-            found.ran(test)
-            found.reported(test, agrees=True)
+            found.add_run(test)
+            found.add_report(test, agrees=True)
     run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, "a" * 40, {"name": "Jenkins"})
     return json_report.build(found, decide(found), run)
 

@@ -244,7 +244,7 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
 def test_ids_do_not_change_with_the_process() -> None:
     """The id of an unnamed case is a hash of its input, whatever the order of keys and the seed of hashing."""
     here = default_id({"b": [1, {"y": 2, "x": 1}], "a": "ä"})
-    code = "from pytest_corpus.bundles.loading.bundle import unnamed; print(unnamed({'a': 'ä', 'b': [1, {'x': 1, 'y': 2}]}))"
+    code = "from pytest_corpus.bundles.loading.bundle import default_id; print(default_id({'a': 'ä', 'b': [1, {'x': 1, 'y': 2}]}))"
     for seed in ("1", "2"):
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed, "PYTHONUTF8": "1", "PYTHONPATH": str(Path(__file__).parents[2])}

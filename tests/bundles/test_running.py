@@ -36,7 +36,7 @@ def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = Non
 
 def results(asking: Asking) -> list[CaseResult]:
     found = asking.bundle
-    pool = Pool(asking, found.cases, Store([case.id for case in found.cases], found.side_by_side, SpentBudget()))
+    pool = Pool(asking, found.cases, Store([case.id for case in found.cases], found.concurrency, SpentBudget()))
     return [pool.result(case.id) for case in found.cases]
 
 
@@ -278,7 +278,7 @@ def test_cassettes(tmp_path: Path) -> None:
     text = file.read_text()
     assert "sk-verysecret" not in text
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=2) + "\n"
-    assert Cassettes(tmp_path, "none").unused(["another"]) == [file.name]
+    assert Cassettes(tmp_path, "none").unused_files(["another"]) == [file.name]
 
 
 def test_cassettes_of_several_providers(tmp_path: Path) -> None:

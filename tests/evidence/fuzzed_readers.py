@@ -163,7 +163,7 @@ def read_durations(path: Path) -> None:
 def read_cassette(path: Path) -> None:
     cassettes = Cassettes(path.parent.parent, "new")
     path.replace(path.parent / cassettes._path("c").name)
-    cassettes.replayed("p", ASKED)
+    cassettes.replay("p", ASKED)
 
 
 def read_recording(path: Path) -> None:

@@ -33,8 +33,8 @@ def ledger(broken: str = "") -> Ledger:
             "a", "llm", name, f"llm/test_{name}.py::test", "violated" if name == broken else "satisfied"
         )
         found.expected.update([record.key])
-        found.ran(record)
-        found.reported(record, agrees=True)
+        found.add_run(record)
+        found.add_report(record, agrees=True)
     return found
 
 

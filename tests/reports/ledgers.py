@@ -24,8 +24,8 @@ def take(into: Ledger, *records: TestRecord) -> None:
     """Let a ledger have records of tests that ran and were reported as they ended."""
     for each in records:
         into.expected.update([each.key])
-        into.ran(each)
-        into.reported(each, agrees=True)
+        into.add_run(each)
+        into.add_report(each, agrees=True)
 
 
 def ledger(*records: TestRecord, missing: tuple[str, ...] = ()) -> Ledger:

@@ -39,7 +39,7 @@ def shard_of(whole: Ledger, shard: Shard) -> dict[str, Any]:
     for record in whole.records.values():
         if record.test in own:
             take(found, record)
-    found.called({"llm": shard.number}, {"llm": 10}, {"llm.complete 8": shard.number})
+    found.add_calls({"llm": shard.number}, {"llm": 10}, {"llm.complete 8": shard.number})
     start = f"2025-01-01T00:0{shard.number}:00+00:00"
     command = f"pytest --corpus-adapter=a --corpus-shard={shard}"
     run = replace(RUN, started_at=start, profile="dev", shard=shard, command=command)

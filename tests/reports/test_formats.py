@@ -209,7 +209,7 @@ def test_every_requirement_is_on_the_page() -> None:
 def test_the_page_has_the_times_of_each_operation() -> None:
     """A column for each doubling of the time, and the times within which half of the calls and all of them ended."""
     found = ledger()
-    found.called({"llm": 5}, {}, {"llm.complete 2048": 1, "llm.complete 8": 3, "llm.health 1": 1})
+    found.add_calls({"llm": 5}, {}, {"llm.complete 2048": 1, "llm.complete 8": 3, "llm.health 1": 1})
     document = built(found)
     assert schema_flaws(document) == []
     complete, health = view.times(document)

@@ -101,12 +101,12 @@ def test_what_agrees_counts() -> None:
 
 
 DISAGREEMENTS: dict[str, Callable[[Ledger, TestRecord], object]] = {
-    "not reported": lambda ledger, found: ledger.ran(found),
-    "not run": lambda ledger, found: ledger.reported(found, agrees=True),
-    "altered": lambda ledger, found: (ledger.ran(found), ledger.reported(replace(found, duration_s=9.0), agrees=True)),
-    "run twice": lambda ledger, found: (ledger.ran(found), take(ledger, found)),
-    "reported twice": lambda ledger, found: (take(ledger, found), ledger.reported(found, agrees=True)),
-    "reported otherwise": lambda ledger, found: (ledger.ran(found), ledger.reported(found, agrees=False)),
+    "not reported": lambda ledger, found: ledger.add_run(found),
+    "not run": lambda ledger, found: ledger.add_report(found, agrees=True),
+    "altered": lambda ledger, found: (ledger.add_run(found), ledger.add_report(replace(found, duration_s=9.0), agrees=True)),
+    "run twice": lambda ledger, found: (ledger.add_run(found), take(ledger, found)),
+    "reported twice": lambda ledger, found: (take(ledger, found), ledger.add_report(found, agrees=True)),
+    "reported otherwise": lambda ledger, found: (ledger.add_run(found), ledger.add_report(found, agrees=False)),
     "disputed": lambda ledger, found: (take(ledger, found), ledger.mark_mismatch(found.key)),
     "not collected": lambda ledger, found: (take(ledger, found), ledger.expected.clear()),
     "broken off": lambda ledger, found: take(ledger, replace(found, broken_off="Failed ended the test")),
@@ -129,11 +129,11 @@ def test_what_disagrees_proves_nothing(spoil: Callable[[Ledger, TestRecord], obj
 def test_an_account_travels() -> None:
     """A ledger that takes a worker's account knows what the worker knew."""
     worker, found = agreed()
-    worker.ran(found)
+    worker.add_run(found)
     worker.mark_mismatch("llm/other")
     controller = Ledger("a")
     controller.take_account(json.loads(json.dumps(worker.account())))
-    controller.reported(found, agrees=True)
+    controller.add_report(found, agrees=True)
     assert (controller.expected, controller.selected) == (worker.expected, worker.selected)
     assert controller.mismatched == {"llm/other"}
     assert (controller.records, controller.unrequested_gaps) == ({found.key: found}, [])
@@ -152,7 +152,7 @@ def test_workers_that_collect_differently() -> None:
 def test_a_worker_without_an_account() -> None:
     """Where a worker was lost, what it reported stands, and the run has failed."""
     ledger, found = agreed()
-    ledger.reported(found, agrees=True)
+    ledger.add_report(found, agrees=True)
     ledger.unaccounted = True
     ledger.mark_unreliable("a worker was lost")
     assert [each.outcome for each in ledger.records.values()] == ["satisfied"]

@@ -118,7 +118,7 @@ class Maker:
         if fits and seed is _NOTHING and (depth == 0 or folded.choices):
             return copy.deepcopy(example)
         if folded.choices:
-            return self._chosen(folded, schema, seed, depth)
+            return self._choose(folded, schema, seed, depth)
         objects = "object" in folded.types and depth < _MAX_DEPTH and (seed is _NOTHING or isinstance(seed, dict))
         if objects and (folded.properties or isinstance(seed, dict)):
             return self._object(folded, seed, depth)
@@ -134,7 +134,7 @@ class Maker:
     def _null(self, schema: Schema) -> Any:
         return None if self._is_valid(schema, None) else _NOTHING
 
-    def _chosen(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
+    def _choose(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
         """A value of the branch that is meant, or of the first branch that gives one."""
         for value in islice(self._candidates(folded, seed, depth, frozenset()), _MAX_CANDIDATES):
             if self._is_valid(schema, value):
@@ -154,7 +154,7 @@ class Maker:
             return
         branches, *rest = folded.choices
         for branch in sorted(branches, key=self._rank):
-            narrowed = self._folder.narrowed(folded, branch, rest)
+            narrowed = self._folder.narrow(folded, branch, rest)
             yield from self._candidates(narrowed, seed, depth, others | folded.alternatives)
 
     def _object(self, folded: Folded, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:

@@ -172,7 +172,7 @@ class Bundle:
         return self.path.parent
 
     @property
-    def side_by_side(self) -> int:
+    def concurrency(self) -> int:
         """The number of cases that run concurrently."""
         return self.max_parallel if self.parallel else 1
 
@@ -199,7 +199,7 @@ class Bundle:
             return None
         return (prompt * price.prompt + completion * price.completion) / 1e6
 
-    def holds_to(self, metric: str) -> bool:
+    def has_threshold(self, metric: str) -> bool:
         """True if the bundle has a threshold for a metric."""
         return any(each.metric == metric for each in self.thresholds)
 

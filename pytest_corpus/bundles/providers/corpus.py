@@ -101,7 +101,7 @@ class SimilarityProvider(Provider):
     def complete(self, request: CompletionRequest) -> Answer:
         from scipy.spatial.distance import cosine
 
-        found = [self._embedded(text, request) for text in (request.prompt, request.system)]
+        found = [self._embed(text, request) for text in (request.prompt, request.system)]
         one, other = (_vector(each) for each in found)
         if len(one) != len(other) or not any(one) or not any(other):
             raise ProviderError("BadRequest", "the vectors have no angle", is_own=True)
@@ -109,7 +109,7 @@ class SimilarityProvider(Provider):
         known = sum(tokens) if len(tokens) == len(found) else None
         return Answer(f"{1 - float(cosine(one, other)):.6f}", prompt_tokens=known, completion_tokens=known and 0)
 
-    def _embedded(self, text: str | None, request: CompletionRequest) -> Mapping[str, Any]:
+    def _embed(self, text: str | None, request: CompletionRequest) -> Mapping[str, Any]:
         args = {"text": text, "model": request.model}
         return result_of(self._opened, "embedding.embed", args, request.remaining_s())[0]
 

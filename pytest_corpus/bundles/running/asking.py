@@ -74,7 +74,7 @@ class Asking:
         for number in range(self.bundle.samples):
             request = self._request(case, prompts, number, progress.deadline)
             try:
-                answer, attempts, latency, how = self._answered(request, store, progress)
+                answer, attempts, latency, how = self._get_answer(request, store, progress)
                 progress.judging = Usage()
                 sample = self._sample(
                     case, request, (answer, attempts, latency), self._scorers(request, store, progress)
@@ -126,7 +126,7 @@ class Asking:
 
             def score(judge: Judge = judge, other: Asking = other, **names: Any) -> Scored | None:
                 try:
-                    return judge.score(asked, lambda request: other._judged(request, store, progress), names)
+                    return judge.score(asked, lambda request: other._ask_for_scorer(request, store, progress), names)
                 except (ProviderError, OverBudget, MissingAnswer) as error:
                     reason, who = _reason(error), f"the scorer {judge.scorer.name}: "
                     full = who + reason.full if reason.full else ""
@@ -135,11 +135,11 @@ class Asking:
             own[judge.scorer.name] = score
         return {**self.scorers, **own}
 
-    def _judged(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> Answer:
+    def _ask_for_scorer(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> Answer:
         """Ask a provider on behalf of a scorer. These calls do not count as calls of the case."""
         before = progress.calls
         try:
-            answer = self._answered(request, store, progress)[0]
+            answer = self._get_answer(request, store, progress)[0]
         finally:
             calls, progress.calls = progress.calls - before, before
             progress.judging = progress.judging.plus(Usage(calls))
@@ -150,20 +150,20 @@ class Asking:
         progress.judging = progress.judging.plus(Usage(0, tokens, cost))
         return answer
 
-    def _answered(
+    def _get_answer(
         self, request: CompletionRequest, store: Store, progress: CaseProgress
     ) -> tuple[Answer, int, float | None, str]:
         """Get an answer, with its attempts, its latency, and flags for replayed and recorded."""
         tape = self.cassettes
-        if tape is not None and (replayed := tape.replayed(self.provider.label, request)) is not None:
+        if tape is not None and (replayed := tape.replay(self.provider.label, request)) is not None:
             return replayed, 0, None, "replayed"
-        answer, attempts, latency = self._kept(request, store, progress)
+        answer, attempts, latency = self._saved_answer(request, store, progress)
         if tape is None:
             return answer, attempts, latency, ""
         tape.record(self.provider.label, request, answer)
         return answer, attempts, latency, "recorded"
 
-    def _kept(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
+    def _saved_answer(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
         """Return the answer of an interrupted run, if there is one; otherwise ask, and save the answer."""
         if store.journal is None:
             return self._attempts(request, store, progress)
@@ -261,7 +261,7 @@ class Asking:
         seconds = max(took, sum(sample.latency_ms or 0 for sample in samples) / 1000)
         return CaseResult(case.id, status, samples, reasons, progress.calls, how, round(seconds, 3))
 
-    def given_up(self, case: Case, progress: CaseProgress) -> CaseResult:
+    def expired_result(self, case: Case, progress: CaseProgress) -> CaseResult:
         """The result of a case that ran out of time."""
         progress.over = True
         said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"
@@ -269,7 +269,7 @@ class Asking:
         samples = (*progress.samples, self._error(Reason("provider", said), prompts, progress.calls))
         return CaseResult(case.id, ERROR, samples, calls=progress.calls, seconds=self.bundle.timeout)
 
-    def broken(self, case: Case, said: str, calls: int = 0) -> CaseResult:
+    def broken_result(self, case: Case, said: str, calls: int = 0) -> CaseResult:
         """The result of a case that could not be run."""
         return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),), calls=calls)
 

@@ -45,7 +45,7 @@ class Cassettes:
         self._lock = threading.Lock()
         self._recorded: set[tuple[str, str]] = set()
 
-    def replayed(self, provider: str, request: CompletionRequest) -> Answer | None:
+    def replay(self, provider: str, request: CompletionRequest) -> Answer | None:
         """The recorded answer; None if it is to be recorded. Raises MissingAnswer if recording is not
         allowed."""
         if self.mode == "all":
@@ -87,7 +87,7 @@ class Cassettes:
             document = {"format": FORMAT, "case": request.case, "recordings": entries}
             write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
-    def unused(self, cases: Iterable[str]) -> list[str]:
+    def unused_files(self, cases: Iterable[str]) -> list[str]:
         """The files that belong to none of these cases."""
         known = {self._path(case).name for case in cases}
         return sorted(path.name for path in self._folder.glob("*.json") if path.name not in known)

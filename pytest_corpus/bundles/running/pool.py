@@ -105,7 +105,7 @@ class Pool:
                     self._threads += 1
                     threading.Thread(target=self._work, name="corpus-bundle", daemon=True).start()
         if hangs:
-            self._store.keep(self._asking.broken(case, f"{MOST_HANGING} calls hang; no further one is made"))
+            self._store.keep(self._asking.broken_result(case, f"{MOST_HANGING} calls hang; no further one is made"))
 
     def _work(self) -> None:
         while (running := self._ready.get()) is not None:
@@ -114,7 +114,7 @@ class Pool:
                 result = self._asking.ask(running.case, self._store, running.progress)
             except BaseException as error:  # noqa: BLE001 - whatever it is, the case has a result
                 said = f"asking raised {type(error).__name__}"
-                result = self._asking.broken(running.case, said, running.progress.calls)
+                result = self._asking.broken_result(running.case, said, running.progress.calls)
             self._store.keep(result)  # while the case still counts as running: `finish` waits for the result too
             with self._lock:
                 given_up = self._running.pop(running.case.id, None) is None
@@ -131,4 +131,4 @@ class Pool:
                 self._threads -= 1
                 self._hanging += [running.thread] if running.thread else []
         for running in late:
-            self._store.keep(self._asking.given_up(running.case, running.progress))
+            self._store.keep(self._asking.expired_result(running.case, running.progress))

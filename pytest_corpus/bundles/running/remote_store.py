@@ -39,7 +39,7 @@ class _Shared(Store):
         self.wanted: dict[Any, str] = {}
         self.eager: list[Any] = []
 
-    def found(self, worker: object) -> list[Any] | None:
+    def next_message(self, worker: object) -> list[Any] | None:
         """The message for a waiting worker; None if it has to keep waiting."""
         wanted = self.wanted[worker]
         found = self.results.get(wanted) if worker in self.eager else self.next(wanted, worker)
@@ -53,7 +53,7 @@ class _Shared(Store):
         more = [self.results[case] for case in ahead if case in self.results and self.askers.get(case) is not worker]
         return ["results", [to_json_value(each) for each in (found, *more)]]
 
-    def ahead(self) -> Iterator[tuple[Any, list[Any]]]:
+    def early_messages(self) -> Iterator[tuple[Any, list[Any]]]:
         """Messages that give cases to workers before they wait; the least busy worker comes first."""
         while self.eager:
             worker = min(self.eager, key=list(self._running.values()).count)
@@ -123,8 +123,8 @@ class StoreServer:
         """Send waiting workers their cases or results, if there are any."""
         store = self._stores[key]
         with store.lock:
-            found = [(worker, message) for worker in list(store.wanted) if (message := store.found(worker))]
-            for worker, (kind, value) in (*found, *store.ahead()):
+            found = [(worker, message) for worker in list(store.wanted) if (message := store.next_message(worker))]
+            for worker, (kind, value) in (*found, *store.early_messages()):
                 _send(worker, kind, key, value)
 
     def _open(self, key: str, cases: list[str], slots: int, about: Any) -> None:

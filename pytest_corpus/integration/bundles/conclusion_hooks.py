@@ -39,7 +39,7 @@ class BundleConclusionHooks:
         if not self._concludes or not self.results.heads:
             return (yield)
         if exitstatus in USUAL_ENDS:
-            self._judged = self._all_judged()
+            self._judged = self._are_all_judged()
         self._sections = self.results.sections(self._judged)
         self._note_cassettes()
         self._note_workers()
@@ -60,14 +60,14 @@ class BundleConclusionHooks:
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
         """The sections of an adapter's report: bundles that asked this adapter, and bundles that asked no adapter."""
-        found = self._sections or self.results.sections(self._all_judged())
+        found = self._sections or self.results.sections(self._are_all_judged())
         return [
             {**each, "results": [result.numbers for result in self.results.in_order(key)]}
             for key, each in found.items()
             if adapter is None or each.get("adapter", adapter) == adapter
         ]
 
-    def _all_judged(self) -> list[str]:
+    def _are_all_judged(self) -> list[str]:
         return [key for key in self.results.heads if self.results.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ class BundleConclusionHooks:
     def _note_cassettes(self) -> None:
         for key, head in self.results.heads.items():
             if head.cassettes != "off" and (head.whole or self.options.shard) and self._sections is not None:
-                unused = Cassettes(self.results.roots[key], head.cassettes).unused(head.cases)
+                unused = Cassettes(self.results.roots[key], head.cassettes).unused_files(head.cases)
                 if unused:
                     self._sections[key]["cassettes"]["unused"] = unused
 
@@ -114,7 +114,7 @@ class BundleConclusionHooks:
             found[key] = comparison.entry(results, self._sections[key]["metrics"])
         return found
 
-    def _named(self, key: str, baseline: Path) -> str:
+    def _baseline_name(self, key: str, baseline: Path) -> str:
         head = self.results.heads[key]
         return comparison.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
@@ -129,7 +129,7 @@ class BundleConclusionHooks:
         try:
             before = comparison.read(path) if path.exists() or not self.options.update_baseline else {}
             if self.options.update_baseline:
-                comparison.write(path, {self._named(key, path): each for key, each in entries.items()}, before)
+                comparison.write(path, {self._baseline_name(key, path): each for key, each in entries.items()}, before)
                 self._said.append(f"baseline: {path} holds {len(entries)} bundles of this run")
                 return False
         except comparison.BaselineError as error:
@@ -139,7 +139,7 @@ class BundleConclusionHooks:
             self._said.append(f"baseline: {path} could not be written: {error.strerror}")
             return True
         for key, entry in entries.items():
-            found = comparison.compare_with_baseline(entry, before.get(self._named(key, path)))
+            found = comparison.compare_with_baseline(entry, before.get(self._baseline_name(key, path)))
             compared = [*self._sections[key].get("compared", ()), *found.get("compared", ())]
             self._sections[key] |= {**found, "compared": compared}
         return False

@@ -71,7 +71,7 @@ class BundleResults:
         key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
         if self._shard:
             about["digest"] = digest(run.bundle)
-        store = Store(run.selected, run.bundle.side_by_side, self.spent_budget, self.journal)
+        store = Store(run.selected, run.bundle.concurrency, self.spent_budget, self.journal)
         if self._client is not None:
             return RemoteStore(self._client, key, store, about, eager=not run.options.stops_early)
         self._begin(key, about, store)

@@ -122,7 +122,7 @@ class CollectionHooks:
             anchor = _anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
             anchor.separator = "/"
             items.extend(item for item in session.genitems(anchor) if self._is_named(item, adapter))
-        items.extend(self._missed_conftests(session, items))
+        items.extend(self._find_missed_conftests(session, items))
         self._expect({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
         items[:] = collect.foundations_first(items)
@@ -135,7 +135,7 @@ class CollectionHooks:
         named = self.state.named
         return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
 
-    def _missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
+    def _find_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
         """Suites of conftest.py files above the test paths, in a run without paths."""
         if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
             return

@@ -162,7 +162,7 @@ class ConclusionHooks:
             Clock.monotonic() - self.state.started,
             interrupted=given not in USUAL_ENDS,
             findings=self.findings,
-            commands={adapter.label: self._again(adapter) for adapter in chosen},
+            commands={adapter.label: self._rerun_command(adapter) for adapter in chosen},
             bundles=self.state.config.pluginmanager.get_plugin("corpus-bundles-concluding"),
             transcript=self.transcript.close(meant),
         )
@@ -191,7 +191,7 @@ class ConclusionHooks:
             if said := add_summary(os.environ, formats.render(document, ".md", evidence=result.evidence(ledger))):
                 yield said
 
-    def _again(self, adapter: Adapter) -> str:
+    def _rerun_command(self, adapter: Adapter) -> str:
         by_option = adapter in self.state.by_option
         again = presentation.command(self.state.config, adapter, by_option=by_option)
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""

@@ -198,7 +198,7 @@ class RecordHooks:
         ledger = self.state.ledger(record.adapter)
         runs_again = str(report.outcome) == "rerun" and shown == "failed"
         agrees = (report.outcome == shown or runs_again) and not hasattr(report, "wasxfail")
-        ledger.reported(record, agrees=agrees, runs_again=runs_again)
+        ledger.add_report(record, agrees=agrees, runs_again=runs_again)
         self._arrived[report.nodeid] = (ledger, record.key)
         self.findings.take(record, report)
         # Properties that JUnit files show are for people.

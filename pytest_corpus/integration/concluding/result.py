@@ -133,7 +133,7 @@ class RunResult:
         )
         return pytest.ExitCode.TESTS_FAILED if any(failed) else pytest.ExitCode.OK
 
-    def _failed_by_strict(self) -> list[str]:
+    def _failing_option(self) -> list[str]:
         """The option because of which the run fails, if there is no other reason."""
         left = sum(len(verdict.of_status("not_assessed", ("MUST",))) for verdict in self.verdicts)
         if (
@@ -148,7 +148,7 @@ class RunResult:
         """The written files, the seed, the profile and the edition."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}, edition {self.options.requirements.name}"
         old = aged(set().union(*(ledger.recorded for ledger in self.ledgers)), self.run.started_at)
-        return [*self._failed_by_strict(), *self.written, *old, how]
+        return [*self._failing_option(), *self.written, *old, how]
 
 
 def write_report(document: Mapping[str, Any], path: Path, **more: Any) -> str:

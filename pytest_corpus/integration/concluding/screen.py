@@ -124,11 +124,11 @@ class Screen:
         tone = "red" if group.status.requirement.level == "MUST" else "yellow"
         self.reporter.write_sep("_", f"{name}{where}: {group.of}", **{tone: True, "bold": True})
         first, *others = group.seen
-        self._whole(first)
+        self._full_text(first)
         if self.verbosity > 0:
             for each in others:
                 self.reporter.write_line("")
-                self._whole(each)
+                self._full_text(each)
         elif others and self.verbosity < 0:
             self.reporter.write_line(f"  also in:  {count(len(others), 'other test')}, which -v shows")
         elif others:
@@ -136,7 +136,7 @@ class Screen:
             for each in others:
                 self.reporter.write_line(printable(f"    {_further_finding(each, first)}"))
 
-    def _whole(self, each: Seen) -> None:
+    def _full_text(self, each: Seen) -> None:
         evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
         for line in block(each.finding, evidence, test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)

@@ -160,7 +160,7 @@ class Adapter:
             yield f"{self.journal.failed}; after a SIGKILL `pytest-corpus sweep` would not know what was left"
         if self.client is not None:
             meter = self.client.meter
-            self.ledger.called(meter.calls, meter.tokens, meter.took)
+            self.ledger.add_calls(meter.calls, meter.tokens, meter.took)
             self.ledger.doubts.update(self.client.provider.mistakes.take()[1])
             self.ledger.lacking |= lacking(self.client.provider)
             self.is_proxied = self.client.provider.is_proxied
@@ -171,7 +171,7 @@ class Adapter:
             component, target = self._targets.popitem()
             if (seconds := target.settle.seconds) is not None:
                 missed = {component: target.settle.missed_s} if target.settle.missed_s else {}
-                self.ledger.settled({component: seconds}, missed)
+                self.ledger.add_delays({component: seconds}, missed)
             if target.auditor.unsettled:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:

@@ -104,8 +104,8 @@ class RecordedAdapter(FactoryAdapter):
         """Take the totals of the run; a record needs no closing."""
         found = self.transcript.totals.get(self.label)
         if found is not None:
-            self.ledger.called(found["calls"], found["tokens"], found.get("took", {}))
-            self.ledger.settled(found["settle"], found["missed"])
+            self.ledger.add_calls(found["calls"], found["tokens"], found.get("took", {}))
+            self.ledger.add_delays(found["settle"], found["missed"])
             self.ledger.left.update(found["left"])
             self.ledger.lacking.update(found.get("lacking", ()))
             self.ledger.recorded.update(found.get("recorded", ()))

@@ -148,7 +148,7 @@ class Options:
     def deviates(self, requirement: str, adapter: str) -> bool:
         """True if a deviation that counts today is declared."""
         day = today()
-        return any(entry.covers(requirement, adapter) and not entry.expired(day) for entry in self.deviations)
+        return any(entry.covers(requirement, adapter) and not entry.has_expired(day) for entry in self.deviations)
 
     def wants(self, requirement: str) -> bool:
         """True if a requirement is selected."""

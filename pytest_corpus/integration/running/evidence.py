@@ -193,14 +193,14 @@ class EvidenceCapture:
             test=test_of(item),
             node=item.nodeid,
             rerun=mask_secrets(rerun(item, finding.requirement), secrets),
-            sent=_sent_parts(exchange, self._own(exchange.request, behind, secrets)) if exchange else "",
+            sent=_sent_parts(exchange, self._mask_foreign_texts(exchange.request, behind, secrets)) if exchange else "",
             raised=self._raised(finding, exchange, secrets) if exchange else "",
             fault=_fault(exchange) if exchange else "",
             observed=mask_secrets(_observed_reports(exchange, finding.requirement, secrets), secrets)
             if exchange
             else "",
             problems=tuple(mask_secrets(each, secrets) for each in behind.violation.lines),
-            judged_on=_number_calls(behind.judged_on, lambda each: self._own(each, behind, secrets)),
+            judged_on=_number_calls(behind.judged_on, lambda each: self._mask_foreign_texts(each, behind, secrets)),
             story=_story_lines(
                 behind.told,
                 lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
@@ -209,7 +209,7 @@ class EvidenceCapture:
             content=self._content(finding, behind, secrets) if self.full else None,
         )
 
-    def _own(self, request: Any, behind: Sighting, secrets: tuple[str, ...]) -> str:
+    def _mask_foreign_texts(self, request: Any, behind: Sighting, secrets: tuple[str, ...]) -> str:
         """A request of a finding; texts that the suite did not make are replaced by their length."""
         if not self.made_up:
             return shape(request, LONGEST)

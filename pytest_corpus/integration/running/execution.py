@@ -213,7 +213,7 @@ class TestExecution:
         if self._recorded is not None:
             places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
             self.result = replace(self.result, recorded=self._recorded, places=places)
-        self.adapter.ledger.ran(record)
+        self.adapter.ledger.add_run(record)
         return self.result
 
     def _begin(self, run: int, *, unlearn: bool = False) -> None:

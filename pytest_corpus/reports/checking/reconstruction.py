@@ -69,8 +69,8 @@ def add(document: Document, ledger: Ledger) -> None:
     for component, used in document["components"].items():
         times = used.get("took_ms", {})
         took = {f"{component}.{op} {ms}": number for op, found in times.items() for ms, number in found.items()}
-        ledger.called({component: used.get("calls", 0)}, {component: used.get("tokens", 0)}, took)
-    ledger.settled(document.get("settle_s", {}))
+        ledger.add_calls({component: used.get("calls", 0)}, {component: used.get("tokens", 0)}, took)
+    ledger.add_delays(document.get("settle_s", {}))
     ledger.runs.update(document.get("runs", ()))
     ledger.lacking.update(document.get("provider_lacks", ()))
     ledger.recorded.update(document.get("provider", ()))
@@ -100,8 +100,8 @@ def add(document: Document, ledger: Ledger) -> None:
                 findings=tuple(found.pop(entry["component"], ())),
             )
             for each in _repetitions(record, test.get("repeats")):
-                ledger.ran(each)
-                ledger.reported(each, agrees=True)
+                ledger.add_run(each)
+                ledger.add_report(each, agrees=True)
 
 
 def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Iterator[TestRecord]:

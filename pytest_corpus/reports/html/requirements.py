@@ -40,14 +40,14 @@ class Shown:
         return level in counting_levels(self.document["level"])
 
     @cached_property
-    def blocking(self) -> list[tuple[Entry, int]]:
+    def most_blocking(self) -> list[tuple[Entry, int]]:
         """The requirements that block the most others, with the number of blocked ones."""
         blocks = view.blocked_counts(self.document)
         found = [(entry, blocks[entry["component"], entry["id"]]) for entry in view.fix_first(self.document)]
         return [(entry, number) for entry, number in found if number][:MOST_BLOCKING]
 
     @cached_property
-    def violated(self) -> dict[tuple[str, str], list[Entry]]:
+    def violated_groups(self) -> dict[tuple[str, str], list[Entry]]:
         """The violated requirements by level and component, in the order of repair."""
         groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in view.fix_first(self.document):

@@ -79,7 +79,7 @@ def _without_null(folder: Folder, schema: Schema) -> Folded:
     for choice in folded.choices:
         others = [branch for branch in choice if folder.fold(branch).types != ("null",)]
         if len(others) == 1:
-            return folder.narrowed(folded, others[0], [])
+            return folder.narrow(folded, others[0], [])
     return folded
 
 
@@ -88,7 +88,7 @@ def _type(folder: Folder, schema: Schema) -> str:
     kinds: dict[str, None] = {}
     for choice in folded.choices:
         for branch in choice:
-            narrowed = folder.narrowed(folded, branch, [])
+            narrowed = folder.narrow(folded, branch, [])
             if narrowed.types:
                 kinds |= dict.fromkeys(_types(folder, narrowed))
     kinds = kinds or dict.fromkeys(_types(folder, folded))

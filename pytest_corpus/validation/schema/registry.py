@@ -155,7 +155,7 @@ class SchemaRegistry:
         if self.is_valid(name, instance, edition):
             return []
         schema, wanted = self.table.resolve(name, edition)
-        return self._explained(schema, wanted, instance)
+        return self._explain(schema, wanted, instance)
 
     def editions_met(self, name: str, instance: object) -> tuple[str, ...]:
         """The editions, oldest first, that have the schema and accept the instance."""
@@ -242,11 +242,11 @@ class SchemaRegistry:
         file = schema.file(edition)
         with self._lock:
             if file not in self._validators:
-                explain = partial(self._explained, schema, edition)
+                explain = partial(self._explain, schema, edition)
                 self._validators[file] = Validator(self._compile(file), schema, edition, explain)
             return self._validators[file]
 
-    def _explained(self, schema: SchemaFile, edition: str, instance: object) -> list[Problem]:
+    def _explain(self, schema: SchemaFile, edition: str, instance: object) -> list[Problem]:
         found = self._explainer.problems(instance, BASE_URI + schema.file(edition), schema.name)
         return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
 
@@ -275,7 +275,7 @@ class SchemaRegistry:
         """The document of an ``$id``. It is always a file below the root; nothing is fetched."""
         return self._read(uri.removeprefix(BASE_URI))[0]
 
-    def _retrieve_compiled(self, uri: str) -> dict[str, Any]:
+    def _retrieve_for_compiler(self, uri: str) -> dict[str, Any]:
         """The document of an ``$id`` in the form for the compiler."""
         return self._read(uri.removeprefix(BASE_URI))[1]
 
@@ -285,14 +285,14 @@ class SchemaRegistry:
             "formats": self._formats,
             "keywords": {schema_files.FORMAT_KEYWORD: schema_files.format_keyword(self._formats)},
         }
-        return {"retriever": self._retrieve_compiled, "validate_formats": True, **(formats if self._formats else {})}
+        return {"retriever": self._retrieve_for_compiler, "validate_formats": True, **(formats if self._formats else {})}
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
         import jsonschema_rs
 
         with self._lock:
             if file not in self._compiled:
-                document = self._retrieve_compiled(BASE_URI + file)
+                document = self._retrieve_for_compiler(BASE_URI + file)
                 try:
                     self._compiled[file] = jsonschema_rs.Draft202012Validator(document, **self._options())
                 except (ValueError, jsonschema_rs.ReferencingError) as fault:

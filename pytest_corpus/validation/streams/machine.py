@@ -69,7 +69,7 @@ class StreamMachine:
     @property
     def looks_closely(self) -> bool:
         """True if the content of the next frame must be validated, as far as this is known."""
-        return bool(self._sampled(1)) if self._samples else self._is_due
+        return bool(self._sample_indexes(1)) if self._samples else self._is_due
 
     def report(self) -> StreamReport:
         """The report on all frames so far; a stream without an end has one additional error."""
@@ -109,7 +109,7 @@ class StreamMachine:
 
     def _accept_samples(self, payloads: Sequence[bytes], frames: list[Any], *, ends: bool) -> int:
         """The number of sampled frames among the next frames; -1 if a sampled frame is not valid."""
-        due = self._sampled(len(frames)) if self._samples else []
+        due = self._sample_indexes(len(frames)) if self._samples else []
         if ends and self._samples and due[-1:] != [len(frames) - 1]:
             due.append(len(frames) - 1)
         if not due:
@@ -118,7 +118,7 @@ class StreamMachine:
         sound = self.plan.accepts_chunks([frame["chunk"] for frame in sampled])
         return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
 
-    def _sampled(self, count: int) -> list[int]:
+    def _sample_indexes(self, count: int) -> list[int]:
         """The indexes of sampled frames among the next frames: evenly spaced, beginning with the first frame."""
         distance = min(1 / self.config.sample_rate, 1e18)
         step, due = int(self.total / distance), list[int]()
@@ -183,7 +183,7 @@ class StreamMachine:
             self.skip(1)
             return False
         if self._samples:
-            self._is_due = bool(self._sampled(1))
+            self._is_due = bool(self._sample_indexes(1))
         self.total += 1
         self._unclear_end = False
         return True

@@ -160,7 +160,7 @@ class SseReader(Reader):
         self._after_cr = data.endswith(b"\r")
         last = b"" if data.endswith((b"\n", b"\r")) else lines.pop()
         if lines and (self._line or self._line_is_too_long):
-            lines[0] = self._joined(lines[0])
+            lines[0] = self._join(lines[0])
         self._hold(last)
         return lines
 
@@ -172,7 +172,7 @@ class SseReader(Reader):
                 self._line_is_too_long = True
                 del self._line[_FIELD_BYTES:]
 
-    def _joined(self, end: bytes) -> bytes:
+    def _join(self, end: bytes) -> bytes:
         """The line that `end` completes; if it is too long, its data counts as too large."""
         self._hold(end)
         line = bytes(self._line)
