@@ -193,7 +193,9 @@ class Tree:
         if uri not in self._ids:
             return Reference(place.file, place.pointer, ref, None)
         file, start = self._ids[uri]
-        pointer = start + unquote(fragment) if not fragment or fragment[0] == "/" else self._follow_anchor(uri, fragment)
+        pointer = (
+            start + unquote(fragment) if not fragment or fragment[0] == "/" else self._follow_anchor(uri, fragment)
+        )
         found = pointer is not None and isinstance(value_at(self.documents.get(file), pointer), dict | bool)
         return Reference(place.file, place.pointer, ref, file, pointer or "", found)
 

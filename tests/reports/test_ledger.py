@@ -103,7 +103,10 @@ def test_what_agrees_counts() -> None:
 DISAGREEMENTS: dict[str, Callable[[Ledger, TestRecord], object]] = {
     "not reported": lambda ledger, found: ledger.add_run(found),
     "not run": lambda ledger, found: ledger.add_report(found, agrees=True),
-    "altered": lambda ledger, found: (ledger.add_run(found), ledger.add_report(replace(found, duration_s=9.0), agrees=True)),
+    "altered": lambda ledger, found: (
+        ledger.add_run(found),
+        ledger.add_report(replace(found, duration_s=9.0), agrees=True),
+    ),
     "run twice": lambda ledger, found: (ledger.add_run(found), take(ledger, found)),
     "reported twice": lambda ledger, found: (take(ledger, found), ledger.add_report(found, agrees=True)),
     "reported otherwise": lambda ledger, found: (ledger.add_run(found), ledger.add_report(found, agrees=False)),

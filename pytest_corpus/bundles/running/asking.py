@@ -163,7 +163,9 @@ class Asking:
         tape.record(self.provider.label, request, answer)
         return answer, attempts, latency, "recorded"
 
-    def _saved_answer(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
+    def _saved_answer(
+        self, request: CompletionRequest, store: Store, progress: CaseProgress
+    ) -> tuple[Answer, int, float]:
         """Return the answer of an interrupted run, if there is one; otherwise ask, and save the answer."""
         if store.journal is None:
             return self._attempts(request, store, progress)

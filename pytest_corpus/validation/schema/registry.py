@@ -285,7 +285,11 @@ class SchemaRegistry:
             "formats": self._formats,
             "keywords": {schema_files.FORMAT_KEYWORD: schema_files.format_keyword(self._formats)},
         }
-        return {"retriever": self._retrieve_for_compiler, "validate_formats": True, **(formats if self._formats else {})}
+        return {
+            "retriever": self._retrieve_for_compiler,
+            "validate_formats": True,
+            **(formats if self._formats else {}),
+        }
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
         import jsonschema_rs
