@@ -196,9 +196,7 @@ class EvidenceCapture:
             sent=_sent_parts(exchange, self._mask_foreign_texts(exchange.request, behind, secrets)) if exchange else "",
             raised=self._raised(finding, exchange, secrets) if exchange else "",
             fault=_fault(exchange) if exchange else "",
-            observed=mask_secrets(_observed_reports(exchange, finding.requirement, secrets), secrets)
-            if exchange
-            else "",
+            observed=mask_secrets(_reports(exchange, finding.requirement, secrets), secrets) if exchange else "",
             problems=tuple(mask_secrets(each, secrets) for each in behind.violation.lines),
             judged_on=_number_calls(behind.judged_on, lambda each: self._mask_foreign_texts(each, behind, secrets)),
             story=_story_lines(
@@ -317,7 +315,7 @@ def _raised_exception(exchange: Exchange, secrets: tuple[str, ...]) -> str:
     return f"{logged}  (logged)" if logged and not is_content else ""
 
 
-def _observed_reports(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
+def _reports(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
     if "-OBS-" not in requirement:
         return ""
     label = functools.partial(_label, contents=_contents(exchange), secrets=secrets)
@@ -377,9 +375,7 @@ def _round(value: object) -> object:
 
 def _log_lines(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
     """The first line of each of the last records, with a number for repeated ones."""
-    times = Counter(
-        cut(foreign_text(record.partition("\n")[0], secrets), LONGEST_STRING) for record in records if record
-    )
+    times = Counter(cut(foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each)
     if len(times) > MOST_RECORDS:
         yield f"... {len(times) - MOST_RECORDS} records before"
     for line, number in [*times.items()][-MOST_RECORDS:]:
@@ -390,9 +386,8 @@ def _printed_lines(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]
     for title, text in sections:
         lines = text.rstrip("\n").splitlines()
         more = [f"... {len(lines) - MOST_LINES} lines before"] if len(lines) > MOST_LINES else []
-        yield from (
-            f"[{title}] {line}" for line in (*more, *(foreign_text(each, secrets) for each in lines[-MOST_LINES:]))
-        )
+        shown = [foreign_text(each, secrets) for each in lines[-MOST_LINES:]]
+        yield from (f"[{title}] {line}" for line in (*more, *shown))
 
 
 def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
