@@ -13,6 +13,7 @@ from pytest_corpus.kit.answer_cache import is_cacheable
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
+from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_passing
 from pytest_corpus.spec.errors import AWAY, BY_KIND, FORMS, OVER_TCP
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
@@ -20,6 +21,9 @@ from pytest_corpus.spec.operations import BY_OP
 MAX_PROVIDER_RETRIES = 20
 """The number of times that a planned fault strikes: more often than a sound adapter retries."""
 
+
+UNREADY_S = 5.0
+"""The seconds for which a call is made again that is put off before it reaches the provider, where its fault waits."""
 
 BROKEN_FORMS = ("reset", "truncated", "unfinished")
 """The forms of a broken answer, planned in turn; only a provider with an address has them."""
@@ -182,8 +186,13 @@ def with_fault(
     subject.faults.can_have(kind)
 
     def attempt(instance: Own) -> Answer:
-        plan = instance.faults.plan(kind, name, **options)
-        reply: Any = send(instance) if send else instance.invoke(name, instance.requests.distinct(name))
+        plan, until = instance.faults.plan(kind, name, **options), inputs.monotonic() + UNREADY_S
+        while True:
+            reply: Any = send(instance) if send else instance.invoke(name, instance.requests.distinct(name))
+            asked_s = hint_s(reply) if is_passing(reply.exchange) else None
+            if asked_s is None or inputs.monotonic() + asked_s > until or inputs.read("fired", lambda: plan.fired):
+                break
+            inputs.sleep(max(asked_s, PAUSES_S[0]))  # what was just written may not be ready (R141)
         instance.faults.fired(plan)
         return reply  # type: ignore[no-any-return]
 

@@ -39,6 +39,7 @@ from pytest_corpus.integration.running.width import Width, times_of_plain_calls
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
+from pytest_corpus.kit.retries import is_passing
 from pytest_corpus.spec.requirements import catalogue
 
 CONCURRENT = "COM-CONC-1"
@@ -166,7 +167,7 @@ class InFlight:
             return None
         self.width.limit(target.capabilities)
         if target.store.most_in_flight is not None:
-            self.width.narrow(target.store.most_in_flight, "so many have a namespace (`--corpus-max-namespaces`)")
+            self.width.narrow(target.store.most_in_flight, "`--corpus-max-namespaces` leaves room for no more")
         if why := confusion(target):
             self.width.narrow(1, why)
         if target.store.holds_much and self._attempts:
@@ -227,8 +228,8 @@ class InFlight:
             self._unoffered.add((requirement.id, ending.undecided.reason))
         if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or sightings:
             return None
-        if requirement.chapter in TIMED or attempt.beside is None:
-            return None
+        if requirement.chapter in TIMED or attempt.beside is None or any(map(is_passing, attempt.part.made)):
+            return None  # an adapter may put off what it has no time for
         self._disturbed.setdefault(requirement.id, attempt)
         if len(self._disturbed) != ENOUGH:
             return None
