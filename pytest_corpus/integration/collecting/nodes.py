@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -228,3 +228,15 @@ test_of.__test__ = False  # type: ignore[attr-defined]
 def places_of(session: pytest.Session) -> Mapping[str, int]:
     """The position of each test among all tests, independent of the order of execution."""
     return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}
+
+
+def body_of(item: pytest.Function) -> Callable[..., Any]:
+    """The function of a conformance test: what stands in `item.obj` may be another plugin's."""
+    found: Callable[..., Any] = getattr(item.cls() if item.cls else item.module, item.originalname)
+    return found
+
+
+def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
+    """The arguments of a conformance test: its parameters, and the target."""
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    return {name: given.get(name, target) for name in inspect.signature(body_of(item)).parameters}

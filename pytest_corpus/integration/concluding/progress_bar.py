@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
@@ -79,14 +78,6 @@ class ProgressBar:
         if self._terminal is not None:
             os.close(self._terminal)
             self._terminal = None
-
-
-def is_watched(config: pytest.Config) -> bool:
-    """True if a person watches the run in a terminal with cursor control, and wants more than the result."""
-    terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
-    can_draw = terminal is not None and terminal.isatty and os.environ.get("TERM", "dumb") != "dumb"
-    is_plain = config.get_verbosity() < 0 or config.getoption("capture") == "no" or bool(os.environ.get("CI"))
-    return can_draw and not is_plain and not config.getoption("usepdb", False)
 
 
 def bar(done: int, total: int) -> str:

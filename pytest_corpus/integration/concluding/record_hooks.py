@@ -1,5 +1,6 @@
 """Hooks that collect the record, findings and transcript of each test, in the process that concludes the run."""
 
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from pytest_corpus import __version__
 from pytest_corpus.evidence.judging import OPTIONS as JUDGING
 from pytest_corpus.evidence.transcript import FORMAT
 from pytest_corpus.integration.concluding.progress import Progress, expected_calls
-from pytest_corpus.integration.concluding.progress_bar import ProgressBar, is_watched
+from pytest_corpus.integration.concluding.progress_bar import ProgressBar
 from pytest_corpus.integration.declaring.properties import (
     EVIDENCE,
     LATE,
@@ -226,3 +227,11 @@ class RecordHooks:
         if call is not None and call.excinfo is not None and isinstance(call.excinfo.value, UnusableDeclaration):
             setattr(report, USAGE_ERROR, True)  # a worker sends it along
         return report
+
+
+def is_watched(config: pytest.Config) -> bool:
+    """True if a person watches the run in a terminal with cursor control, and wants more than the result."""
+    terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+    can_draw = terminal is not None and terminal.isatty and os.environ.get("TERM", "dumb") != "dumb"
+    is_plain = config.get_verbosity() < 0 or config.getoption("capture") == "no" or bool(os.environ.get("CI"))
+    return can_draw and not is_plain and not config.getoption("usepdb", False)

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.collecting import nodes as collect
+from pytest_corpus.integration.collecting.nodes import body_of
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.execution import TestExecution
-from pytest_corpus.integration.running.in_flight import InFlight, body_of
+from pytest_corpus.integration.running.in_flight import InFlight
 from pytest_corpus.integration.running.other_plugins import raising_plugin
 from pytest_corpus.integration.running.surroundings import FORKED, Surroundings
 from pytest_corpus.integration.running.width import Width

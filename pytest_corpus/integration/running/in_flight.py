@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import inspect
 import threading
 import time
 from collections import deque
@@ -26,6 +25,8 @@ from pytest_corpus.adapter.scope import Part, current_part, part_of
 from pytest_corpus.adapter.turns import Body, Disturbed, Turns
 from pytest_corpus.integration.collecting.nodes import (
     REPETITION,
+    arguments_of,
+    body_of,
     case_of,
     name_and_repetition,
     owner,
@@ -72,20 +73,8 @@ HARMLESS = frozenset(("subject", "request", REPETITION))
 BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
 
 
-def body_of(item: pytest.Function) -> Callable[..., Any]:
-    """The function of a conformance test: what stands in `item.obj` may be another plugin's."""
-    found: Callable[..., Any] = getattr(item.cls() if item.cls else item.module, item.originalname)
-    return found
-
-
 def name_of(item: pytest.Item) -> str:
     return " ".join(map(str, name_and_repetition(item)))
-
-
-def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
-    """The arguments of a conformance test: its parameters, and the target."""
-    given = item.callspec.params if hasattr(item, "callspec") else {}
-    return {name: given.get(name, target) for name in inspect.signature(body_of(item)).parameters}
 
 
 def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
@@ -151,7 +140,7 @@ class InFlight:
         self._disturbed: dict[str, Attempt] = {}
         self._unoffered: set[tuple[str, str]] = set()
         self.settled = set[str]()
-        self._learns_beside = False
+        self._learns_beside = self._is_told = False
         self._context = contextvars.copy_context()
 
     @property
@@ -231,8 +220,9 @@ class InFlight:
         if requirement.chapter in TIMED or attempt.beside is None or any(map(is_passing, attempt.part.made)):
             return None  # an adapter may put off what it has no time for
         self._disturbed.setdefault(requirement.id, attempt)
-        if len(self._disturbed) != ENOUGH:
+        if len(self._disturbed) < ENOUGH or self._is_told or met_at_once(self._disturbed.values()):
             return None
+        self._is_told = True
         self.width.narrow(1, "calls at the same time disturb each other")
         got = f"beside other calls, and not alone, the tests of {', '.join(self._disturbed)} fail: "
         got += attempt.violation.got
@@ -387,6 +377,13 @@ class InFlight:
             attempt.editions = subject.auditor.editions
         finally:
             subject.close_fresh()
+
+
+def met_at_once(attempts: Iterable[Attempt]) -> bool:
+    """Return True if all of some attempts were under way at one moment: a single event may be the cause."""
+    made = [each.part.made for each in attempts if each.part.made]
+    began = max((calls[0].started for calls in made), default=0.0)
+    return all(began < calls[-1].started + calls[-1].elapsed_s for calls in made)
 
 
 def confusion(subject: Subject) -> str:
