@@ -141,8 +141,8 @@ class Retries:
             raise Outage(self._outages.said)
         begun = inputs.monotonic()
         answer = attempt(0.0)
-        if (failed := failing(answer)) and not self.probing:
-            disturbed(crowded=any(reply.is_a("ResourceExhausted") for reply in failed))
+        if failing(answer) and not self.probing:
+            disturbed(crowded=True)  # it may put off what it has no time for
             return self._again(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
             self._drop([answer.exchange])  # a gateway may have given it: only the test itself judges anything

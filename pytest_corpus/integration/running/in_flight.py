@@ -164,7 +164,10 @@ class InFlight:
             with part_of(None):
                 target.begin()
         if self.width.is_unknown and target.store.keeps_apart:
-            self.width.begin([*times_of_plain_calls(target)])
+            times = [*times_of_plain_calls(target)]
+            if not times:  # what failed once may work with more patience
+                target.begin(unlearn=True)
+            self.width.begin(times)
         if self.width.now > 1:
             self._look_ahead(item, target, following)
             if item in self._waiting and isinstance(item, pytest.Function):

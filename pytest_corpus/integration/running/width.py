@@ -159,7 +159,7 @@ class Width:
     def object(self) -> None:
         """Learn that the adapter takes fewer calls; all that were in flight then say the same."""
         if not self._objected or self._since_halved >= self.now:
-            self._halve("the adapter answers RESOURCE_EXHAUSTED")
+            self._halve("the adapter puts calls off")
 
     def _halve(self, why: str) -> None:
         self._objected, self.now, self._ended, self._since_halved = True, max(1, self.now // 2), 0, 0

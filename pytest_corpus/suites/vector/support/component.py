@@ -145,7 +145,7 @@ class Vector(VectorCalls):
         if not self.namespaces:
             return self.sandbox(*self.requests.settled)
         self.require("query")
-        if (obstacle := next((each for each in self.prerequisites.met if isinstance(each, Blocked)), None)) is not None:
+        if (obstacle := next((each for each in self.shared.unmade if isinstance(each, Blocked)), None)) is not None:
             raise obstacle
         self.shared.actions.done.add(WRITING)
         sandbox = Sandbox(self, self.requests.main_namespace, self.dimensions, self.metric, {})

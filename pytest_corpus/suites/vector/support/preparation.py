@@ -23,14 +23,11 @@ INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace"
 
 
 class VectorPrerequisites(Prerequisites):
-    """Plain requests need the namespaces that are made for them.
-
-    `met` tells why something could not be made.
-    """
+    """Plain requests need the namespaces that are made for them."""
 
     def __init__(self, vector: VectorCalls) -> None:
         super().__init__(vector)
-        self.met: list[Undecided] = []
+        self._vector = vector
 
     def claimed(self, name: str) -> bool | None:
         """Namespaces can be created and deleted with either of two capabilities (R22)."""
@@ -43,8 +40,8 @@ class VectorPrerequisites(Prerequisites):
         obstacle = super().obstacle(name)
         if not isinstance(obstacle, Blocked):
             return obstacle
-        if self.met:
-            return self.met[0]
+        if unmade := self._vector.shared.unmade:
+            return unmade[0]
         return lost(Reply(obstacle.exchanges[-1])) or obstacle if obstacle.exchanges else obstacle
 
 
@@ -53,17 +50,10 @@ class Preparation:
 
     Args:
         sweep: empties the default namespace of a tenant.
-        obstacles: takes the reasons why something could not be made.
     """
 
-    def __init__(
-        self,
-        vector: VectorCalls,
-        places: VectorRequests,
-        sweep: Callable[[str | None], None],
-        obstacles: list[Undecided],
-    ) -> None:
-        self._vector, self._places, self._sweep, self._obstacles = vector, places, sweep, obstacles
+    def __init__(self, vector: VectorCalls, places: VectorRequests, sweep: Callable[[str | None], None]) -> None:
+        self._vector, self._places, self._sweep = vector, places, sweep
 
     def prepare(self, request: Mapping[str, Any]) -> None:
         """Make what a request needs and was not made before."""
@@ -101,7 +91,7 @@ class Preparation:
         except Full:
             raise
         except Undecided as obstacle:
-            self._obstacles.append(obstacle)
+            self._vector.shared.unmade.append(obstacle)
 
     def _needed(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
         """The name of each thing that a request needs, and the step that makes it."""

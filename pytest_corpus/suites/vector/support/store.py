@@ -59,7 +59,7 @@ class VectorStore(Store):
         self._vector: VectorCalls = vector
         self._shared = self._vector.shared
         self._shared.first = self._shared.first or vector.client
-        self._preparation = Preparation(vector, vector.requests, self.sweep, vector.prerequisites.met)
+        self._preparation = Preparation(vector, vector.requests, self.sweep)
 
     # -- what requests write -----------------------------------------------------------------------------
 
