@@ -164,9 +164,8 @@ class InFlight:
             with part_of(None):
                 target.begin()
         if self.width.is_unknown and target.store.keeps_apart:
-            times = [*times_of_plain_calls(target)]
-            if not times:  # what failed once may work with more patience
-                target.begin(unlearn=True)
+            if not (times := [*times_of_plain_calls(target)]):
+                target.begin(unlearn=True)  # what failed once may work with more patience
             self.width.begin(times)
         if self.width.now > 1:
             self._look_ahead(item, target, following)
