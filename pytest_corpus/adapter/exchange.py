@@ -86,6 +86,14 @@ class Exchange:
     def __post_init__(self) -> None:
         self.op = op_of(self.request)
 
+    @property
+    def shown(self) -> Any:
+        """The request as a reader expects it: the keys of its envelope are in the usual order."""
+        if not isinstance(self.request, Mapping):
+            return self.request
+        usual = {key: self.request[key] for key in ("op", "ctx", "args") if key in self.request}
+        return usual | dict(self.request)
+
 
 def is_observed(exchange: Exchange) -> bool:
     """True if the call must be observed: a known operation at its own entry point that was answered (R19)."""

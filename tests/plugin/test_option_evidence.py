@@ -105,7 +105,8 @@ def test_shape_has_no_content(faulty: Project, monkeypatch: pytest.MonkeyPatch, 
     assert "the exception ValueError at mine.py:" in text
     assert PROMPT not in text
     assert "on my way" not in text
-    assert 'handle {"op": "llm.complete", "ctx": {}, "args": {"messages": [{"role": "user", "content": "hi"}]' in text
+    assert 'handle {"op": "llm.complete", "ctx": {}, "args": {' in text
+    assert '"content": "hi"' in text
 
 
 COUNTED = """

@@ -193,7 +193,7 @@ class EvidenceCapture:
             test=test_of(item),
             node=item.nodeid,
             rerun=mask_secrets(rerun(item, finding.requirement), secrets),
-            sent=_sent_parts(exchange, self._mask_foreign_texts(exchange.request, behind, secrets)) if exchange else "",
+            sent=_sent_parts(exchange, self._mask_foreign_texts(exchange.shown, behind, secrets)) if exchange else "",
             raised=self._raised(finding, exchange, secrets) if exchange else "",
             fault=_fault(exchange) if exchange else "",
             observed=mask_secrets(_reports(exchange, finding.requirement, secrets), secrets) if exchange else "",
@@ -236,7 +236,7 @@ class EvidenceCapture:
             return Content(story=story, script=script, printed=lines_printed)
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
-            sent=_sent_parts(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
+            sent=_sent_parts(exchange, content(exchange.shown, secrets, LONGEST, foreign=False)),
             answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
             raised=whole(raised, secrets) if raised else self._raised(finding, exchange, secrets),
             traceback=tuple(traceback_of(raised, secrets)) if raised else (),
@@ -397,4 +397,4 @@ def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str,
 
 def _number_calls(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
     """Numbered calls, with their requests as they may be shown."""
-    return tuple(f"{number}. {_sent_parts(each, shown(each.request))}" for number, each in enumerate(exchanges, 1))
+    return tuple(f"{number}. {_sent_parts(each, shown(each.shown))}" for number, each in enumerate(exchanges, 1))
