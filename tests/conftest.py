@@ -1,6 +1,7 @@
 """What all of the project's own tests share."""
 
 import gc
+import importlib
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -23,6 +24,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a 
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # many processes import the same
 gc.set_threshold(50_000, 20, 50)  # ten thousand tests and their modules stay, and are no garbage
+
+
+for _name in ("numpy.fft", "scipy.stats"):  # an inner run forgets what it imports, and NumPy cannot be imported twice
+    importlib.import_module(_name)
 
 
 def _read_once(read: Callable[[Any], Any]) -> Callable[[Any], Any]:

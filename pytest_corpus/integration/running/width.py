@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.scope import part_of
@@ -38,7 +38,7 @@ UNRELATED = ("capabilities", "health")
 def times_of_plain_calls(subject: Subject) -> Iterator[float]:
     """The seconds that a few plain calls take, up to the first that is prompt or no success."""
     limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
-    undisturbed = suppress(Undecided, Violation, Unresponsive)
+    undisturbed = suppress(Undecided, Violation, *UNCALLABLE)
     with inputs.source(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
         for _ in range(TRIALS):
             reply = subject.invoke(subject.principal, limit_s=limit_s)
