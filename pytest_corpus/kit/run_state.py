@@ -115,6 +115,7 @@ class Shared:
         written: what was written, unless it is known not to be there.
         cached: answers, with the exchanges that were made, the actions of the test, and the exchanges that it read
             (`kit/answer_cache.py`).
+        unmade: the reasons why something that requests need could not be made.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
         keys: the idempotency keys under which writes were carried out by the instance that most tests speak to.
         tenants: the tenants that several tests name.
@@ -122,12 +123,13 @@ class Shared:
         struck_once: it gave an odd answer, so each fault has an instance of its own.
     """
 
-    learnt: ClassVar[tuple[str, ...]] = ("obstacles", "provider_ops", "cached")
+    learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
     """The attributes that a failing provider can have made wrong."""
 
     settle: Settle = field(default_factory=Settle)
     actions: Actions = field(default_factory=Actions)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
+    unmade: list[Undecided] = field(default_factory=list)
     written: dict[Thing, Written] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)

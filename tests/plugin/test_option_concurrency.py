@@ -122,13 +122,9 @@ def test_each_component_has_the_same_statuses(project: Project, component: str, 
     assert statuses(beside) == statuses(alone), said(result)
 
 
-@pytest.mark.parametrize(
-    ("adapter", "few"),
-    [("LateVector", "VEC-UPSERT-1,VEC-DELETE-*"), ("late_embedding_metrics", "EMB-EMBED-*,COM-OBS-*")],
-)
-def test_what_comes_late_is_waited_for_by_several_tests(project: Project, adapter: str, few: str) -> None:
+def test_what_shows_late_is_waited_for_by_several_tests(project: Project) -> None:
     """With `auto`, although the calls take no time."""
-    result, report = project.judged(f"late_adapters:{adapter}", few, AUTO)
+    result, report = project.judged("late_adapters:LateVector", "VEC-UPSERT-1,VEC-DELETE-*", AUTO)
     assert violated(report) == set(), said(result)
     assert "because tests wait for the adapter" in "".join(notes(result)), said(result)
 

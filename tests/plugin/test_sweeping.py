@@ -1,6 +1,7 @@
 """Nothing that the suite wrote stays in a store: after a run, a signal, and by `pytest-corpus sweep` a SIGKILL."""
 
 import errno
+import json
 import os
 import shutil
 import signal
@@ -163,6 +164,7 @@ def test_a_run_that_a_conftest_declared_is_swept(
 
 
 NOTES_NAMESPACES = """
+import json
 from pathlib import Path
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.vector.adapter import ReferenceVector
@@ -172,7 +174,7 @@ class Notes:
         args = envelope.get("args") if isinstance(envelope, dict) else None
         if isinstance(args, dict) and isinstance(args.get("namespace"), str):
             with Path("namespaces.txt").open("a") as file:
-                file.write(args["namespace"] + "\\n")
+                file.write(json.dumps(args["namespace"]) + "\\n")
         return await super().handle(envelope)
 
 class Graph(Notes, ReferenceGraph):
@@ -191,7 +193,7 @@ def test_every_namespace_has_the_name_of_its_run(project: Project, name: str) ->
     project.pytester.makepyfile(mine=NOTES_NAMESPACES)
     result = project.run(f"--corpus-adapter=mine:{name}", "--corpus-requirement=GRA-NS-*,VEC-NS-*,COM-TENANT-*")
     assert result.ret == 0, said(result)
-    used = set((project.path / "namespaces.txt").read_text().split("\n")) - {"", "default"}
+    used = {*map(json.loads, (project.path / "namespaces.txt").read_text().splitlines())} - {"default"}
     assert used
     assert [each for each in used if leftovers.run_of(each) is None] == []
 

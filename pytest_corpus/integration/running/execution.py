@@ -170,7 +170,6 @@ class TestExecution:
         if not observed.sightings:
             self._attempt = attempt
             return True
-        attempt.violation = observed.sightings[0].violation
         self._reported.intersection_update(before)
         observed.sightings.clear()
         observed.made.clear()

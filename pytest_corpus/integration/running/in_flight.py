@@ -164,9 +164,9 @@ class InFlight:
             with part_of(None):
                 target.begin()
         if self.width.is_unknown and target.store.keeps_apart:
-            if not (times := [*times_of_plain_calls(target)]):
+            self.width.begin([*times_of_plain_calls(target)])
+            if target.shared.unmade:
                 target.begin(unlearn=True)  # what failed once may work with more patience
-            self.width.begin(times)
         if self.width.now > 1:
             self._look_ahead(item, target, following)
             if item in self._waiting and isinstance(item, pytest.Function):
@@ -212,8 +212,7 @@ class InFlight:
     ) -> Sighting | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open and target.store.keeps_apart:
-            late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
-            self.width.ran_alone(target.part.made, late_s=late_s)
+            self.width.ran_alone(target.part.made, late_s=target.settle.seconds or 0.0)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))

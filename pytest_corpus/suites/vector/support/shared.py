@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from pytest_corpus.adapter import turns
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.run_state import Actions, Shared
 from pytest_corpus.kit.store.store import Thing
 
@@ -112,7 +111,6 @@ class VectorShared(Shared):
         room: how many namespaces there is room for, as was seen; None while that is not known.
             first: the instance that most tests speak to.
         ready: by instance, what was made in it for plain requests, or could not be made.
-        unmade: the reasons why something could not be made.
     """
 
     learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "knows_subtypes", "page_key")
@@ -139,11 +137,9 @@ class VectorShared(Shared):
     actions: VectorActions = field(default_factory=VectorActions)
     first: AdapterClient | None = None
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
-    unmade: list[Undecided] = field(default_factory=list)
 
     def unlearn(self) -> None:
         """Forget likewise what could not be made, so that it is tried again."""
         if self.unmade:
             self.ready.clear()
-            self.unmade.clear()
         super(VectorShared, self).unlearn()
