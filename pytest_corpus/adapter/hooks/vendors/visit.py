@@ -133,7 +133,10 @@ class Visit:
                     await writes.flush()
                     if await self._strike(plan):
                         return
-            await writes.send(part.data)
+            if part.is_content or number or answer.cuts is None:
+                await writes.send(part.data)
+            else:
+                writes.hold(part.data)
         await writes.flush()
         await self._wire.end()
 
@@ -240,6 +243,10 @@ class Writes:
             await asyncio.sleep(0)
         if self._cuts.random() < FLUSHED:
             await self.flush()
+
+    def hold(self, data: bytes) -> None:
+        """Let a part wait for the one that follows."""
+        self._rest += data
 
     async def flush(self) -> None:
         """Send what still waits."""
