@@ -43,7 +43,7 @@ MOST_FRESH = 3
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the parts of a component are made by, each from the component."""
+    """The classes of the parts of a component; each part is made from the component."""
 
     requests: Callable[[Any], Requests]
     shared: Callable[[], Shared] = Shared

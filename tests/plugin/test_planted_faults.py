@@ -1,6 +1,6 @@
-"""Mistakes in the mapping of errors that a proxy or a tunnel before the provider finds, in adapters without `reached`.
+"""Mistakes in the mapping of errors that a proxy before the provider finds, in an adapter without `reached`.
 
-The adapters are an example over HTTP and a small one over TCP; each mistake is a change of their text.
+The adapter is an example; each mistake is a change of its text. `test_tunnelled_adapter.py` has those over TCP.
 """
 
 import re
@@ -91,71 +91,6 @@ OVER_HTTP: Mapping[str, Edits] = {
     ),
 }  # fmt: skip
 
-TCP = '''
-import asyncio, os, socketserver, threading
-from pytest_corpus.adapter.fault_plan import ProviderFault
-from pytest_corpus.reference import vector
-
-LACKING = ("rate_limited quota_exhausted overloaded auth forbidden content_filtered invalid_request unexpected"
-           " traceparent deadline_ms").split()
-
-
-class Echo(socketserver.BaseRequestHandler):
-    def handle(self):
-        while data := self.request.recv(1000):
-            self.request.sendall(data)
-
-
-class Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-
-
-SERVER = Server(("127.0.0.1", 0), Echo)
-threading.Thread(target=SERVER.serve_forever, daemon=True).start()
-
-
-class OverTcp:
-    """Asks the server on a new connection before each operation."""
-
-    def __init__(self, address):
-        self.address = address
-
-    async def reached(self, op, **facts):
-        writer = None
-        try:
-            reader, writer = await asyncio.open_connection(*self.address)
-            writer.write(op.encode())
-            answer = await reader.read(1000)
-            if len(answer) < len(op):
-                raise ConnectionError("the answer is cut off")
-        except OSError:
-            raise ProviderFault("network", 502, None, "gone") from None
-        finally:
-            if writer is not None:
-                writer.close()
-
-
-def adapter(metrics=None, provider=None):
-    address = provider.tunnel(*SERVER.server_address, without=LACKING) if provider else SERVER.server_address
-    return vector(metrics, OverTcp(address))
-'''
-
-CANCELLED = """
-        except asyncio.CancelledError:
-            await asyncio.sleep(4)
-            raise
-""".removeprefix("\n")
-
-OVER_TCP: Mapping[str, tuple[str, str]] = {
-    "reset as auth": ('ProviderFault("network", 502,', 'ProviderFault("auth", 401,'),
-    "reset as bad request": ('ProviderFault("network", 502,', 'ProviderFault("invalid_request", 400,'),
-    "reset as rate limit": ('ProviderFault("network", 502,', 'ProviderFault("rate_limited", 429,'),
-    "cut taken for an end": ("if len(answer) < len(op):", "if not answer:"),
-    "close taken for an end": ("if len(answer) < len(op):", "if False:"),
-    "failure swallowed": ('raise ProviderFault("network", 502, None, "gone") from None', "return"),
-    "deadline ignored": ("        finally:\n", f"{CANCELLED}        finally:\n"),
-}  # fmt: skip
-
 
 @pytest.fixture
 def example(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -189,15 +124,4 @@ def test_a_proxy_finds_a_mistake(project: Project, example: Path, mistake: str) 
         assert before in text, f"{file}: no such text any more: {before}"
         (example / file).write_text(text.replace(before, after))
     result = project.run("--corpus-adapter=llm_ollama:factory", "--corpus-report=r.json", FAULTS)
-    assert violated(project.report()), said(result)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", OVER_TCP)
-def test_a_tunnel_finds_a_mistake(project: Project, mistake: str) -> None:
-    """A MUST is violated."""
-    before, after = OVER_TCP[mistake]
-    assert before in TCP
-    project.pytester.makepyfile(tunnelled=TCP.replace(before, after))
-    result = project.run("--corpus-adapter=tunnelled:adapter", "--corpus-report=r.json", FAULTS)
     assert violated(project.report()), said(result)

@@ -1,6 +1,7 @@
 """An adapter whose provider is reached through a tunnel: its verdict, its author's claim, and planted mistakes."""
 
 import json
+from collections.abc import Mapping
 
 import pytest
 from cli_runs import ran
@@ -11,7 +12,6 @@ import asyncio, os, socketserver, threading
 from pytest_corpus.adapter.fault_plan import ProviderFault
 from pytest_corpus.reference import vector
 
-MISTAKE = os.environ.get("MISTAKE", "")
 LACKING = ("rate_limited quota_exhausted overloaded auth forbidden content_filtered invalid_request unexpected"
            " traceparent deadline_ms").split()
 
@@ -42,34 +42,47 @@ class OverTcp:
             reader, writer = await asyncio.open_connection(*self.address)
             writer.write(op.encode())
             answer = await reader.read(1000)
-            if len(answer) < len(op) and not (MISTAKE == "cut taken for an end" and answer):
+            if len(answer) < len(op):
                 raise ConnectionError("the answer is cut off")
         except OSError:
-            status = 401 if MISTAKE == "reset as auth" else 502
-            raise ProviderFault("auth" if status == 401 else "network", status, None, "gone") from None
-        except asyncio.CancelledError:
-            if MISTAKE == "deadline ignored":
-                await asyncio.sleep(4)
-            raise
+            raise ProviderFault("network", 502, None, "gone") from None
         finally:
             if writer is not None:
                 writer.close()
 
 
 def adapter(metrics=None, provider=None):
-    address = SERVER.server_address
-    if provider is not None:
-        address = provider.tunnel(*address, without=() if MISTAKE == "nothing claimed" else LACKING)
+    address = provider.tunnel(*SERVER.server_address, without=LACKING) if provider else SERVER.server_address
     return vector(metrics, OverTcp(address))
 '''
+
+CANCELLED = """
+        except asyncio.CancelledError:
+            await asyncio.sleep(4)
+            raise
+""".removeprefix("\n")
+
+MISTAKES: Mapping[str, tuple[str, str]] = {
+    "": ("", ""),
+    "nothing claimed": ("without=LACKING", "without=()"),
+    "reset as auth": ('ProviderFault("network", 502,', 'ProviderFault("auth", 401,'),
+    "reset as bad request": ('ProviderFault("network", 502,', 'ProviderFault("invalid_request", 400,'),
+    "reset as rate limit": ('ProviderFault("network", 502,', 'ProviderFault("rate_limited", 429,'),
+    "cut taken for an end": ("if len(answer) < len(op):", "if not answer:"),
+    "close taken for an end": ("if len(answer) < len(op):", "if False:"),
+    "failure swallowed": ('raise ProviderFault("network", 502, None, "gone") from None', "return"),
+    "deadline ignored": ("        finally:\n", f"{CANCELLED}        finally:\n"),
+}  # fmt: skip
+
 FAULTS = "--corpus-requirement=COM-FAULT-*,COM-DEADLINE-2,COM-DEADLINE-4,COM-HEALTH-4,COM-CTX-5,COM-DEADLINE-9"
 
 
-def run(project: Project, monkeypatch: pytest.MonkeyPatch, mistake: str, *given: str) -> pytest.RunResult:
-    """The requirements on a failing provider, against the adapter with a planted mistake."""
-    project.pytester.makepyfile(tunnelled=ADAPTER)
-    monkeypatch.setenv("MISTAKE", mistake)
-    return project.run("--corpus-adapter=tunnelled:adapter", "--corpus-report=r.json", FAULTS, *given)
+def run(project: Project, mistake: str, *given: str) -> pytest.RunResult:
+    """The requirements on a failing provider, or those given, against the adapter with a planted mistake."""
+    before, after = MISTAKES[mistake]
+    assert before in ADAPTER
+    project.pytester.makepyfile(tunnelled=ADAPTER.replace(before, after) if before else ADAPTER)
+    return project.run("--corpus-adapter=tunnelled:adapter", "--corpus-report=r.json", *(given or [FAULTS]))
 
 
 def statuses(report: dict[str, object]) -> dict[str, str]:
@@ -78,9 +91,9 @@ def statuses(report: dict[str, object]) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_tunnel_shows_how_an_adapter_fails(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tunnel_shows_how_an_adapter_fails(project: Project) -> None:
     """What is disclaimed is not applicable and stands in the report; the transcript comes to the same."""
-    result = run(project, monkeypatch, "", "--corpus-transcript=t.jsonl.gz")
+    result = run(project, "", FAULTS, "--corpus-transcript=t.jsonl.gz")
     report = project.report()
     found = statuses(report)
     assert set(found.values()) == {"satisfied", "not_applicable"}, said(result)
@@ -100,19 +113,23 @@ def test_a_tunnel_shows_how_an_adapter_fails(project: Project, monkeypatch: pyte
     pytest.param("deadline ignored", {"COM-DEADLINE-4"}, marks=pytest.mark.slow),
     ("cut taken for an end", {"COM-FAULT-3"}),
 ])  # fmt: skip
-def test_a_planted_mistake_is_found(
-    project: Project, monkeypatch: pytest.MonkeyPatch, mistake: str, broken: set[str]
-) -> None:
+def test_a_planted_mistake_is_found(project: Project, mistake: str, broken: set[str]) -> None:
     """Each breaks the requirement that it is about."""
-    result = run(project, monkeypatch, mistake)
+    result = run(project, mistake)
     assert broken <= violated(project.report()), said(result)
 
 
-def test_what_is_neither_possible_nor_disclaimed_is_not_assessed(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", [*MISTAKES][2:])
+def test_a_tunnel_finds_a_mistake(project: Project, mistake: str) -> None:
+    """A MUST is violated."""
+    result = run(project, mistake, "--corpus-requirement=COM-*")
+    assert violated(project.report()), said(result)
+
+
+def test_what_is_neither_possible_nor_disclaimed_is_not_assessed(project: Project) -> None:
     """The reason says what helps; no plan strikes that a tunnel cannot carry out."""
-    result = run(project, monkeypatch, "nothing claimed")
+    result = run(project, "nothing claimed")
     report = project.report()
     found = {each["id"]: each for each in report["requirements"]}
     assert {found[name]["status"] for name in ("COM-FAULT-1", "COM-FAULT-4", "COM-CTX-5")} == {"not_assessed"}

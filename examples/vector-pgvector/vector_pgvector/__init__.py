@@ -16,7 +16,7 @@ LACKING = (
     "rate_limited", "quota_exhausted", "overloaded", "auth", "forbidden", "content_filtered", "invalid_request",
     "unexpected", "traceparent", "deadline_ms",
 )  # fmt: skip
-"""What the server never answers to a call, or has no place for: stated in the attestation as a claim of ours."""
+"""Faults that the server never answers with, and context that it has no place for: our claim, which the attestation shows."""
 
 
 def factory(metrics: Metrics | None = None, provider: Tunnels | None = None, index: Index = EXACT) -> Adapter:

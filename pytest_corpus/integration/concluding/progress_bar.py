@@ -26,7 +26,7 @@ class ProgressBar:
         self._writer, self._text = config.get_terminal_writer(), text
         self._terminal: int | None = None
         self._made, self._line, self._is_shown = 0.0, "", False
-        with suppress(OSError):  # the process has no terminal of its own
+        with suppress(OSError):  # the process has no terminal
             self._terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY)
 
     def _put(self, line: str) -> None:

@@ -29,7 +29,7 @@ class ComponentAuditor(Auditor):
         raise NotImplementedError
 
     def chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[Finding]:
-        """The violations in a chunk besides those of its schema, as (requirement id, violation)."""
+        """The violations in a chunk that its schema does not show, as (requirement id, violation)."""
         yield from ()
 
     def has_content(self, frame: Any) -> bool:

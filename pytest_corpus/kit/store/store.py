@@ -1,4 +1,4 @@
-"""What a component writes into the adapter's store: noted before it is sent, and deleted in the end (R115).
+"""The writes of a component to the adapter's store: noted before they are sent, and deleted in the end (R115).
 
 Each thing has one record, whatever it is. A component says which things a request writes and deletes, and how they are
 deleted; one that stores nothing says nothing.
@@ -18,7 +18,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion
 
 Thing = tuple[Place, str]
-"""Where something lies, and its name."""
+"""The place of something, and its name."""
 
 
 class State(Enum):
@@ -56,7 +56,7 @@ class Written:
 
 
 Writes = Mapping[Thing, tuple[Thing, ...]]
-"""What a request writes, each with its ends."""
+"""The things that a request writes; of an edge, with the nodes that it joins."""
 
 
 def tenant_context(tenant: str | None) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class Store:
         """Note what an answered request has written, and forget what it has not, or has deleted.
 
         Args:
-            alone: whether no other request was under way.
+            alone: True if no other request was under way.
         """
         self.answered(request, is_success=reply.is_success)
         if self._is_refused(reply):

@@ -66,5 +66,5 @@ def shape_of(host: str) -> Errors | None:
 
 
 def shape_at(path: str) -> Errors | None:
-    """The shape of the errors of a vendor without a host of its own, by the path of a request; None for others."""
+    """The shape of the errors of a vendor that any host may serve, by the path of a request; None for other paths."""
     return next((SHAPES[shape] for pattern, shape in _PATHS.items() if pattern.search(path)), None)

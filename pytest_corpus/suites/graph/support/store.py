@@ -39,7 +39,7 @@ MOST_IDS = 200
 """The number of ids in one delete, if the adapter takes as many."""
 
 MANY_ITEMS, MANY_SEEN = 800, 200
-"""The number of nodes and edges that may stay for some tests (R115); fewer where tests list those of others."""
+"""The number of nodes and edges that may stay for some tests (R115); fewer if a test may list the items of others."""
 
 FEW_ITEMS = 4
 """Fewer items of a kind in one place stay until the end: each place costs a call."""
@@ -117,7 +117,7 @@ class GraphStore(Store):
         self._graph.client.provider.clear()
         for seeded in shared.seeded.values():
             if any(tenant is not None for tenant, _ in seeded):
-                seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
+                seeded.clear()  # tenants may share their data: then all lose their seeds together
         with suppress(*UNCALLABLE, Outage):
             self._graph.settling.pause()
             with self._graph.settling.at_once():
@@ -138,7 +138,7 @@ class GraphStore(Store):
                 return
 
     def _left(self, *, to_the_end: bool = False) -> Iterator[tuple[Place, list[str]]]:
-        """The names of earlier tests by place; those of the second kind that are left after the first."""
+        """The names that earlier tests wrote, by place: all of one kind, then those left of the other."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
             left = [each for each in self.written.where(State.OLD, kind=kind) if to_the_end or not self.lasts(each)]
             for place, names in by_place(left).items():

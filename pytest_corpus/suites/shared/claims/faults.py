@@ -66,7 +66,7 @@ class TestFaults:
             expect.failure(struck(subject, name, kind), *classes)
         expect.failure(provider_failure(subject, subject.principal, kind), *classes)
         for form in subject.faults.forms(kind, subject.principal):
-            away = AWAY if form == "garbage" else ()  # an answer that nobody can read may be the network's
+            away = AWAY if form == "garbage" else ()  # the network may have damaged an unreadable answer
             expect.failure(struck(subject, subject.principal, kind, form=form), *classes, *away)
         if kind == "content_filtered" and subject.component == "llm":
             is_not_taken_for_a_whole_answer(subject)

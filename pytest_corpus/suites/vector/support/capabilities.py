@@ -47,12 +47,12 @@ class VectorCalls(Subject):
 
     @cached_property
     def limits(self) -> Limits:
-        """What capabilities say."""
+        """The claims of the capabilities."""
         return Limits(self.capabilities, self.settings.max_namespaces)
 
     @cached_property
     def features(self) -> Features:
-        """What is found out by trying."""
+        """The knowledge that comes from trying."""
         return Features(self)
 
     @property
@@ -123,7 +123,7 @@ class VectorCalls(Subject):
 
     @property
     def _knows_subtypes(self) -> bool:
-        """True if an unknown namespace is answered with a class of its own, not with the class above it alone."""
+        """True if the error for an unknown namespace names the subtype, and not only its parent class."""
 
         def is_named() -> bool:
             unknown = {**self.looking(), "namespace": self.name("none")}

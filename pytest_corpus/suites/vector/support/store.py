@@ -221,7 +221,7 @@ class VectorStore(Store):
         return len({*self.there} - new) >= most and not reply.exchange.observed.faults
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
-        """Delete what nothing needs now, because a quota is used up; whether anything was deleted.
+        """Delete what nothing needs now, because a quota is used up; True if anything was deleted.
 
         A namespace that is refused again may need the place of one that was used before.
         """
