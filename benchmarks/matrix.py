@@ -32,7 +32,7 @@ def report(number: int) -> dict[str, Any]:
             ledger.expected.add(test.key)
             ledger.add_run(test)
             ledger.add_report(test, agrees=True)
-    run = json_report.Run("2026-01-01T00:00:00+00:00", 1.0, 0, "must", None)
+    run = json_report.RunFacts("2026-01-01T00:00:00+00:00", 1.0, 0, "must", None)
     document = json_report.build(ledger, decide(ledger), run)
     return json_report.seal({**document, "requirements": document["requirements"][:REQUIREMENTS]})
 

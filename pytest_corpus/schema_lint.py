@@ -13,4 +13,4 @@ from pytest_corpus.authoring.lint.linter import RULES as RULES
 from pytest_corpus.authoring.lint.linter import LintRule as LintRule
 from pytest_corpus.authoring.lint.linter import files as files
 from pytest_corpus.authoring.lint.linter import lint as lint
-from pytest_corpus.authoring.tree import Finding as Finding
+from pytest_corpus.authoring.tree import LintFinding as LintFinding

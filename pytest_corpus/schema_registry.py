@@ -11,8 +11,8 @@ ends in ``.v1.1`` means that file and no other, and one with ``#version/1.0.0`` 
 Importing this module reads no file and loads no schema library, and nothing here uses the network.
 """
 
-from pytest_corpus.spec.schemas import EDITIONS as EDITIONS
 from pytest_corpus.spec.schemas import LATEST as LATEST
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS as SCHEMA_VERSIONS
 from pytest_corpus.text.problems import Problem as Problem
 from pytest_corpus.text.problems import json_problems as json_problems
 from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning as DeprecatedFieldWarning

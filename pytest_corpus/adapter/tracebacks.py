@@ -29,7 +29,7 @@ _NAME: Final = re.compile(r"[\w.<>]{1,80}")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodePlace:
     """A line of code: the path of its file, relative to the current folder where it lies below, and the function."""
 
     file: str
@@ -50,16 +50,16 @@ class EscapedException:
 
     type: str
     message: str = ""
-    places: tuple[Place, ...] = ()
+    places: tuple[CodePlace, ...] = ()
     causes: tuple[tuple[str, str], ...] = ()
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> CodePlace | None:
         """The innermost line of the adapter's own code; of an installed package where no other is known."""
         return next(reversed(self.own), None)
 
     @property
-    def own(self) -> Sequence[Place]:
+    def own(self) -> Sequence[CodePlace]:
         """The places in the adapter's own code; all of them where that is none."""
         own = [place for place in self.places if not os.path.abspath(place.file).startswith(_LIBRARIES)]
         return own or self.places
@@ -101,12 +101,12 @@ def _attribute(error: BaseException, name: str) -> object:
     return found
 
 
-def _places(error: BaseException) -> Iterator[Place]:
+def _places(error: BaseException) -> Iterator[CodePlace]:
     trace = _attribute(error, "__traceback__")
     while isinstance(trace, TracebackType):
         code = trace.tb_frame.f_code
         if not _is_of_the_suite(code.co_filename):
-            yield Place(shown_file(code.co_filename), trace.tb_lineno, _named(code.co_name))
+            yield CodePlace(shown_file(code.co_filename), trace.tb_lineno, _named(code.co_name))
         trace = trace.tb_next
 
 
@@ -161,7 +161,7 @@ def _traced(text: str) -> EscapedException | None:
     if raised is None:
         return None
     places = (
-        Place(shown_file(found[1]), int(found[2]), _named(found[3]))
+        CodePlace(shown_file(found[1]), int(found[2]), _named(found[3]))
         for found in frames
         if not _is_of_the_suite(found[1])
     )
@@ -174,4 +174,4 @@ def _told(text: str) -> EscapedException | None:
     kind, place = _NAMED.search(line), _PLACED.search(line)
     if kind is None:
         return None
-    return EscapedException(kind[1], places=(Place(shown_file(place[1]), int(place[2]), ""),) if place else ())
+    return EscapedException(kind[1], places=(CodePlace(shown_file(place[1]), int(place[2]), ""),) if place else ())

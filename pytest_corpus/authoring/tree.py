@@ -17,7 +17,7 @@ from pytest_corpus.validation.schema.files import NAMED, table_of
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintFinding:
     """A fault in a tree of files.
 
     Attributes:
@@ -58,13 +58,13 @@ def files_below(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts)))
 
 
-def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[Finding]:
+def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[LintFinding]:
     """Files of the table that are missing, and files that the table does not list (SCHEMA 7.3; R41)."""
     rows, files = set(listed), set(found)
     for file in sorted(rows - files):
-        yield Finding(file, "missing", f"does not exist, but {table} lists it: restore the file")
+        yield LintFinding(file, "missing", f"does not exist, but {table} lists it: restore the file")
     for file in sorted(files - rows):
-        yield Finding(file, "orphaned", f"is not in {table}: add a row, or remove the file")
+        yield LintFinding(file, "orphaned", f"is not in {table}: add a row, or remove the file")
 
 
 def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
@@ -97,7 +97,7 @@ MANY: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaPlace:
     """A schema inside a file: its JSON pointer, the base of its references, and the schema."""
 
     file: str
@@ -167,7 +167,7 @@ class Tree:
         return len(self.documents) == len(self.listed)
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[SchemaPlace, ...]:
         """Every schema inside every document."""
         return tuple(
             place for file, document in self.documents.items() for place in _places(file, "", BASE_URI + file, document)
@@ -184,7 +184,7 @@ class Tree:
         """Every ``$ref`` of every document, followed."""
         return tuple(self._follow(place) for place in self.places if isinstance(place.schema.get("$ref"), str))
 
-    def _follow(self, place: Place) -> Reference:
+    def _follow(self, place: SchemaPlace) -> Reference:
         ref: str = place.schema["$ref"]
         try:
             uri, _, fragment = urljoin(place.base, ref).partition("#")
@@ -204,12 +204,12 @@ class Tree:
         return next((place.pointer for key, place in anchors if place.schema.get(key) == anchor), None)
 
 
-def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[Place]:
+def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[SchemaPlace]:
     if not isinstance(schema, dict):
         return
     if pointer and isinstance(schema.get("$id"), str):
         base = urljoin(base, schema["$id"])
-    yield Place(file, pointer, base, schema)
+    yield SchemaPlace(file, pointer, base, schema)
     for key, value in schema.items():
         below = f"{pointer}/{escape_key(key)}"
         if key in ONE:

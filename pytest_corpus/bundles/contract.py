@@ -14,7 +14,7 @@ from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, Rubric
 from pytest_corpus.bundles.matching import differences, kind, parse_json
 from pytest_corpus.bundles.providers.hook import call_function
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
-from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, Content, NotScored, Reason, Sample, Scored
+from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, CaseContent, NotScored, Reason, Sample, Scored
 from pytest_corpus.redaction import cut, place
 
 Score = Callable[..., Any]
@@ -29,7 +29,7 @@ def judge_answer(
     bundle: Bundle, case: Case, raw: str, prompts: tuple[str, str | None], scorers: Mapping[str, Score]
 ) -> Sample:
     """The verdict on one answer. The caller adds attempts, tokens and latency."""
-    content = Content(*prompts, raw, None if case.expected is NOT_GIVEN else _expected_text(case.expected))
+    content = CaseContent(*prompts, raw, None if case.expected is NOT_GIVEN else _expected_text(case.expected))
     if len(raw) > LONGEST_OUTPUT:
         said = f"the answer has more than {LONGEST_OUTPUT:,} characters"
         return Sample(FAILED, (Reason("schema", said),), content=content)

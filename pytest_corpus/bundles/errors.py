@@ -11,7 +11,7 @@ from pytest_corpus.text.values import nearest
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class BundleProblem:
     """A problem in one place. `line` counts from 1; None if the problem concerns the whole file."""
 
     file: str
@@ -26,8 +26,8 @@ class Problem:
 class BundleError(PlainError):
     """A bundle that cannot be run, with all problems that were found in it."""
 
-    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
-        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+    def __init__(self, problems: BundleProblem | Iterable[BundleProblem]) -> None:
+        self.problems = (problems,) if isinstance(problems, BundleProblem) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
 
 
@@ -57,4 +57,4 @@ def library(module: str, file: str) -> Any:
             raise
         distribution, extra = LIBRARIES[module]
         said = f"{distribution} is needed and not installed; pip install 'pytest-corpus[{extra}]'"
-        raise BundleError(Problem(file, said)) from None
+        raise BundleError(BundleProblem(file, said)) from None

@@ -27,7 +27,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class CaseContent:
     """The prompts and the answer."""
 
     prompt: str
@@ -101,7 +101,7 @@ class Sample:
     judging: Usage | None = None
     """The use of providers by scorers."""
 
-    content: Content | None = None
+    content: CaseContent | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.contract import Judge
-from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice, Scorer
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.corpus import SimilarityProvider
@@ -189,7 +189,9 @@ class BundleSession:
         ]
         labels = [run.label for run in found]
         if len(set(labels)) < len(labels):
-            raise BundleError(Problem(bundle.file, f"the provider {labels[0]} would run it twice; name each once"))
+            raise BundleError(
+                BundleProblem(bundle.file, f"the provider {labels[0]} would run it twice; name each once")
+            )
         for run in found:
             named = [each for each in found if each.bundle.variant == bundle.compare_with]
             reference = next((each for each in named if each.adapter == run.adapter), named[0])
@@ -247,7 +249,7 @@ class BundleSession:
         if label not in known and not plays:
             hint = suggestion(label, known) if known else "declare one with --corpus-adapter=module:factory"
             said = f"the scorer {scorer.name!r} asks an adapter with the component embedding; {hint}"
-            raise BundleError(Problem(bundle.file, said))
+            raise BundleError(BundleProblem(bundle.file, said))
         opened = (lambda: self._client("embedding", label)) if label in known else None
         return Judge(scorer, SimilarityProvider(scorer.similarity.model, opened))
 
@@ -257,7 +259,7 @@ class BundleSession:
         for scorer in own:
             if scorer.name not in known:
                 hint = suggestion(scorer.name, known) if known else self._scorer_source
-                raise BundleError(Problem(bundle.file, f"the scorer {scorer.name!r} is not known; {hint}"))
+                raise BundleError(BundleProblem(bundle.file, f"the scorer {scorer.name!r} is not known; {hint}"))
         return known
 
     def _functions_of(self, kind: str, bundle: Bundle) -> dict[str, Any]:
@@ -297,7 +299,7 @@ def choose_providers(bundle: Bundle, asked: Sequence[str], adapters: Sequence[st
         choices = [ProviderChoice("corpus")]
     else:
         said = "no provider is named; add 'provider', or declare an LLM adapter with --corpus-adapter=module:factory"
-        raise BundleError(Problem(bundle.file, said))
+        raise BundleError(BundleProblem(bundle.file, said))
     found: list[SelectedProvider] = []
     for choice in choices:
         if choice.name == "corpus" and adapters:

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.bundles.reporting.section import Head, build_all, label
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.combining import Part, Unfit, check, check_numbers
+from pytest_corpus.reports.checking.combining import ShardReport, Unfit, check, check_numbers
 from pytest_corpus.reports.checking.reconstruction import start_of
 from pytest_corpus.reports.checking.verification import first_names
 from pytest_corpus.reports.text import printable
@@ -29,7 +29,7 @@ def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[d
     for each in parts[1:]:
         if each.document.get("budget") != first.document.get("budget"):
             raise Unfit(f"{first.name} and {each.name} differ in --corpus-budget: run them alike")
-    found: dict[str, list[tuple[Part, dict[str, Any]]]] = {}
+    found: dict[str, list[tuple[ShardReport, dict[str, Any]]]] = {}
     for part in parts:
         for section in part.document.get("bundles", ()):
             found.setdefault(f"{section['file']} | {label(section)}", []).append((part, section))
@@ -44,16 +44,16 @@ def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[d
     return _report(parts, list(sections.values())), list(runs.values())
 
 
-def _report(parts: Sequence[Part], sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _report(parts: Sequence[ShardReport], sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = parts[0].document
     start = min(start_of(each.document) for each in parts)
     end = max(start_of(each.document) + timedelta(seconds=each.document["duration_s"]) for each in parts)
-    run = json_report.Run(
+    run = json_report.RunFacts(
         start.isoformat(timespec="seconds"),
         (end - start).total_seconds(),
         first["seed"],
         first["level"],
-        first["spec"]["pinned_edition"],
+        first["spec"]["pinned_schema_version"],
         profile=first.get("profile", ""),
         bundles=tuple(sections),
     )
@@ -61,11 +61,11 @@ def _report(parts: Sequence[Part], sections: Sequence[Mapping[str, Any]]) -> dic
     return json_report.seal({**json_report.without_adapter(run), **own})
 
 
-def _run(name: str, sections: Sequence[tuple[Part, dict[str, Any]]]) -> Run:
+def _run(name: str, sections: Sequence[tuple[ShardReport, dict[str, Any]]]) -> Run:
     """Combine one bundle with one provider: its head, and the results of all its cases in order."""
     name, (first, whole) = printable(name), sections[0]
     results: dict[str, CaseResult] = {}
-    owners: dict[str, Part] = {}
+    owners: dict[str, ShardReport] = {}
     for part, section in sections:
         for words, member in (("versions of", "digest"), ("options for", "head")):
             if section["shard"][member] != whole["shard"][member]:

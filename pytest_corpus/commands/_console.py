@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.redaction import printable
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.text.values import suggest
 
 Measure = Callable[[int], str]  # renders an amount of work
@@ -68,7 +68,10 @@ def check_word(word: str, known: Iterable[str], kind: str) -> None:
 def schema_version_argument(parser: argparse.ArgumentParser, text: str) -> None:
     """Add `--schema-version VERSION`; `text` explains the default."""
     parser.add_argument(
-        "--schema-version", choices=EDITIONS, metavar="VERSION", help=f"{' or '.join(EDITIONS)} (default: {text})"
+        "--schema-version",
+        choices=SCHEMA_VERSIONS,
+        metavar="VERSION",
+        help=f"{' or '.join(SCHEMA_VERSIONS)} (default: {text})",
     )
 
 
@@ -167,7 +170,7 @@ def size(number: int) -> str:
     return f"{amount:.1f} GiB"
 
 
-class Progress:
+class ProgressLine:
     """One progress line on stderr if it is a terminal; otherwise no output.
 
     The context manager restores the terminal. Call `clear` before you write to stdout.
@@ -187,7 +190,7 @@ class Progress:
         self._width = 0
         self._next = 0.0
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressLine:
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TextIO
 
-from pytest_corpus.adapter.opening.settings import Settings, folder_settings, setting
+from pytest_corpus.adapter.opening.settings import ConnectionSettings, folder_settings, setting
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
@@ -47,7 +47,7 @@ def use_connection(folder: Path, headers: Sequence[str]) -> None:
             file.write(f"{setting(key)} =\n" + "".join(f"    {each}\n" for each in lines if each))
 
 
-def connection(headers: Sequence[str]) -> Settings:
+def connection(headers: Sequence[str]) -> ConnectionSettings:
     """The connection settings of the current folder, with the headers of the command line (NAME:VALUE)."""
     if any(not each.isprintable() or ":" not in each for each in headers):
         raise CommandError("--header: write NAME:VALUE in one line")

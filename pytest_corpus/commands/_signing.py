@@ -50,7 +50,7 @@ class Signed:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SignatureResult:
     """The faults (one sentence each), the statement, and the report that was checked with it, if any."""
 
     faults: list[str]
@@ -122,7 +122,7 @@ def is_signed(name: str, data: bytes = b"") -> bool:
     return name.endswith(keyless.SUFFIX) or dsse.is_envelope(name, data)
 
 
-def verify(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> Result:
+def verify(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> SignatureResult:
     """Check a report and its signed statement. Either may be named; the report may be missing.
 
     Args:
@@ -143,11 +143,11 @@ def verify(name: str, signature: str | None, signer: Signer, check: Callable[[st
         if report and not faults:
             _must_be_of(payload, signed, report)
     except dsse.EnvelopeError as error:
-        return Result([*faults, f"{printable(envelope)}: {error}"])
+        return SignatureResult([*faults, f"{printable(envelope)}: {error}"])
     except ValueError:
         said = "is signed, but is not a statement on a report of pytest-corpus"
-        return Result([*faults, f"{printable(envelope)}: {said}"])
-    return Result(faults, signed, report)
+        return SignatureResult([*faults, f"{printable(envelope)}: {said}"])
+    return SignatureResult(faults, signed, report)
 
 
 def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
@@ -158,7 +158,7 @@ def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
         raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
 
 
-def explain(result: Result, signer: Signer) -> str:
+def explain(result: SignatureResult, signer: Signer) -> str:
     """Describe the statement, what the signature proves and what it does not prove; empty if there are faults."""
     signed = result.signed
     if signed is None or result.faults:

@@ -65,7 +65,7 @@ def run(given: argparse.Namespace) -> int:
     if given.schema is not None:
         schemas.get_validator(given.schema, given.schema_version)
     files, results = _files(given.files)
-    with console.Progress(len(files), str) as progress:
+    with console.ProgressLine(len(files), str) as progress:
         check = _Check(given, schemas, progress, alone=len(files) == 1 and not results)
         for number, name in enumerate(files):
             if len(files) > 1:
@@ -109,7 +109,7 @@ class _Check:
     """Checks files, and prints the result of each document at once."""
 
     def __init__(
-        self, given: argparse.Namespace, schemas: SchemaRegistry, progress: console.Progress, *, alone: bool
+        self, given: argparse.Namespace, schemas: SchemaRegistry, progress: console.ProgressLine, *, alone: bool
     ) -> None:
         self.given, self.schemas, self.progress, self.alone = given, schemas, progress, alone
         self.held = 0

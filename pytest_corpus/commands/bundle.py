@@ -256,7 +256,7 @@ class _Session:
         results: list[CaseResult] = []
         ended = True
         try:
-            with console.Progress(len(run.cases), lambda number: console.plural(number, "case")) as progress:
+            with console.ProgressLine(len(run.cases), lambda number: console.plural(number, "case")) as progress:
                 for number, case in enumerate(run.cases):
                     progress.at(number, case.id)
                     results.append(run.result(case.id))

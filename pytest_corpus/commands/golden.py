@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_corpus import resources
 from pytest_corpus.authoring.goldens import checks, maker
-from pytest_corpus.authoring.tree import Finding
+from pytest_corpus.authoring.tree import LintFinding
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
@@ -69,7 +69,7 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     return FINDINGS if findings else FINE
 
 
-def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Finding]:
+def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[LintFinding]:
     row, path = _row(file), Path(file)
     if path.exists():
         return [replace(finding, file=file) for finding in checks.check_file(row, path, schemas=schemas)]

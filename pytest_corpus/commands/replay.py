@@ -151,7 +151,7 @@ def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | Non
     """
     facts = transcript.adapters[finding.adapter]
     declared, recorded = (split_label(adapter)[1], None) if adapter else (facts["declared"], facts["transport"])
-    target = shell.Target(declared, finding.component, facts["headers"], recorded)
+    target = shell.ShellTarget(declared, finding.component, facts["headers"], recorded)
     lines = story(transcript, finding)
     return shell.script(target, [sent for line in lines for sent in shell.sent_of(line)])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError, _validate
 from pytest_corpus.commands import _console as console
-from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS, SchemaFile
+from pytest_corpus.spec.schemas import BASE_URI, LATEST, SCHEMA_VERSIONS, SCHEMAS, SchemaFile
 from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.exceptions import UnknownSchemaError
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry, registry
@@ -51,8 +51,8 @@ def _list(given: argparse.Namespace) -> int:
     chosen = [each for each in table if edition in each.editions and given.component in (None, each.component)]
     rows = [_row(schema, edition, root) for schema in chosen]
     missing = sum(row["missing"] for row in rows)
-    cells = [(r["name"], " ".join(r["editions"]), r["file"], "missing" if r["missing"] else "") for r in rows]
-    lines = console.table([("schema", "editions", f"file in {edition}", ""), *cells])
+    cells = [(r["name"], " ".join(r["versions"]), r["file"], "missing" if r["missing"] else "") for r in rows]
+    lines = console.table([("schema", "versions", f"file in {edition}", ""), *cells])
     lines += [f"{console.plural(len(rows), 'schema')} in {root}"]
     lines += [f"{console.plural(missing, 'file')} missing"] if missing else []
     console.result(given, {"root": str(root), "edition": edition, "schemas": rows}, *lines)
@@ -61,7 +61,7 @@ def _list(given: argparse.Namespace) -> int:
 
 def _row(schema: SchemaFile, edition: str, root: Path) -> dict[str, Any]:
     file = schema.file(edition)
-    row = {"name": schema.name, "component": schema.component, "editions": list(schema.editions)}
+    row = {"name": schema.name, "component": schema.component, "versions": list(schema.editions)}
     return {**row, "id": BASE_URI + file, "file": file, "missing": not (root / file).is_file()}
 
 
@@ -75,7 +75,7 @@ def _stats(given: argparse.Namespace) -> int:
         files = [root / file for schema in schemas for file in schema.files]
         there = [file for file in files if file.is_file()]
         counted[folder] = {
-            **{edition: sum(edition in schema.editions for schema in schemas) for edition in EDITIONS},
+            **{edition: sum(edition in schema.editions for schema in schemas) for edition in SCHEMA_VERSIONS},
             "files": len(files),
             "missing": len(files) - len(there),
             "bytes": sum(file.stat().st_size for file in there),
@@ -83,8 +83,8 @@ def _stats(given: argparse.Namespace) -> int:
         }
     total = {key: sum(row[key] for row in counted.values()) for key in counted[FOLDERS[0]]}
     rows = [(name, *(f"{number:,}" for number in row.values())) for name, row in [*counted.items(), ("all", total)]]
-    head = ("", *(f"in {key}" if key in EDITIONS else key for key in total))
-    document = {"root": str(root), "editions": list(EDITIONS), "components": counted, "total": total}
+    head = ("", *(f"in {key}" if key in SCHEMA_VERSIONS else key for key in total))
+    document = {"root": str(root), "versions": list(SCHEMA_VERSIONS), "components": counted, "total": total}
     lines = console.table([head, *rows], right=tuple(range(1, len(head))))
     console.result(given, document, f"schemas in {root}", *lines)
     return FINDINGS if total["missing"] else FINE

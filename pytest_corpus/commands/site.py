@@ -39,7 +39,7 @@ def run(given: argparse.Namespace) -> int:
     found = _sources(folder, target, history=given.history)
     statements = _statements(given, folder, target.resolve())
     examined = []
-    with console.Progress(len(found), lambda done: f"{done}") as progress:
+    with console.ProgressLine(len(found), lambda done: f"{done}") as progress:
         for each in examine(found, memory, today(), shipped, statements):
             examined.append(each)
             progress.at(len(examined), "reports checked")
@@ -90,7 +90,7 @@ def _memory(target: Path) -> Memory:
     return memory or {}
 
 
-def _sources(folder: Path, target: Path, *, history: bool) -> list[sources.Source]:
+def _sources(folder: Path, target: Path, *, history: bool) -> list[sources.ReportSource]:
     if not folder.is_dir():
         raise CommandError(f"there is no folder {printable(str(folder))}")
     found = sources.files(folder, target.resolve())

@@ -110,7 +110,7 @@ def _check(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     file, transport = shown_name(name), "server-sent events" if sse else "NDJSON"
     begin = b""
     try:
-        with open_file(name) as source, console.Progress(_size(source), console.size) as progress:
+        with open_file(name) as source, console.ProgressLine(_size(source), console.size) as progress:
             done, read = 0, source.read1 if isinstance(source, io.BufferedReader) else source.read
             while block := read(_BLOCK):
                 begin = begin or block

@@ -16,7 +16,7 @@ from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.reports import Arrival, Count, Observation
 from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
-from pytest_corpus.adapter.tracebacks import EscapedException, Place
+from pytest_corpus.adapter.tracebacks import CodePlace, EscapedException
 from pytest_corpus.adapter.transports.raw import Piece, RawAnswer, RawRequest
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.transports import NDJSON, SSE
@@ -182,7 +182,7 @@ def _fault(made: CallFault | None) -> dict[str, Any] | None:
 
 
 def _raised(written: Mapping[str, Any]) -> EscapedException:
-    places = tuple(Place(**each) for each in written["places"])
+    places = tuple(CodePlace(**each) for each in written["places"])
     return EscapedException(written["type"], written["message"], places, tuple(map(tuple, written["causes"])))
 
 

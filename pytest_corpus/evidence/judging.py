@@ -12,7 +12,7 @@ from typing import Any
 from pytest_corpus.evidence.transcript import Transcript, TranscriptError
 from pytest_corpus.kit.run_state import MIN_NAMESPACES, MOST_REPETITIONS, MOST_WRITE_DELAY_S
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.verdict import editions
 from pytest_corpus.verdict.shards import parse
 
@@ -55,7 +55,7 @@ OPTIONS: Mapping[str, Check] = {
     "level": _one_of(*LEVELS),
     "strict": _one_of("true"),
     "edition": lambda value: value.strip() in editions.names(),
-    "schema-version": _one_of(*EDITIONS),
+    "schema-version": _one_of(*SCHEMA_VERSIONS),
     "write-delay": _number(float, 0, MOST_WRITE_DELAY_S),
     "max-namespaces": _number(int, MIN_NAMESPACES, math.inf),
     "profile": _one_of(*PROFILES),

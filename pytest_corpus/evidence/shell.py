@@ -59,7 +59,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ShellTarget:
     """The adapter that the requests went to.
 
     Attributes:
@@ -94,7 +94,7 @@ class Target:
         return self.recorded is None and all(map(_NAMES.fullmatch, (module, path)))
 
 
-def script(target: Target, sent: Iterable[Sent]) -> list[str]:
+def script(target: ShellTarget, sent: Iterable[Sent]) -> list[str]:
     """Lines of a script that sends the requests in order; comments name the parts that a script cannot repeat."""
     found = [each for each in sent if each.text]
     faults = ", ".join(dict.fromkeys(kind for each in found for kind in each.faults))
@@ -111,7 +111,7 @@ def comment(text: str) -> str:
     return f"# {shlex.quote(printable(text))}"
 
 
-def _lines(target: Target, found: Sequence[Sent]) -> list[str]:
+def _lines(target: ShellTarget, found: Sequence[Sent]) -> list[str]:
     scheme = target.scheme
     if scheme is None:
         return [*_python(target, found)]
@@ -157,11 +157,11 @@ def _escape(text: str) -> str:
 _ESCAPED = json.JSONEncoder().encode
 
 
-def _headers(target: Target) -> str:
+def _headers(target: ShellTarget) -> str:
     return "".join(f" -H {_header(target, name, value)}" for name, value in target.headers.items())
 
 
-def _header(target: Target, name: str, value: str) -> str:
+def _header(target: ShellTarget, name: str, value: str) -> str:
     """A header as a shell word. Only a variable that the run itself named is replaced."""
     found = _VARIABLE.fullmatch(value) if target.recorded is None else None
     if found is None:
@@ -172,7 +172,7 @@ def _header(target: Target, name: str, value: str) -> str:
     return f'{shlex.quote(beginning)}"${found[2]}"'
 
 
-def _http(target: Target, sent: Sent) -> str:
+def _http(target: ShellTarget, sent: Sent) -> str:
     accept = f" -N -H 'Accept: {NDJSON}'" if sent.streaming else ""
     head = rf"curl -gsS -w '\n'{accept} -H 'Content-Type: application/json'{_headers(target)}"
     return f"{head} --data-raw {_quote(sent.text, sent)} {target.address}"
@@ -190,7 +190,7 @@ def _message(number: int, sent: Sent) -> str:
     return f"printf '%s\\n' {_quote(line, sent)}; sleep {ANSWERED_S}"
 
 
-def _grpc(target: Target, sent: Sent) -> str:
+def _grpc(target: ShellTarget, sent: Sent) -> str:
     method = "HandleStream" if sent.streaming else "Handle"
     data = base64.b64encode(_escape(sent.text).encode()).decode()
     if sent.budgets_ms:
@@ -202,7 +202,7 @@ def _grpc(target: Target, sent: Sent) -> str:
     return f"grpcurl -plaintext -proto adapter.proto{_headers(target)} -d {body} {host} {GRPC_SERVICE}/{method}"
 
 
-def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:
+def _python(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
     """A script for an adapter that a Python factory creates."""
     spec = repr(target.declared) if target.is_importable else 'os.environ["ADAPTER"]'
     yield "python - <<'END'"

@@ -32,7 +32,7 @@ from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 
 Own = TypeVar("Own", bound="Subject")
 Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
@@ -317,7 +317,7 @@ class Subject(Target):
     def of_a_test(self) -> list[tuple[Place, Any]]:
         """The attributes that belong to the test at hand but hang on what all tests share, each as a test begins."""
         return [
-            ((self.auditor, "editions"), set(EDITIONS)),
+            ((self.auditor, "editions"), set(SCHEMA_VERSIONS)),
             ((self, "_fresh"), []),
             ((self.shared, "actions"), type(self.shared.actions)()),
             ((self.retries, "probing"), False),

@@ -47,7 +47,7 @@ class Settings:
 
     Attributes:
         seed: the seed of generated inputs.
-        edition: the schema edition to validate against; None for all.
+        edition: the schema version to validate against; None for all.
         run: the id of the run.
         process: the name of this process, if the run has several.
         dialects: the probe queries of the graph dialects.

@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Viol
 from pytest_corpus.kit.store.settling import Settle
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 
 CAPABILITIES = "COM-CAP-1"
@@ -27,12 +27,12 @@ class Auditor:
     """Judges what was exchanged in a test, for any purpose; by default nothing was.
 
     Attributes:
-        editions: the schema editions that everything that was successful in the current test is valid under.
+        editions: the schema versions that everything that was successful in the current test is valid under.
         unsettled: the exchanges of tests that are over whose reports may still come.
     """
 
     def __init__(self) -> None:
-        self.editions = set(EDITIONS)
+        self.editions = set(SCHEMA_VERSIONS)
         self.unsettled: deque[Exchange] = deque()
 
     def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:  # noqa: ARG002
@@ -78,7 +78,7 @@ class Target:
 
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is learnt here
         """Forget the test before; `unlearn`: also what was found out of the adapter."""
-        self.auditor.editions = set(EDITIONS)
+        self.auditor.editions = set(SCHEMA_VERSIONS)
 
     def close_fresh(self, *, is_last: bool = False) -> None:
         """Close what was opened for the current test alone, or also what tests share if it `is_last`."""

@@ -20,7 +20,7 @@ from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, left_behind, unseen
 from pytest_corpus.verdict.shards import Shard
@@ -35,7 +35,7 @@ EXACT = 2**53  # the largest integer that every reader of JSON keeps exactly (RF
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunFacts:
     """The facts of the run. Times are ISO 8601 in UTC; durations are in seconds.
 
     `budget` limits its calls and tokens; `shard` is the part of the suite to run. `commit` and `ci` are its origin
@@ -59,7 +59,7 @@ class Run:
     transcript: str = ""
 
 
-def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
+def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
     """The report as a JSON value of printable text, with its `sha256`, as `schemas/report/` describes it."""
     optional: dict[str, Any] = {
         "commit": run.commit,
@@ -90,8 +90,10 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
             "protocol": "Corpus Protocol 1.0",
             "catalogue": CATALOGUE_VERSION,
             "edition": verdict.edition.document(),
-            "pinned_edition": run.edition,
-            "editions_met": [edition for edition in EDITIONS if judged and all(edition in met for met in judged)],
+            "pinned_schema_version": run.edition,
+            "schema_versions_met": [
+                edition for edition in SCHEMA_VERSIONS if judged and all(edition in met for met in judged)
+            ],
         },
         "components": {part.component: _component(part, ledger) for part in verdict.components},
         "capabilities": {name: facts(name, document) for name, document in sorted(ledger.capabilities.items())},
@@ -109,7 +111,7 @@ def requirements(verdict: Verdict) -> list[dict[str, Any]]:
     return [_clean(_requirement(status)) for part in verdict.components for status in part.statuses]
 
 
-def without_adapter(run: Run) -> dict[str, Any]:
+def without_adapter(run: RunFacts) -> dict[str, Any]:
     """The report of a run with behaviour bundles only; it has no verdict."""
     ledger = Ledger("no adapter")
     ledger.mark_partial("only behaviour bundles ran")

@@ -79,7 +79,7 @@ Tone = Literal["plain", "good", "caution", "bad"]
 VERDICT_TONES: dict[str, Tone] = {**TONES, "partial": "caution"}  # type: ignore[dict-item]
 
 
-class Line(NamedTuple):
+class TerminalLine(NamedTuple):
     """A line, with its style on a terminal with colours."""
 
     text: str
@@ -94,38 +94,42 @@ class Detail(NamedTuple):
     satisfied: bool = False
 
 
-def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, notes: Iterable[Line] = ()) -> list[Line]:
+def summary(
+    ledger: Ledger, verdict: Verdict, detail: Detail | None = None, notes: Iterable[TerminalLine] = ()
+) -> list[TerminalLine]:
     """The numbers and findings of each component, ways to assess more, then `notes`, and the verdict last."""
     subject = f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"
-    lines = [Line(f"{subject}: {ledger.outage}", "caution") if ledger.outage else Line(subject)]
+    lines = [TerminalLine(f"{subject}: {ledger.outage}", "caution") if ledger.outage else TerminalLine(subject)]
     verdict, others = what_ran(verdict)
     for part in verdict.components:
         lines += _component(part, verdict, detail or Detail())
     if others:
-        lines.append(Line(f"  the same tests found violated, too: {', '.join(others)}", "caution"))
+        lines.append(TerminalLine(f"  the same tests found violated, too: {', '.join(others)}", "caution"))
     if calls := sum(ledger.calls[name] for name in ledger.components):
         tokens = sum(ledger.tokens[name] for name in ledger.components)
-        lines.append(Line(f"  calls: {calls}" + (f", which took {count(tokens, 'token')}" if tokens else "")))
+        lines.append(TerminalLine(f"  calls: {calls}" + (f", which took {count(tokens, 'token')}" if tokens else "")))
     lines += [
-        Line(f"  waited for: writes of {component} show after {seconds:.3g} s")
+        TerminalLine(f"  waited for: writes of {component} show after {seconds:.3g} s")
         for component, seconds in sorted(ledger.settle.items())
         if seconds
     ]
     if ledger.lacking:
-        lines.append(Line(f"  provider lacks, as its author states: {', '.join(sorted(ledger.lacking))}"))
-    lines += [Line(f"  provider: {said}") for said in sorted(ledger.recorded)]
-    lines += [Line(f"  waited for: {said}", "caution") for said in unseen(ledger)]
-    lines += [Line(f"  left behind: {said}", "caution") for said in left_behind(ledger)]
-    lines += [Line(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
-    lines += [Line(f"  failed: {fault} (exit code 1, whatever the verdict)", "bad") for fault in verdict.faults]
+        lines.append(TerminalLine(f"  provider lacks, as its author states: {', '.join(sorted(ledger.lacking))}"))
+    lines += [TerminalLine(f"  provider: {said}") for said in sorted(ledger.recorded)]
+    lines += [TerminalLine(f"  waited for: {said}", "caution") for said in unseen(ledger)]
+    lines += [TerminalLine(f"  left behind: {said}", "caution") for said in left_behind(ledger)]
+    lines += [TerminalLine(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
+    lines += [TerminalLine(f"  failed: {fault} (exit code 1, whatever the verdict)", "bad") for fault in verdict.faults]
     lines += notes
     first = next(iter(rank(verdict)), None)
     if first is not None and first.blocked:
-        lines.append(Line(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad"))
+        lines.append(
+            TerminalLine(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad")
+        )
     why = "only a part of the suite ran" if ledger.expected - ledger.executed else "not every test can be relied on"
     said = f"no verdict: {why}" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
     said += ", on recorded answers of the provider" if ledger.recorded else ""
-    lines.append(Line(f"  {said}", VERDICT_TONES[verdict.verdict]))
+    lines.append(TerminalLine(f"  {said}", VERDICT_TONES[verdict.verdict]))
     return [line._replace(text=printable(line.text)) for line in lines]
 
 
@@ -145,28 +149,28 @@ def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
     return (replace(verdict, components=tuple(parts)) if parts else verdict), others
 
 
-def fix_first(verdict: Verdict) -> list[Line]:
+def fix_first(verdict: Verdict) -> list[TerminalLine]:
     """The violations to repair first, in at most eight lines; empty if there is only one violation."""
     every = rank(verdict)
     if len(every) < 2:
         return []
     shown = every[: FIX_FIRST - 2] if len(every) > FIX_FIRST - 1 else every
-    lines = [Line("fix first:", "bad"), *(Line(f"  {each}") for each in shown)]
+    lines = [TerminalLine("fix first:", "bad"), *(TerminalLine(f"  {each}") for each in shown)]
     if more := len(every) - len(shown):
-        lines.append(Line(f"  and then {count(more, 'more requirement')}"))
+        lines.append(TerminalLine(f"  and then {count(more, 'more requirement')}"))
     return [line._replace(text=printable(line.text)) for line in lines]
 
 
 FIX_FIRST = 8  # the most lines of the list of what to fix first, its head included
 
 
-def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[Line]:
-    yield Line(f"  {part.component}: {part.verdict}", VERDICT_TONES[part.verdict])
+def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[TerminalLine]:
+    yield TerminalLine(f"  {part.component}: {part.verdict}", VERDICT_TONES[part.verdict])
     if few := part.verdict == "partial" and len(part.statuses) <= FEW:
         detail = Detail(detail.violations, reasons=True, satisfied=True)
     for level in () if few else ("MUST", "SHOULD"):
         totals = part.totals(level)
-        yield Line(
+        yield TerminalLine(
             f"    {level:<6} {totals['satisfied']}/{applicable(totals)} satisfied, {totals['violated']} violated, "
             f"{totals['not_assessed']} not assessed, {totals['not_applicable']} not applicable"
             + (f", {totals['deviated']} deviated" if totals["deviated"] else "")
@@ -175,23 +179,25 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
         yield from _violated(part, verdict)
     for status in part.statuses:
         if status.deviation:
-            yield Line(f"    deviated  {_name(status)}  until {status.deviation.expires}{_runs(status)}", "caution")
+            yield TerminalLine(
+                f"    deviated  {_name(status)}  until {status.deviation.expires}{_runs(status)}", "caution"
+            )
     if detail.satisfied:
         for status in part.statuses:
             if status.status == "satisfied":
                 named = _name(status) if few else status.requirement.id
-                yield Line(f"    satisfied  {named}  {count(len(status.tests), 'test')}", "good")
+                yield TerminalLine(f"    satisfied  {named}  {count(len(status.tests), 'test')}", "good")
     yield from _unassessed(part, detail)
     if detail.reasons:
         unasked = [status for status in part.statuses if status.status == "not_applicable"]
-        yield from (Line(f"    not applicable  {line}") for line in _group_by_reason(unasked))
+        yield from (TerminalLine(f"    not applicable  {line}") for line in _group_by_reason(unasked))
     records = [record for status in part.statuses for record in status.tests]
     for test in sorted({record.test for record in records if record.outcome == "error"}):
         said = f"    fault of pytest-corpus itself, not of the adapter, in {test}: please report it"
-        yield Line(said, "bad")
+        yield TerminalLine(said, "bad")
 
 
-def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
+def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[TerminalLine]:
     """One line per violated requirement, in the order of repair."""
     order = {(each.component, each.requirement.id): at for at, each in enumerate(violations(verdict))}
     blocking = blocked_counts(part.statuses)
@@ -204,27 +210,27 @@ def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
         broken, tests = failure_counts(status)
         several = f"  {broken} of {tests} tests" if tests > 1 and not status.runs[1] and broken else ""
         said = f"    {word}  {_name(status)}{several}{_runs(status)}{more}"
-        yield Line(said, "bad" if must else "caution")
+        yield TerminalLine(said, "bad" if must else "caution")
 
 
-def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
+def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[TerminalLine]:
     open_ones = [status for status in part.statuses if status.status == "not_assessed"]
     lacking = [status for status in open_ones if _lacks(status)]
     for keyword in sorted({status.keyword for status in lacking}):
         ids = [status.requirement.id for status in lacking if status.keyword == keyword]
-        yield Line(f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}", "caution")
+        yield TerminalLine(f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}", "caution")
     violated = {status.requirement.id for status in part.statuses if status.status == "violated"}
     for blocker, number in blocked_counts(open_ones).items():
         if blocker not in violated or not detail.violations:
-            yield Line(f"    {blocker} blocks {count(number, 'other')}", "caution")
+            yield TerminalLine(f"    {blocker} blocks {count(number, 'other')}", "caution")
     held_up = [status for status in open_ones if status.blocked_by]
     if held_up and not detail.reasons:
-        yield Line(f"    not assessed  {count(len(held_up), 'requirement')}: others block them (-v)", "caution")
+        yield TerminalLine(f"    not assessed  {count(len(held_up), 'requirement')}: others block them (-v)", "caution")
     for status in held_up if detail.reasons else ():
-        yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
+        yield TerminalLine(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
     helped = [replace(status, reason=with_remedy(status.reason)) for status in rest]
-    yield from (Line(f"    not assessed  {line}", "caution") for line in _group_by_reason(helped))
+    yield from (TerminalLine(f"    not assessed  {line}", "caution") for line in _group_by_reason(helped))
 
 
 def _lacks(status: Status) -> bool:

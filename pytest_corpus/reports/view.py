@@ -26,7 +26,7 @@ TONES: Mapping[str, Tone] = {
 """The tone of a verdict: only a verdict without reservation is good; without a verdict there is none."""
 
 
-class Numbers(NamedTuple):
+class LevelNumbers(NamedTuple):
     """The text on one level of one component: counts, never a percentage alone."""
 
     level: str
@@ -83,10 +83,10 @@ def titles(document: Document) -> str:
     return ", ".join(TITLES[component] for component in components(document)) or "none"
 
 
-def numbers(document: Document, component: str) -> Iterator[Numbers]:
+def numbers(document: Document, component: str) -> Iterator[LevelNumbers]:
     """The numbers of each level of a component."""
     for level, totals in sorted(document["components"][component]["totals"].items()):
-        yield Numbers(level.upper(), applicable=applicable(totals), **totals)
+        yield LevelNumbers(level.upper(), applicable=applicable(totals), **totals)
 
 
 def applicable(totals: Mapping[str, int]) -> int:
@@ -194,8 +194,8 @@ def facts(document: Document) -> list[tuple[str, str]]:
     adapter, spec = document["adapter"], document["spec"]
     server = " ".join(str(adapter[key]) for key in ("server", "version") if key in adapter)
     ci = document.get("ci", {})
-    editions = ", ".join(spec["editions_met"]) or "none"
-    pinned = f" (pinned to {spec['pinned_edition']})" if spec["pinned_edition"] else ""
+    editions = ", ".join(spec["schema_versions_met"]) or "none"
+    pinned = f" (pinned to {spec['pinned_schema_version']})" if spec["pinned_schema_version"] else ""
     late = sorted((name, seconds) for name, seconds in document.get("settle_s", {}).items() if seconds)
     rows = [
         ("Adapter", str(adapter["name"])),
@@ -206,7 +206,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Took", f"{document['duration_s']} s"),
         ("Calls", usage_text(document["components"].values())),
         ("Catalogue", str(spec["catalogue"])),
-        ("Schema editions met", editions + pinned),
+        ("Schema versions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
         ("Writes show", ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in late)),
         ("Provider lacks, as its author states", ", ".join(document.get("provider_lacks", ()))),
@@ -218,7 +218,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
     return [(label, value) for label, value in rows if value]
 
 
-class Times(NamedTuple):
+class OperationTimes(NamedTuple):
     """The durations of the successful calls of an operation.
 
     `heights` are the columns of a histogram: below one millisecond, below two, below four, and so on; the tallest
@@ -234,7 +234,7 @@ class Times(NamedTuple):
     end: str
 
 
-def times(document: Document) -> list[Times]:
+def times(document: Document) -> list[OperationTimes]:
     """The durations of each operation; all operations have the same columns."""
     every: dict[str, Counter[int]] = {}
     for component in components(document):
@@ -244,12 +244,12 @@ def times(document: Document) -> list[Times]:
     return [_times(op, found, last) for op, found in every.items()]
 
 
-def _times(op: str, found: Counter[int], last: int) -> Times:
+def _times(op: str, found: Counter[int], last: int) -> OperationTimes:
     calls, tallest = found.total(), max(found.values())
     before = list(accumulate(found[column] for column in range(last + 1)))
     half = next(column for column, number in enumerate(before) if number * 2 >= calls)
     heights = [round(found[column] / tallest, 3) for column in range(last + 1)]
-    return Times(op, calls, heights, _time(half), _time(max(found)), _time(last))
+    return OperationTimes(op, calls, heights, _time(half), _time(max(found)), _time(last))
 
 
 def _time(column: int) -> str:

@@ -15,7 +15,7 @@ SCHEME = "Bearer "
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class AccessRefusal:
     """A request that is not allowed: the HTTP status and the reason."""
 
     status: int
@@ -36,21 +36,21 @@ class Access:
     token: str = field(default="", repr=False)
     hook_hosts: frozenset[str] = frozenset()
 
-    def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
+    def refusal(self, headers: Mapping[str, str]) -> AccessRefusal | None:
         """The reason to refuse a request with these headers (names in lower case); None if it is allowed."""
         host = headers.get("host", "")
         if is_loopback(self.host) and not is_loopback(_host_of(f"//{host}")):
-            return Refusal(403, "only requests to a loopback host are served; serve with --host to allow others")
+            return AccessRefusal(403, "only requests to a loopback host are served; serve with --host to allow others")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            return Refusal(403, "requests of pages of another origin are not served")
+            return AccessRefusal(403, "requests of pages of another origin are not served")
         return self.refusal_by_token(headers.get("authorization", ""))
 
-    def refusal_by_token(self, authorization: str) -> Refusal | None:
+    def refusal_by_token(self, authorization: str) -> AccessRefusal | None:
         """The reason to refuse a request with this `Authorization`; None if it contains the token."""
         given = authorization.encode("utf-8", "surrogateescape")
         if self.token and not secrets.compare_digest(given, f"{SCHEME}{self.token}".encode()):
-            return Refusal(401, "send the token of this server as Authorization: Bearer TOKEN")
+            return AccessRefusal(401, "send the token of this server as Authorization: Bearer TOKEN")
         return None
 
     def allows_hooks(self, url: str) -> bool:

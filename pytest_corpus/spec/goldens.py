@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
+from pytest_corpus.spec.schemas import BY_NAME, SCHEMA_VERSIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Golden:
 
     file: str
     schema: str
-    editions: tuple[str, ...] = EDITIONS
+    editions: tuple[str, ...] = SCHEMA_VERSIONS
     also: tuple[str, ...] = ()
     last_line: str | None = None
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from pytest_corpus.spec.operations import OPERATIONS
 
-EDITIONS = ("1.0.0", "1.1.0")
+SCHEMA_VERSIONS = ("1.0.0", "1.1.0")
 """Every edition, oldest first; each accepts everything that the one before accepts."""
 
-LATEST = EDITIONS[-1]
+LATEST = SCHEMA_VERSIONS[-1]
 
 BASE_URI = "https://corpusos.com/schemas/"
 """The beginning of every ``$id`` (SCHEMA 2.3)."""
@@ -44,13 +44,13 @@ class SchemaFile:
     @property
     def editions(self) -> tuple[str, ...]:
         """The editions that know the schema: its first edition and all later ones."""
-        return EDITIONS[EDITIONS.index(self.own[0]) :]
+        return SCHEMA_VERSIONS[SCHEMA_VERSIONS.index(self.own[0]) :]
 
     def file(self, edition: str = LATEST) -> str:
         """The file of the schema in an edition, relative to ``schemas/``. Raises LookupError if there is none."""
         if edition not in self.editions:
             raise LookupError(f"edition {edition} has no schema {self.name}")
-        newest = [own for own in self.own if EDITIONS.index(own) <= EDITIONS.index(edition)][-1]
+        newest = [own for own in self.own if SCHEMA_VERSIONS.index(own) <= SCHEMA_VERSIONS.index(edition)][-1]
         suffix = "" if newest == self.own[0] else f".v{newest.rpartition('.')[0]}"
         return f"{self.component}/{self.stem}{suffix}.json".lstrip("/")
 
@@ -60,9 +60,9 @@ class SchemaFile:
         return tuple(self.file(edition) for edition in self.own)
 
 
-_BOTH = EDITIONS
-_PRINTED = EDITIONS[:1]
-_NEW = EDITIONS[1:]
+_BOTH = SCHEMA_VERSIONS
+_PRINTED = SCHEMA_VERSIONS[:1]
+_NEW = SCHEMA_VERSIONS[1:]
 
 SHARED: dict[str, dict[tuple[str, ...], str]] = {
     "common": {

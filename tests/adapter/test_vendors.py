@@ -13,7 +13,7 @@ from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import VENDORS
 from pytest_corpus.adapter.hooks.vendors.endpoint import event
 from pytest_corpus.adapter.hooks.vendors.stand_in import instance
-from pytest_corpus.adapter.hooks.vendors.visit import Writes
+from pytest_corpus.adapter.hooks.vendors.visit import CutWrites
 from pytest_corpus.vendors import Body, Endpoint, Errors
 
 CHAT, EMBED, TOKENIZE = "v2/chat", "v2/embed", "v1/tokenize"
@@ -135,7 +135,7 @@ class Wire:
 def written(texts: list[str]) -> list[bytes]:
     """The writes of a stream of these texts."""
     wire, chunks = Wire(), [event({"text": text}) for text in texts]
-    writes = Writes(wire, Random(texts[0]))  # type: ignore[arg-type] # it needs no more of a connection
+    writes = CutWrites(wire, Random(texts[0]))  # type: ignore[arg-type] # it needs no more of a connection
 
     async def send() -> None:
         for chunk in chunks:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.bundles.reporting import comparison, section
-from pytest_corpus.bundles.results import CaseResult, Content, Reason, Sample
+from pytest_corpus.bundles.results import CaseContent, CaseResult, Reason, Sample
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
@@ -18,7 +18,7 @@ GATES = (Threshold("pass_rate", ">=", 0.9, 0.95), Threshold("avg_latency_ms", "<
 def _result(number: int, rate: float, draw: random.Random) -> CaseResult:
     passed = draw.random() < rate
     answer = '{"answer": "Paris", "sure": true}' if passed else f"Lyon {HOSTILE}"
-    content = Content(f"Capital {number}?", "Be brief.", answer, '{"answer": "Paris"}', ("kind 0.8: short",))
+    content = CaseContent(f"Capital {number}?", "Be brief.", answer, '{"answer": "Paris"}', ("kind 0.8: short",))
     reasons = () if passed else (Reason("expected", "the answer is not as expected", "got: Lyon"),)
     sample = Sample(
         "passed" if passed else "failed", reasons, latency_ms=round(draw.lognormvariate(6, 0.5), 1), total_tokens=120,
@@ -44,6 +44,6 @@ def page(variants: dict[str, float], cases: int) -> str:
             built[-1]["compared"] = [{"with": runs[0][0].label, **found}]
     ledger = Ledger("no adapter")
     ledger.mark_partial("only behaviour bundles ran")
-    run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, bundles=tuple(built))
+    run = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, bundles=tuple(built))
     contents = [each for head, results in runs for each in section.contents(head, results)]
     return formats.render(json_report.build(ledger, decide(ledger), run), ".html", contents=contents)

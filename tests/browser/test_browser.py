@@ -35,7 +35,7 @@ def report(name: str, **odd: str) -> dict[str, Any]:
             found.expected.add(test.key)
             found.add_run(test)
             found.add_report(test, agrees=True)
-    run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, "a" * 40, {"name": "Jenkins"})
+    run = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, "a" * 40, {"name": "Jenkins"})
     return json_report.build(found, decide(found), run)
 
 

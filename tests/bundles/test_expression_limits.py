@@ -8,7 +8,7 @@ from test_expressions import NAMES, REFUSALS
 
 from pytest_corpus.bundles.evaluation.expression import Expression, Interpreter
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
-from pytest_corpus.bundles.evaluation.values import MOST_SIZE, MOST_STEPS, Budget, size_of
+from pytest_corpus.bundles.evaluation.values import MOST_SIZE, MOST_STEPS, StepBudget, size_of
 
 ATOMS = ("x", "y", "raw_output", "output", "'a' * 900000", "range(99999)", "10 ** 9", "2 ** 4000", "-1", "None", "'%s'")
 SHAPES = (
@@ -42,7 +42,7 @@ def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 @given(st.recursive(st.sampled_from(ATOMS), _grown, max_leaves=12))
 def test_limits_hold(source: str) -> None:
     """An expression ends in a value of a legal size or a refusal, within its steps and some seconds."""
-    budget = Budget()
+    budget = StepBudget()
     expression = Expression(f"[{source} for x in [7] for y in ['b']]")
     started = time.process_time()
     try:

@@ -11,7 +11,7 @@ from tables import lines
 
 from pytest_corpus.bundles.evaluation.expression import Expression, Interpreter
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
-from pytest_corpus.bundles.evaluation.values import Budget, BudgetError, OperationError
+from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, StepBudget
 
 HERE = Path(__file__).parent
 REFUSALS = (ExpressionError, OperationError, BudgetError)
@@ -124,6 +124,6 @@ def test_an_error_at_run_time_fails_the_invariant() -> None:
 
 def test_steps_are_counted() -> None:
     """100,000 steps and no more."""
-    budget = Budget()
+    budget = StepBudget()
     with pytest.raises(BudgetError, match="100,000 steps"):
         Interpreter(budget).value(Expression("[0 for x in range(100000)]").tree, NAMES)

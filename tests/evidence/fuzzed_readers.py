@@ -36,7 +36,7 @@ from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.running import shards
 from pytest_corpus.bundles.running.cassettes import Cassettes
-from pytest_corpus.bundles.running.store import Journal
+from pytest_corpus.bundles.running.store import AnswerJournal
 from pytest_corpus.integration.options import files
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store import leftovers, sweeping
@@ -190,7 +190,7 @@ def read_remembered(path: Path) -> None:
 
 
 def read_answers(path: Path) -> None:
-    journal = Journal(path.parent)
+    journal = AnswerJournal(path.parent)
     for key in list(journal._known):
         Answer(**journal.recall(key)["answer"])
     journal.close()
@@ -258,7 +258,7 @@ def read_request(path: Path) -> None:
         reader.feed_eof()
         writer = SimpleNamespace(write=len, drain=lambda: asyncio.sleep(0))
         with contextlib.suppress(http_server.Refused):
-            await http_server.Connection(reader, writer).next_request()  # type: ignore[arg-type]
+            await http_server.HookConnection(reader, writer).next_request()  # type: ignore[arg-type]
 
     asyncio.run(read())
 

@@ -98,7 +98,7 @@ SHAPES: tuple[Any, ...] = (
 """Values of every type, to stand where another one belongs."""
 
 HEADER = {
-    "kind": "header", "format": "1.0", "pytest-corpus": "1.0.0", "catalogue": "1.0", "schema_editions": ["1.1.0"],
+    "kind": "header", "format": "1.0", "pytest-corpus": "1.0.0", "catalogue": "1.0", "schema_versions": ["1.1.0"],
     "seed": 7, "run": "abcdefghij", "started_at": "2026-01-01T00:00:00+00:00", "read_only": False,
     "call_timeout_s": 30.0, "options": {"profile": "dev", "edition": "1.0"}, "deviations": "",
     "adapters": [{"label": "a", "declared": "mine:Counts", "capabilities": {}}],

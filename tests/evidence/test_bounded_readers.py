@@ -20,7 +20,7 @@ from hostile_files import sealed
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.output_schema import read_schema
 from pytest_corpus.bundles.running import shards
-from pytest_corpus.bundles.running.store import Journal
+from pytest_corpus.bundles.running.store import AnswerJournal
 from pytest_corpus.schema_registry import SchemaRegistry, SchemaValidationError, json_problems
 from pytest_corpus.stream_validator import validate_frames
 from pytest_corpus.text import bounded, strict_json
@@ -142,7 +142,7 @@ def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
         ):  # fmt: skip
             ended = called(*words)
             said.append((ended.code, ended.err))
-        for read, given in ((shards.durations, folder), (Journal, folder), (deviations.read, folder / "d.toml")):
+        for read, given in ((shards.durations, folder), (AnswerJournal, folder), (deviations.read, folder / "d.toml")):
             with pytest.raises(DOCUMENTED):
                 read(given)
 

@@ -13,7 +13,7 @@ from cli_runs import called
 from hostile_files import COMMANDS, MARKER, sealed
 
 from pytest_corpus.evidence import shell
-from pytest_corpus.evidence.shell import Sent, Target
+from pytest_corpus.evidence.shell import Sent, ShellTarget
 from pytest_corpus.reports import view
 
 PROGRAMS = ("curl", "grpcurl", "websocat", "python", "pytest", "mytool")
@@ -47,7 +47,7 @@ def paste(desk: Path, text: str, program: str) -> list[str]:
     return words.read_bytes().decode().split("\0") if words.exists() else []
 
 
-def target(chance: random.Random) -> Target:
+def target(chance: random.Random) -> ShellTarget:
     """An adapter of a stranger, or one of the user's own with headers and names of a stranger."""
     declared = chance.choice(("mine:Counts", "mine:made.factory", *COMMANDS))
     recorded = chance.choice(("", "http://", "ws://", "grpc://", "cmd:"))
@@ -56,8 +56,8 @@ def target(chance: random.Random) -> Target:
         own = chance.choice(
             ("http://h:1/", "ws://h:1/", "grpc://h:1", "cmd:mytool", "mine:made", f"http://h/{declared}")
         )
-        return Target(own, chance.choice(("llm", declared)), headers)
-    return Target(declared, chance.choice(("llm", declared)), headers, recorded)
+        return ShellTarget(own, chance.choice(("llm", declared)), headers)
+    return ShellTarget(declared, chance.choice(("llm", declared)), headers, recorded)
 
 
 def request(chance: random.Random) -> str:
@@ -104,7 +104,7 @@ def test_pasting_two_thousand_has_no_effect(desk: Path) -> None:
 def test_a_request_arrives_as_it_is(desk: Path, text: str) -> None:
     """The words of a command are what was sent: JSON with the same value, and the header with the user's variable."""
     document = {"op": "llm.complete", "args": {"text": text}}
-    own = Target("http://h:1/", "llm", {"Authorization": "Bearer $TOKEN"})
+    own = ShellTarget("http://h:1/", "llm", {"Authorization": "Bearer $TOKEN"})
     (line,) = shell.script(own, [Sent(json.dumps(document, ensure_ascii=False), False, 0.0)])
     words = paste(desk, line + "\n", SHELLS[0])
     assert json.loads(words[words.index("--data-raw") + 1]) == document

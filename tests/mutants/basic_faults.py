@@ -19,7 +19,7 @@ from pytest_corpus.reference.graph.traversals import Journey
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
-from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.arguments import QueryArguments
 from pytest_corpus.reference.vector.store import Hit, Item
 from pytest_corpus.spec.operations import BY_OP, operations_of
 
@@ -99,7 +99,7 @@ def is_uuid(name: str) -> bool:
 class NoTopKBeyond(ReferenceVector):
     """It refuses a `top_k` that exceeds the number of vectors."""
 
-    def search(self, call: Call, query: Query) -> dict[str, Any]:
+    def search(self, call: Call, query: QueryArguments) -> dict[str, Any]:
         if query.top_k > len(self.space(call, query.namespace).items):
             raise AdapterError("BadRequest", "top_k exceeds the number of vectors")
         return super().search(call, query)
@@ -118,7 +118,7 @@ class OnlyUuids(ReferenceVector):
 class IdsBecomeUuids(ReferenceVector):
     """It answers with a UUID in place of the id."""
 
-    def match(self, query: Query, hit: Hit) -> dict[str, Any]:
+    def match(self, query: QueryArguments, hit: Hit) -> dict[str, Any]:
         found = super().match(query, hit)
         found["vector"]["id"] = str(uuid.uuid5(uuid.NAMESPACE_URL, hit.item.id))
         return found
@@ -198,7 +198,7 @@ class EmptyResults(ReferenceVector):
 class NoMatches(ReferenceVector):
     """Its `query` finds nothing."""
 
-    def search(self, call: Call, query: Query) -> dict[str, Any]:
+    def search(self, call: Call, query: QueryArguments) -> dict[str, Any]:
         return {**super().search(call, query), "matches": [], "total_matches": 0}
 
 

@@ -18,7 +18,7 @@ from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.reference.vector.adapter import ReferenceVector
-from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.arguments import QueryArguments
 from pytest_corpus.reference.vector.store import Item, Space
 
 
@@ -37,7 +37,7 @@ class LateVector(ReferenceVector):
         kept = self.history.setdefault(id(space), [(0.0, space, [])])
         kept.append((time.monotonic(), space, list(space.items.values())))
 
-    def select(self, space: Space, query: Query) -> list[Item]:
+    def select(self, space: Space, query: QueryArguments) -> list[Item]:
         until = time.monotonic() - self.late_s
         shown = [items for at, _, items in self.history.get(id(space), ()) if at <= until]
         return [item for item in (shown[-1] if shown else ()) if self.passes(item.metadata, query.conditions)]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.queries import Question
+from pytest_corpus.reference.graph.queries import GraphQuestion
 from pytest_corpus.reference.graph.store import Graph, Node, Space
 from pytest_corpus.reference.request import Call
 
@@ -37,7 +37,7 @@ class Ghosts(ReferenceGraph):
                 shown[namespace].nodes = {**nodes, **shown[namespace].nodes}
         return shown
 
-    def cache_key(self, call: Call, question: Question) -> None:
+    def cache_key(self, call: Call, question: GraphQuestion) -> None:
         """No answer is kept."""
 
 

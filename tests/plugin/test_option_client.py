@@ -92,7 +92,7 @@ def test_the_reference_client_is_conformant(project: Project) -> None:
     assert [entry["id"] for entry in report["requirements"]] == [entry.id for entry in applicable("wire")]
     assert {status for status, _ in reported(project).values()} == {"satisfied"}
     assert list(reported(project)["WIR-BUILD-1"][1]) == sorted(operation.op for operation in OPERATIONS)
-    assert report["spec"]["editions_met"] == ["1.0.0", "1.1.0"]
+    assert report["spec"]["schema_versions_met"] == ["1.0.0", "1.1.0"]
     assert "33 of 33 request builders are offered" in said(result)
 
 
@@ -328,7 +328,7 @@ def test_no_test_of_a_client_ran(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("short")
-def test_a_pinned_edition(project: Project) -> None:
+def test_a_pinned_schema_version(project: Project) -> None:
     """Edition 1.0.0 alone knows no null in `ctx`, and has a request schema of `llm.complete` only (R18)."""
     source = "def build_embed_request(self): return {**super().build_embed_request(), 'ctx': {'tenant': None}}"
     option = client(project, source)

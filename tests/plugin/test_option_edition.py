@@ -14,7 +14,7 @@ from pytest_corpus.verdict import editions
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
 
-RUN = json_report.Run("2026-12-02T00:00:00+00:00", 1.0, 0, "must", None)
+RUN = json_report.RunFacts("2026-12-02T00:00:00+00:00", 1.0, 0, "must", None)
 
 NEW, RAISED = "LLM-TOKENS-1", "LLM-COMPLETE-1"
 

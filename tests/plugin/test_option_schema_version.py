@@ -15,7 +15,7 @@ def test_either_edition_without_it(project: Project) -> None:
     """Without the option an answer of either edition is good, and the report pins none."""
     project.adapter(BARE_COUNT)
     assert project.run("--corpus-adapter=mine:BareCount", TOKENS, "--corpus-report=r.json").ret == 0
-    assert project.report()["spec"]["pinned_edition"] is None
+    assert project.report()["spec"]["pinned_schema_version"] is None
 
 
 def test_pinned_to_the_elder(project: Project) -> None:
@@ -24,7 +24,7 @@ def test_pinned_to_the_elder(project: Project) -> None:
     result, report = project.judged("mine:BareCount", TOKENS, "--corpus-schema-version=1.0.0")
     assert result.ret == 1
     assert violated(report) == {"LLM-TOKENS-1"}
-    assert report["spec"]["pinned_edition"] == "1.0.0"
+    assert report["spec"]["pinned_schema_version"] == "1.0.0"
 
 
 def test_the_reference_meets_the_younger(project: Project) -> None:
@@ -32,7 +32,7 @@ def test_the_reference_meets_the_younger(project: Project) -> None:
     few = "--corpus-requirement=COM-CAP-*,LLM-STREAM-*,LLM-TOKENS-1"
     result = project.run(REFERENCE, few, "--corpus-schema-version=1.1.0", "--corpus-report=r.json")
     assert result.ret == 0
-    assert project.report()["spec"]["pinned_edition"] == "1.1.0"
+    assert project.report()["spec"]["pinned_schema_version"] == "1.1.0"
 
 
 def test_the_reference_meets_the_elder_and_every_should(project: Project) -> None:
@@ -41,4 +41,4 @@ def test_the_reference_meets_the_elder_and_every_should(project: Project) -> Non
     result = project.run(REFERENCE, *options, "--corpus-report=r.json")
     report = project.report()
     assert (result.ret, report["verdict"], report["complete"]) == (0, "conformant", True)
-    assert report["spec"]["pinned_edition"] == "1.0.0"
+    assert report["spec"]["pinned_schema_version"] == "1.0.0"

@@ -4,14 +4,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pytest_corpus.reports.json_report import Run
+from pytest_corpus.reports.json_report import RunFacts
 from pytest_corpus.spec.requirements import Requirement, applicable
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 
 ALL = applicable("llm")
 MUSTS = [entry for entry in ALL if entry.level == "MUST"]
 SHOULDS = [entry for entry in ALL if entry.level == "SHOULD"]
-RUN = Run("2026-01-01T00:00:00+00:00", 1.23456, 7, "must", None)
+RUN = RunFacts("2026-01-01T00:00:00+00:00", 1.23456, 7, "must", None)
 
 
 def record(requirement: Requirement | str, outcome: str = "satisfied", **changed: Any) -> TestRecord:

@@ -149,7 +149,7 @@ def test_a_should_fails_the_statement_only_where_it_counts() -> None:
     name = f"llm/{SHOULDS[0].id}"
     for level, where in (("must", "warnedTests"), ("should", "failedTests")):
         document = json_report.build(
-            found, decide(found, level), json_report.Run("2026-01-01T00:00:00Z", 1, 0, level, None)
+            found, decide(found, level), json_report.RunFacts("2026-01-01T00:00:00Z", 1, 0, level, None)
         )
         assert json.loads(formats.render(document, ".intoto.json"))["predicate"][where] == [name]
 
@@ -182,7 +182,7 @@ def test_an_altered_document_has_no_verdict(example: str) -> None:
 def test_the_attestation_follows_the_template() -> None:
     """BEHAVIORAL_CONFORMANCE 12: headline, components, commit, CI run, notes."""
     told = {"name": "GitHub Actions", "id": "7", "url": "https://github.com/me/mine/actions/runs/7"}
-    run = json_report.Run("2026-01-01T00:00:00Z", 1, 0, "must", None, "a" * 40, told, "ci", ("COV_FAIL_UNDER=80",))
+    run = json_report.RunFacts("2026-01-01T00:00:00Z", 1, 0, "must", None, "a" * 40, told, "ci", ("COV_FAIL_UNDER=80",))
     found = ledger()
     lines = formats.render(json_report.build(found, decide(found), run), ".md").splitlines()
     assert lines[0] == "## ✅ Corpus Protocol (v1.0) — Behavioral Conformant"

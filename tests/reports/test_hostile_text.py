@@ -48,7 +48,7 @@ def filled(text: str, *, declared: bool = True) -> Ledger:
 def built(text: str) -> dict[str, Any]:
     """The report on such a ledger, with its first requirements alone: the others hold no foreign text."""
     found = filled(text)
-    run = json_report.Run(RUN.started_at, 1.0, 0, "must", None, notes=(text,))
+    run = json_report.RunFacts(RUN.started_at, 1.0, 0, "must", None, notes=(text,))
     document = json_report.build(found, decide(found), run)
     return json_report.seal({**document, "requirements": document["requirements"][:8]})
 

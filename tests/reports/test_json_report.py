@@ -133,7 +133,7 @@ def test_editions_met() -> None:
         record(MUSTS[1], editions=("1.1.0",)),
         *(record(entry, editions=("1.0.0", "1.1.0")) for entry in ALL if entry != MUSTS[1]),
     )
-    assert built(found)["spec"]["editions_met"] == ["1.1.0"]
+    assert built(found)["spec"]["schema_versions_met"] == ["1.1.0"]
 
 
 @pytest.mark.parametrize("value", [

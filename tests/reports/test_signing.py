@@ -197,7 +197,7 @@ def test_what_does_not_belong_together(
 def test_only_what_stands_is_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An altered or a partial report is refused, with what is wrong, and nothing is written."""
     found = ledger(missing=(applicable("llm")[0].id,))
-    run_of = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None)
+    run_of = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None)
     json_report.write(json_report.build(found, decide(found), run_of), here / "partial.json")
     (here / "altered.json").write_text((here / "a.json").read_text().replace('"mine"', '"yours"', 1))
     for name, said in (("partial.json", "was not complete"), ("altered.json", "was changed after it was written")):

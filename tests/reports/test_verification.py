@@ -200,7 +200,7 @@ EDITS: dict[str, Edit] = {
     "gaps in a complete run": sets("gaps", to=["tests were deselected"]),
     "a run that is not complete": sets("complete", to=False),
     "another catalogue": sets("spec", "catalogue", to="1.1"),
-    "editions in another order": sets("spec", "editions_met", to=["1.1.0", "1.0.0"]),
+    "editions in another order": sets("spec", "schema_versions_met", to=["1.1.0", "1.0.0"]),
     "another version": sets("environment", "pytest-corpus", to="99.0"),
     "no version": lambda report: report["environment"].pop("pytest-corpus"),
     "no Python": lambda report: report["environment"].pop("python"),

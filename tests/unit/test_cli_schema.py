@@ -20,7 +20,7 @@ from pytest_corpus.commands.schema import FOLDERS
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
-from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, LATEST, SCHEMA_VERSIONS, SCHEMAS
 
 GOLDEN = resources.folder("golden")
 REQUEST = GOLDEN / "llm/llm_complete_request.json"
@@ -32,7 +32,7 @@ def written(path: Path, value: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("edition", SCHEMA_VERSIONS)
 def test_list_has_every_schema_of_an_edition(edition: str) -> None:
     """`list --schema-version` has one line for each schema that the edition knows, with its file there."""
     ended = called("schema", "list", "--schema-version", edition)
@@ -130,7 +130,7 @@ def test_a_root_that_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.op)
 def test_a_request_is_told_by_its_op(operation: Any) -> None:
     """A request is held to its operation's schema, or where the edition has none to the component's envelope."""
-    for edition in EDITIONS:
+    for edition in SCHEMA_VERSIONS:
         told = schema_for("any.json", {"op": operation.op}, edition)
         assert told in (operation.request, f"{operation.component}.envelope.request")
         assert told in registry().list_schemas(edition)

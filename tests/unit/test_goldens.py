@@ -18,7 +18,7 @@ from pytest_corpus import resources
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.goldens import GOLDENS, Golden
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMA_VERSIONS, SCHEMAS
 from pytest_corpus.validation.schema.explain import Explainer
 
 ROOT = resources.folder("golden")
@@ -273,7 +273,7 @@ def test_a_success_is_plain(golden: Golden) -> None:
     (answer,) = load(golden.file)
     assert (answer["ok"], answer["code"]) == (True, "OK")
     operation = BY_OP[golden.also[0].removesuffix(".success")]
-    assert operation.payload is None or registry().editions_met(operation.payload, answer["result"]) == EDITIONS
+    assert operation.payload is None or registry().editions_met(operation.payload, answer["result"]) == SCHEMA_VERSIONS
 
 
 @settings(deadline=None, max_examples=500)
@@ -336,7 +336,7 @@ def test_both_validators_agree_where_python_and_ecma_differ(value: object, path:
     for part in path[:-1]:
         holder = holder[part]
     holder[path[-1]] = value
-    assert all(agree("llm.complete.request", edition, request) for edition in EDITIONS)
+    assert all(agree("llm.complete.request", edition, request) for edition in SCHEMA_VERSIONS)
 
 
 @pytest.mark.parametrize("schema", ["graph.types.row", "vector.types.filter"])
@@ -345,4 +345,4 @@ def test_both_validators_agree_where_python_and_ecma_differ(value: object, path:
 )
 def test_both_validators_agree_on_keys(schema: str, key: str) -> None:
     """Keys that a pattern decides on, with line ends of every kind in them, are judged alike by both."""
-    assert all(agree(schema, edition, {key: 1}) for edition in EDITIONS)
+    assert all(agree(schema, edition, {key: 1}) for edition in SCHEMA_VERSIONS)

@@ -28,7 +28,7 @@ from pytest_corpus.schema_registry import (
     validate_with_version_tolerance,
 )
 from pytest_corpus.spec.goldens import GOLDENS
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMA_VERSIONS, SCHEMAS
 from pytest_corpus.validation.schema.explain import Explainer
 
 SHIPPED = resources.folder("schemas")
@@ -83,7 +83,7 @@ def test_a_credential_is_never_shown(data: st.DataObject) -> None:
         text = text.replace(f'"{word}"', f'"{secret}"')
     for schema in ("llm.complete.request", "llm.types.message", "llm.envelope.error"):
         problems = registry().problems(schema, json.loads(text))
-        assert secret not in str(SchemaValidationError(schema, EDITIONS[-1], problems))
+        assert secret not in str(SchemaValidationError(schema, SCHEMA_VERSIONS[-1], problems))
 
 
 HINTS: tuple[tuple[str, object, str, str, str], ...] = (
@@ -166,7 +166,7 @@ def test_the_first_accepted_edition_that_is_met_is_told() -> None:
     check = registry().validate_with_version_tolerance
     assert check("llm.envelope.success", {**NEW, "result": {}}, ["1.0.0", "1.1.0"]) == "1.0.0"
     assert check("llm.envelope.success", {**NEW, "result": {}}, ["1.1.0", "1.0.0"]) == "1.1.0"
-    assert check(f"{BASE_URI}llm/llm.envelope.success.json", NEW, EDITIONS) == "1.1.0"
+    assert check(f"{BASE_URI}llm/llm.envelope.success.json", NEW, SCHEMA_VERSIONS) == "1.1.0"
     assert validate_with_version_tolerance("llm.types.chunk", {"text": "", "is_final": True}, ["1.1.0"]) == "1.1.0"
 
 
@@ -361,7 +361,7 @@ def test_all_at_once_compiles_what_one_by_one_compiles() -> None:
 def test_bounds_mean_the_same_in_both_words(key: str, value: float) -> None:
     """A bound of 2.0 that the compiler gets as 2 decides as the file says."""
     explainer = Explainer(lambda uri: json.loads((SHIPPED / uri.removeprefix(BASE_URI)).read_text()))
-    for edition in EDITIONS:
+    for edition in SCHEMA_VERSIONS:
         uri = BASE_URI + BY_NAME["llm.sampling.params"].file(edition)
         explained = explainer.problems({key: value}, uri, "llm.sampling.params")
         assert registry().is_valid("llm.sampling.params", {key: value}, edition) == (explained == [])

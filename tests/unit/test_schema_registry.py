@@ -16,7 +16,7 @@ from pytest_corpus import resources, schema_registry
 from pytest_corpus.authoring.folding import Folder, variants
 from pytest_corpus.schema_registry import SchemaValidationError, UnknownEditionError, UnknownSchemaError, registry
 from pytest_corpus.spec.operations import operations_of
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST, SCHEMAS, SchemaFile
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, LATEST, SCHEMA_VERSIONS, SCHEMAS, SchemaFile
 
 
 @pytest.mark.parametrize("name", [
@@ -46,7 +46,7 @@ def test_no_edition_means_the_newest() -> None:
 
 def test_an_unchanged_schema_serves_every_edition() -> None:
     """A schema that no edition changed is one file and one validator for all."""
-    first, *others = (registry().get_validator("llm.response_format", edition) for edition in EDITIONS)
+    first, *others = (registry().get_validator("llm.response_format", edition) for edition in SCHEMA_VERSIONS)
     assert all(other is first for other in others)
 
 
@@ -175,11 +175,11 @@ def test_every_operation_has_a_request_and_an_answer(component: str) -> None:
 def test_a_row_names_its_files() -> None:
     """A schema uses the file of the newest edition that has one of its own, up to the edition asked for."""
     changed, unchanged, new = (BY_NAME[name] for name in ("llm.types.chunk", "llm.response_format", "llm.stream.frame"))
-    assert [changed.file(edition) for edition in EDITIONS] == [
+    assert [changed.file(edition) for edition in SCHEMA_VERSIONS] == [
         "llm/llm.types.chunk.json",
         "llm/llm.types.chunk.v1.1.json",
     ]
-    assert {unchanged.file(edition) for edition in EDITIONS} == {"llm/llm.response_format.json"}
+    assert {unchanged.file(edition) for edition in SCHEMA_VERSIONS} == {"llm/llm.response_format.json"}
     assert new.editions == ("1.1.0",)
     with pytest.raises(LookupError, match=r"edition 1\.0\.0 has no schema llm\.stream\.frame"):
         new.file("1.0.0")
@@ -190,7 +190,7 @@ def test_short_names_are_unique() -> None:
     assert len(BY_NAME) == len(SCHEMAS)
 
 
-MET = {"both": EDITIONS, "new": ("1.1.0",), "none": ()}
+MET = {"both": SCHEMA_VERSIONS, "new": ("1.1.0",), "none": ()}
 
 
 def rows() -> Iterator[Any]:

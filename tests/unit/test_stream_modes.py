@@ -11,7 +11,7 @@ from stream_frames import CANARY, CHUNKS, DATA, EMBEDDED, ERROR, FINAL, USAGE, f
 
 from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError, registry
 from pytest_corpus.spec.errors import PROTOCOL_ERROR_CODES, STREAM_ERROR_CODES
-from pytest_corpus.spec.schemas import BASE_URI, EDITIONS
+from pytest_corpus.spec.schemas import BASE_URI, SCHEMA_VERSIONS
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
     ErrorType,
@@ -304,7 +304,7 @@ def test_a_component_without_an_overlay_is_refused() -> None:
 EMPTY: dict[str, dict[str, Any]] = {"llm": {"text": ""}, "embedding": {"embeddings": []}, "graph": {"records": []}}
 
 
-@pytest.mark.parametrize("edition", [None, *EDITIONS])
+@pytest.mark.parametrize("edition", [None, *SCHEMA_VERSIONS])
 @pytest.mark.parametrize("component", CHUNKS)
 def test_legal_streams_of_every_component_pass(component: str, edition: str | None) -> None:
     """Several frames, one final frame, an empty final chunk, keep-alives and a late error are legal (R4)."""
@@ -341,7 +341,7 @@ OWN: tuple[tuple[str, dict[str, Any], str], ...] = (
 def test_chunks_are_held_to_the_schema_of_their_component(component: str, changed: dict[str, Any], path: str) -> None:
     """Every component has a chunk schema; a pin to the edition before it existed asks the first that has it."""
     frames = [frame(chunk={**CHUNKS[component], **changed}), frame(chunk={**EMPTY[component], "is_final": True})]
-    for edition in (None, *EDITIONS):
+    for edition in (None, *SCHEMA_VERSIONS):
         errors = validate_frames(frames, component, edition).validation_errors
         assert [(e.error_type, e.path) for e in errors] == ([(ErrorType.CHUNK_SCHEMA, path)] if path else [])
 

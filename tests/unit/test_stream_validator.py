@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from instances import mutated, with_every_text
 from stream_frames import CANARY, DATA, ERROR, FINAL, KEEP_ALIVE, chunk, found, frame, kinds, report, without
 
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
     ErrorType,
@@ -35,7 +35,7 @@ LEGAL: tuple[tuple[str, list[object], str], ...] = (
 )
 
 
-@pytest.mark.parametrize("edition", [None, *EDITIONS])
+@pytest.mark.parametrize("edition", [None, *SCHEMA_VERSIONS])
 @pytest.mark.parametrize(("kind", "frames", "terminal"), LEGAL, ids=[row[0] for row in LEGAL])
 def test_legal_streams_pass_under_every_edition(
     kind: str, frames: list[object], terminal: str, edition: str | None
@@ -58,7 +58,7 @@ NULLS: tuple[tuple[str, list[object], tuple[int, str, str]], ...] = (
 
 
 @pytest.mark.parametrize(("kind", "frames", "error"), NULLS, ids=[row[0] for row in NULLS])
-def test_a_pinned_edition_judges_alone(kind: str, frames: list[object], error: tuple[int, str, str]) -> None:
+def test_a_pinned_schema_version_judges_alone(kind: str, frames: list[object], error: tuple[int, str, str]) -> None:
     """Additions of 1.1.0 pass under it and without a pin, and are an error under 1.0.0 (R6, R18)."""
     assert found(*frames) == found(*frames, edition="1.1.0") == []
     assert found(*frames, edition="1.0.0") == [error]
@@ -110,7 +110,7 @@ DEFECTS: tuple[tuple[str, object, str, str], ...] = (
 @pytest.mark.parametrize(("kind", "broken", "error_type", "path"), DEFECTS, ids=[row[0] for row in DEFECTS])
 def test_one_defect_is_one_error(kind: str, broken: object, error_type: str, path: str) -> None:
     """A broken frame amid a sound stream is one error of the right type and place, in every edition."""
-    for edition in (None, *EDITIONS):
+    for edition in (None, *SCHEMA_VERSIONS):
         assert found(DATA, broken, FINAL, edition=edition) == [(2, error_type, path)]
 
 
@@ -159,7 +159,7 @@ def test_two_defects_are_two_errors() -> None:
 
 def test_another_key_in_the_place_of_one_is_two_errors() -> None:
     """A frame of four keys is not sound for having four: a key is missing and a key is too many."""
-    for edition in (None, *EDITIONS):
+    for edition in (None, *SCHEMA_VERSIONS):
         renamed = {**without(DATA, "ms"), "took_ms": 3}
         assert found(renamed, FINAL, edition=edition) == [
             (1, ErrorType.FRAME_SHAPE, "took_ms"),

@@ -91,7 +91,7 @@ class Wire(ABC):
         self.cut()
 
 
-class Connection(Wire):
+class HookConnection(Wire):
     """A client's connection to one of the suite's servers."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -194,7 +194,7 @@ class LoopbackServer:
         self._server: asyncio.base_events.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
 
-    async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
+    async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:
         """Answer a request; `path` has the parts of its path below the address."""
         raise NotImplementedError
 
@@ -215,20 +215,20 @@ class LoopbackServer:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
-        connection = Connection(reader, writer)
+        connection = HookConnection(reader, writer)
         try:
             while (request := await connection.next_request()) is not None:
                 await self._serve(request, connection)
         except Refused as refused:
             with contextlib.suppress(OSError, h11.LocalProtocolError):  # an answer to part of it may have begun
-                await connection.answer(refused.status, {}, {"Connection": "close"})
+                await connection.answer(refused.status, {}, {"HookConnection": "close"})
         except (OSError, asyncio.CancelledError):
             return
         finally:
             self._open.discard(task)
             writer.close()
 
-    async def _serve(self, request: HookRequest, connection: Connection) -> None:
+    async def _serve(self, request: HookRequest, connection: HookConnection) -> None:
         token, *path = [part for part in request.path.split("/") if part] or [""]
         if secrets.compare_digest(token.encode("latin-1"), self._token.encode()):
             await self.respond(request, path, connection)

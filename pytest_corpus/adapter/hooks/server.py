@@ -8,7 +8,7 @@ their clients.
 from collections import deque
 from typing import Any
 
-from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
+from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import serve, unplanned
@@ -65,7 +65,7 @@ class HookServer(LoopbackServer):
         """An address that belongs to no call; its reports are answered and dropped."""
         return f"{self.url}/0"
 
-    async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
+    async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:
         """Answer a report, or a request of a vendor's client."""
         number = "" if not path or path[0] in PLACES else path.pop(0)
         place, call = "/".join(path), self._calls.get(number)
@@ -91,7 +91,7 @@ class HookServer(LoopbackServer):
                 is_dropped = is_over and (path[0] != "metrics" or call is None)
                 await connection.answer(200, {} if is_dropped else await self._report(place, value, connection))
 
-    async def _report(self, place: str, value: Any, connection: Connection) -> dict[str, Any]:
+    async def _report(self, place: str, value: Any, connection: HookConnection) -> dict[str, Any]:
         named = isinstance(value, dict) and "self" not in value
         if place != "provider/reached":
             report = self._metrics.observe if place == "metrics/observe" else self._metrics.counter

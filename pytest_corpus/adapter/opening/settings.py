@@ -42,7 +42,7 @@ def setting(key: str) -> str:
     return f"corpus_{key.replace('-', '_')}"
 
 
-class Settings:
+class ConnectionSettings:
     """Settings from the ini file or from the table in pyproject.toml; the ini file wins.
 
     Args:
@@ -161,12 +161,12 @@ def table_in(folder: Path) -> dict[str, Any]:
     return found
 
 
-def folder_settings(folder: Path, headers: Sequence[str] = ()) -> Settings:
+def folder_settings(folder: Path, headers: Sequence[str] = ()) -> ConnectionSettings:
     """The settings that a pytest run in a folder would have, with more headers. Raises SettingError."""
     place, ini = find_settings(folder)
     table = table_in(place)
-    held = Settings(folder, ini, table)
-    return Settings(folder, {**ini, "header": [*held.headers, *headers]}, table) if headers else held
+    held = ConnectionSettings(folder, ini, table)
+    return ConnectionSettings(folder, {**ini, "header": [*held.headers, *headers]}, table) if headers else held
 
 
 def find_settings(folder: Path) -> tuple[Path, dict[str, Any]]:

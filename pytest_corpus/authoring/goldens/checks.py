@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_corpus.authoring.goldens.invariants import broken_rules
-from pytest_corpus.authoring.tree import Finding, drift, files_below, parse_document, read_bytes, root_of
+from pytest_corpus.authoring.tree import LintFinding, drift, files_below, parse_document, read_bytes, root_of
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
 from pytest_corpus.validation.schema.exceptions import SchemaFileError
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
@@ -32,7 +32,7 @@ def files(root: Path | str | None = None) -> tuple[str, ...]:
 
 def check(
     root: Path | str | None = None, *, names: Iterable[str] | None = None, schemas: SchemaRegistry | None = None
-) -> list[Finding]:
+) -> list[LintFinding]:
     """Yield the findings about the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
 
     A golden must exist and be in the table. It must be strict JSON in UTF-8 of at most 10 MiB, be valid under its
@@ -59,62 +59,62 @@ def check(
     return [finding for file in sorted(findings) for finding in findings[file]]
 
 
-def _check_row(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Finding]:
+def _check_row(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[LintFinding]:
     try:
         return check_file(golden, path, schemas=schemas)
     except SchemaFileError as fault:
-        return [Finding(golden.file, "schema", f"cannot be held to its schemas, lint them first: {fault}")]
+        return [LintFinding(golden.file, "schema", f"cannot be held to its schemas, lint them first: {fault}")]
 
 
-def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
+def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[LintFinding]:
     """The findings about a file as a golden; the file may be anywhere. Raises SchemaFileError, as `check`."""
     data, rule, fault = read_bytes(path, MAX_BYTES)
     if fault:
-        return [Finding(golden.file, rule, fault)]
+        return [LintFinding(golden.file, rule, fault)]
     return check_text(golden, data, schemas=schemas)
 
 
-def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
+def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = None) -> list[LintFinding]:
     """The findings about the bytes of a golden; see `check_file`."""
     held = schemas or registry()
     if golden.is_stream:
         return _check_stream(golden, data, held)
     document, fault = parse_document(data)
     if fault:
-        return [Finding(golden.file, "json", fault)]
+        return [LintFinding(golden.file, "json", fault)]
     return _check_document(golden, document, list(golden.checks()), held)
 
 
 def _check_document(
     golden: Golden, document: Any, checks: list[tuple[str, str]], schemas: SchemaRegistry, line: str = ""
-) -> list[Finding]:
-    found: dict[tuple[str, str], Finding] = {}
+) -> list[LintFinding]:
+    found: dict[tuple[str, str], LintFinding] = {}
     for name, edition in checks:
         for problem in schemas.problems(name, document, edition)[:MAX_SHOWN]:
             message = f"{problem.one_line.removeprefix(f'{problem.path} ')} under {name} (edition {edition})"
             path = f"{line}{problem.path}"
-            found.setdefault((path, problem.rule), Finding(golden.file, "schema", message, path))
+            found.setdefault((path, problem.rule), LintFinding(golden.file, "schema", message, path))
     if found:
         return list(found.values())
     if golden.op and isinstance(document, dict) and document.get("op", golden.op) != golden.op:
-        return [Finding(golden.file, "operation", f"must be {golden.op}, for which the file is named", f"{line}op")]
+        return [LintFinding(golden.file, "operation", f"must be {golden.op}, for which the file is named", f"{line}op")]
     rules = broken_rules(document, golden.component, golden.schema.rpartition(".")[2])
-    return [Finding(golden.file, rule, message, f"{line}{path}") for rule, path, message in rules]
+    return [LintFinding(golden.file, rule, message, f"{line}{path}") for rule, path, message in rules]
 
 
-def _check_stream(golden: Golden, data: bytes, schemas: SchemaRegistry) -> list[Finding]:
+def _check_stream(golden: Golden, data: bytes, schemas: SchemaRegistry) -> list[LintFinding]:
     if not data.strip():
-        return [Finding(golden.file, "json", "is empty")]
+        return [LintFinding(golden.file, "json", "is empty")]
     report = StreamValidationEngine(golden.component, schemas=schemas).read_ndjson(data)
     if not report.is_valid:
         errors = report.validation_errors[:MAX_SHOWN]
         return [
-            Finding(golden.file, "stream", f"{error.error_type}: {error.message}", f"frame {error.frame_number}")
+            LintFinding(golden.file, "stream", f"{error.error_type}: {error.message}", f"frame {error.frame_number}")
             for error in errors
         ]
     wanted = "error" if golden.last_line else "success"
     if report.terminal != wanted:
-        return [Finding(golden.file, "stream", f"must end with {wanted}, and ends with {report.terminal}")]
+        return [LintFinding(golden.file, "stream", f"must end with {wanted}, and ends with {report.terminal}")]
     *before, last = [parse_document(line)[0] for line in data.splitlines() if line.strip()]
     found = [
         _check_document(golden, frame, list(golden.checks()), schemas, f"frame {number}.")

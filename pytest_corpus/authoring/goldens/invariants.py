@@ -33,7 +33,7 @@ class Derivation:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class GoldenCondition:
     """A rule for an object of a component; `broken` yields the wrong keys with their faults."""
 
     name: str
@@ -196,9 +196,9 @@ def _failure_index(node: Node, _: str) -> Iterator[tuple[str, str]]:
 
 
 CONDITIONS: Final = (
-    Condition("error-class", "an error names a class of its component", "ERRORS 1, 3; R7", _error_class),
-    Condition("same-length", "vectors of one answer have one length", "SCHEMA 7.3", _same_length),
-    Condition("best-first", "matches are ordered and counted", "SPECIFICATION 9.4; R30", _best_first),
-    Condition("failure-index", "each failure has an index of its own", "SPECIFICATION 12.5", _failure_index),
+    GoldenCondition("error-class", "an error names a class of its component", "ERRORS 1, 3; R7", _error_class),
+    GoldenCondition("same-length", "vectors of one answer have one length", "SCHEMA 7.3", _same_length),
+    GoldenCondition("best-first", "matches are ordered and counted", "SPECIFICATION 9.4; R30", _best_first),
+    GoldenCondition("failure-index", "each failure has an index of its own", "SPECIFICATION 12.5", _failure_index),
 )
 """The other rules."""

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
-from pytest_corpus.authoring.tree import Finding, Place, Tree
+from pytest_corpus.authoring.tree import LintFinding, SchemaPlace, Tree
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, PRINTED_NAMES
 from pytest_corpus.text.values import escape_key
 
@@ -31,21 +31,21 @@ _ENGINES_DIFFER: Final = re.compile(r"\$.|\\[dwsbDWSBAZzGpP]|\(\?(?:[a-zA-Z#>]|<
 anchors by letter, groups with names or flags, sets in sets, possessive quantifiers."""
 
 
-def draft(tree: Tree) -> Iterator[Finding]:
+def draft(tree: Tree) -> Iterator[LintFinding]:
     """Documents that do not name draft 2020-12."""
     for file, document in tree.documents.items():
         if document.get("$schema") != DIALECT:
-            yield Finding(file, "draft", f"must be {DIALECT}", "/$schema")
+            yield LintFinding(file, "draft", f"must be {DIALECT}", "/$schema")
 
 
-def place(tree: Tree) -> Iterator[Finding]:
+def place(tree: Tree) -> Iterator[LintFinding]:
     """Documents whose ``$id`` does not match their place."""
     for file, document in tree.documents.items():
         if document.get("$id") != BASE_URI + file:
-            yield Finding(file, "id", f"must be {BASE_URI + file}", "/$id")
+            yield LintFinding(file, "id", f"must be {BASE_URI + file}", "/$id")
 
 
-def unique_ids(tree: Tree) -> Iterator[Finding]:
+def unique_ids(tree: Tree) -> Iterator[LintFinding]:
     """Ids that occur twice, including the ids of schemas inside documents."""
     ids = [(one, one.schema["$id"]) for one in tree.places if isinstance(one.schema.get("$id"), str)]
     # The $id of a document is known by its place, so that one that is wrong is one finding.
@@ -53,10 +53,10 @@ def unique_ids(tree: Tree) -> Iterator[Finding]:
     count = Counter(uri for _, uri in known)
     for one, uri in known:
         if one.pointer and count[uri] > 1:
-            yield Finding(one.file, "unique-id", f"{uri} is the $id of another schema too", f"{one.pointer}/$id")
+            yield LintFinding(one.file, "unique-id", f"{uri} is the $id of another schema too", f"{one.pointer}/$id")
 
 
-def metaschema(tree: Tree) -> Iterator[Finding]:
+def metaschema(tree: Tree) -> Iterator[LintFinding]:
     """Documents that violate the metaschema of draft 2020-12; the worst fault of each."""
     import jsonschema_rs
     from jsonschema import Draft202012Validator, FormatChecker
@@ -72,7 +72,7 @@ def metaschema(tree: Tree) -> Iterator[Finding]:
             path = "".join(f"/{escape_key(str(part))}" for part in error.absolute_path)
             message = " ".join(error.message.split())
             said = message if len(message) <= 200 else f"breaks {error.validator} of the metaschema"
-            yield Finding(file, "metaschema", said, path)
+            yield LintFinding(file, "metaschema", said, path)
 
 
 @cache
@@ -87,7 +87,7 @@ def _keywords() -> tuple[frozenset[str], frozenset[str]]:
     return every, every - said
 
 
-def keywords(tree: Tree) -> Iterator[Finding]:
+def keywords(tree: Tree) -> Iterator[LintFinding]:
     """Keywords that look like checks but that validators ignore. Other unknown keywords are annotations."""
     every, deciding = _keywords()
     for one in tree.places:
@@ -95,10 +95,10 @@ def keywords(tree: Tree) -> Iterator[Finding]:
             near = () if key.startswith("x-") else get_close_matches(key, deciding, n=1, cutoff=0.8)
             if hint := _OLD_KEYWORDS.get(key) or next(iter(near), None):
                 message = f"is not a keyword of draft 2020-12, so validators pass over it: did you mean {hint}?"
-                yield Finding(one.file, "keyword", message, f"{one.pointer}/{escape_key(key)}")
+                yield LintFinding(one.file, "keyword", message, f"{one.pointer}/{escape_key(key)}")
 
 
-def _patterns(one: Place) -> Iterator[tuple[str, str]]:
+def _patterns(one: SchemaPlace) -> Iterator[tuple[str, str]]:
     if isinstance(one.schema.get("pattern"), str):
         yield f"{one.pointer}/pattern", one.schema["pattern"]
     named = one.schema.get("patternProperties")
@@ -106,12 +106,12 @@ def _patterns(one: Place) -> Iterator[tuple[str, str]]:
         yield f"{one.pointer}/patternProperties/{escape_key(pattern)}", pattern
 
 
-def patterns(tree: Tree) -> Iterator[Finding]:
+def patterns(tree: Tree) -> Iterator[LintFinding]:
     """Patterns that do not compile, or have different meanings in different engines."""
     for one in tree.places:
         for pointer, pattern in _patterns(one):
             if fault := _pattern_fault(pattern):
-                yield Finding(one.file, "pattern", fault, pointer)
+                yield LintFinding(one.file, "pattern", fault, pointer)
 
 
 @cache
@@ -138,14 +138,14 @@ def _without_escapes(pattern: str) -> str:
     return re.sub(r"(?<!\[)\[(?:[^\]\[\\]|\\[^dwsDWSpP])*\]", "_", re.sub(r"\\[^A-Za-z0-9]", "_", pattern))
 
 
-def enums(tree: Tree) -> Iterator[Finding]:
+def enums(tree: Tree) -> Iterator[LintFinding]:
     """Enumerations with a repeated value."""
     for one in tree.places:
         values = one.schema.get("enum")
         fingerprints = [_fingerprint(value) for value in values] if isinstance(values, list) else []
         if repeated := [index for index, value in enumerate(fingerprints) if value in fingerprints[:index]]:
             message = f"repeats a value at index {repeated[0]}: remove it"
-            yield Finding(one.file, "enum", message, f"{one.pointer}/enum")
+            yield LintFinding(one.file, "enum", message, f"{one.pointer}/enum")
 
 
 def _fingerprint(value: Any) -> str:
@@ -161,12 +161,12 @@ def _fingerprint(value: Any) -> str:
     return json.dumps(whole(value), sort_keys=True)
 
 
-def naming(tree: Tree) -> Iterator[Finding]:
+def naming(tree: Tree) -> Iterator[LintFinding]:
     """Documents without a title, definitions not in PascalCase, properties not in snake_case."""
     for file, document in tree.documents.items():
         title = document.get("title")
         if not (isinstance(title, str) and title.strip()):
-            yield Finding(file, "naming", "must be a descriptive title", "/title")
+            yield LintFinding(file, "naming", "must be a descriptive title", "/title")
     for one in tree.places:
         for keyword, form, name_of in (
             ("$defs", r"[A-Z][A-Za-z0-9]*", "PascalCase"),
@@ -176,4 +176,4 @@ def naming(tree: Tree) -> Iterator[Finding]:
             for name in named if isinstance(named, dict) else ():
                 if not re.fullmatch(form, name) and name not in PRINTED_NAMES:
                     pointer = f"{one.pointer}/{keyword}/{escape_key(name)}"
-                    yield Finding(one.file, "naming", f"must be named in {name_of}", pointer)
+                    yield LintFinding(one.file, "naming", f"must be named in {name_of}", pointer)

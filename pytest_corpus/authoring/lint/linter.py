@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pytest_corpus.authoring.folding import Folder, variants
 from pytest_corpus.authoring.lint import documents
-from pytest_corpus.authoring.tree import Finding, Tree, drift, root_of
+from pytest_corpus.authoring.tree import LintFinding, Tree, drift, root_of
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMAS, SchemaFile
@@ -17,27 +17,29 @@ from pytest_corpus.text.values import escape_key
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry
 
 
-def resolves(tree: Tree) -> Iterator[Finding]:
+def resolves(tree: Tree) -> Iterator[LintFinding]:
     """References to a document outside of the tree, or to a missing place in a document."""
     for reference in tree.references:
         pointer = f"{reference.pointer}/$ref"
         if reference.target is None:
-            yield Finding(reference.file, "ref", f"{reference.ref} is not a schema of this tree", pointer)
+            yield LintFinding(reference.file, "ref", f"{reference.ref} is not a schema of this tree", pointer)
         elif reference.target in tree.documents and not reference.found:
-            yield Finding(reference.file, "ref", f"{reference.ref} leads to no schema in that file", pointer)
+            yield LintFinding(reference.file, "ref", f"{reference.ref} leads to no schema in that file", pointer)
 
 
-def cycles(tree: Tree) -> Iterator[Finding]:
+def cycles(tree: Tree) -> Iterator[LintFinding]:
     """Files that refer to each other in a circle, and schemas of one file that contain themselves; each circle once."""
     between = _edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
     for circle in _circles(between):
-        yield Finding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
+        yield LintFinding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
     for file in tree.documents:
         inside = {one.pointer: one for one in tree.references if one.file == one.target == file and one.found}
         pairs = ((start, end) for start, one in inside.items() for end in inside if _lies_in(end, one.target_pointer))
         for circle in _circles(_edges(pairs)):
             targets = [inside[pointer].target_pointer or "/" for pointer in circle]
-            yield Finding(file, "cycle", f"lies in itself: {' -> '.join((*targets, targets[0]))}", f"{circle[0]}/$ref")
+            yield LintFinding(
+                file, "cycle", f"lies in itself: {' -> '.join((*targets, targets[0]))}", f"{circle[0]}/$ref"
+            )
 
 
 def _lies_in(pointer: str, around: str) -> bool:
@@ -69,7 +71,7 @@ def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
                 ways += [[*way, end] for end in edges.get(way[-1], ())]
 
 
-def dangling_definitions(tree: Tree) -> Iterator[Finding]:
+def dangling_definitions(tree: Tree) -> Iterator[LintFinding]:
     """Definitions that are not used, or only by unused definitions."""
     if not tree.complete:
         return
@@ -88,7 +90,7 @@ def dangling_definitions(tree: Tree) -> Iterator[Finding]:
         waiting = [one for one in rest if _surrounding_definitions(one.file, one.pointer, defined) <= used]
         rest = [one for one in rest if one not in waiting]
     for file, pointer in sorted(defined - used):
-        yield Finding(file, "dangling", "is used nowhere: refer to it, or remove it", pointer)
+        yield LintFinding(file, "dangling", "is used nowhere: refer to it, or remove it", pointer)
 
 
 def _surrounding_definitions(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -96,7 +98,7 @@ def _surrounding_definitions(file: str, pointer: str, defined: Set[tuple[str, st
     return {(file, "/".join(parts[:end])) for end in range(len(parts) + 1)} & defined
 
 
-def reachable(tree: Tree) -> Iterator[Finding]:
+def reachable(tree: Tree) -> Iterator[LintFinding]:
     """Files that no operation and no golden needs, directly or through references."""
     if not tree.complete:
         return
@@ -111,7 +113,9 @@ def reachable(tree: Tree) -> Iterator[Finding]:
                 reached.add(file)
                 waiting.append(file)
     for file in tree.documents.keys() - reached:
-        yield Finding(file, "reachable", "belongs to no operation and no golden, and nothing that does refers to it")
+        yield LintFinding(
+            file, "reachable", "belongs to no operation and no golden, and nothing that does refers to it"
+        )
 
 
 def _needed_schemas() -> Iterator[tuple[str, str]]:
@@ -125,7 +129,7 @@ def _needed_schemas() -> Iterator[tuple[str, str]]:
         yield from golden.checks(last_line=True)
 
 
-def mixed_editions(tree: Tree) -> Iterator[Finding]:
+def mixed_editions(tree: Tree) -> Iterator[LintFinding]:
     """References to a file of another edition than the editions of the referring file.
 
     A file is valid in its own edition and in later editions until a newer file replaces it. If a later edition replaces
@@ -141,10 +145,10 @@ def mixed_editions(tree: Tree) -> Iterator[Finding]:
         others = [edition for edition in serves[one.file] if edition not in serves[one.target]]
         if others:
             message = f"{one.target} is not the file of edition {others[0]}, to which this one belongs"
-            yield Finding(one.file, "edition", message, f"{one.pointer}/$ref")
+            yield LintFinding(one.file, "edition", message, f"{one.pointer}/$ref")
 
 
-def widens(tree: Tree) -> Iterator[Finding]:
+def widens(tree: Tree) -> Iterator[LintFinding]:
     """Rules of a later edition that refuse an instance which the previous edition accepts.
 
     The instances are generated from the older schema (`instances`), so each finding has an example. A stricter rule
@@ -154,7 +158,7 @@ def widens(tree: Tree) -> Iterator[Finding]:
         return  # what is broken has its own finding
     registry = SchemaRegistry(tree.root)
     folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
-    unique: dict[Finding, None] = {}
+    unique: dict[LintFinding, None] = {}
     for schema in tree.schemas:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
             instances = list(variants(folder, {"$ref": BASE_URI + schema.file(elder)}))
@@ -169,14 +173,14 @@ def _is_sound(tree: Tree) -> bool:
 
 def _find_narrowing(
     registry: SchemaRegistry, schema: SchemaFile, elder: str, newer: str, instances: list[Any]
-) -> Iterator[Finding]:
+) -> Iterator[LintFinding]:
     for instance in instances:
         if not registry.is_valid(schema.name, instance, elder) or registry.is_valid(schema.name, instance, newer):
             continue
         for problem in registry.problems(schema.name, instance, newer):
             file, _, pointer = problem.location.partition("#")
             message = f"refuses what edition {elder} accepts: {problem}"
-            yield Finding(file or schema.file(newer), "widens", message, pointer)
+            yield LintFinding(file or schema.file(newer), "widens", message, pointer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +190,16 @@ class LintRule:
     name: str
     text: str
     source: str
-    check: Callable[[Tree], Iterator[Finding]]
+    check: Callable[[Tree], Iterator[LintFinding]]
 
 
-def _drift(rule: str, tree: Tree) -> Iterator[Finding]:
+def _drift(rule: str, tree: Tree) -> Iterator[LintFinding]:
     found = drift(tree.listed, tree.files, "the table pytest_corpus/spec/schemas.py")
     return (finding for finding in found if finding.rule == rule)
 
 
-def _faults(rule: str, tree: Tree) -> Iterator[Finding]:
-    return (Finding(file, rule, message) for file, (name, message) in tree.faults.items() if name == rule)
+def _faults(rule: str, tree: Tree) -> Iterator[LintFinding]:
+    return (LintFinding(file, rule, message) for file, (name, message) in tree.faults.items() if name == rule)
 
 
 RULES: Final = {
@@ -228,7 +232,7 @@ RULES: Final = {
 """Every rule by its name, cheapest first."""
 
 
-def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES)) -> list[Finding]:
+def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES)) -> list[LintFinding]:
     """Yield the findings about a tree of schemas, in the order of its files.
 
     Args:

@@ -13,9 +13,9 @@ from pytest_corpus.bundles.evaluation.functions import call
 from pytest_corpus.bundles.evaluation.syntax import Comprehension, parse_expression, types_of
 from pytest_corpus.bundles.evaluation.values import (
     SIZE_OF_A_STEP,
-    Budget,
     BudgetError,
     OperationError,
+    StepBudget,
     attempt,
     size_of,
 )
@@ -61,7 +61,7 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 class Interpreter:
     """One evaluation of an expression. `seen` collects the values of its parts, if they are needed."""
 
-    def __init__(self, budget: Budget, seen: list[tuple[ast.expr, Any]] | None = None) -> None:
+    def __init__(self, budget: StepBudget, seen: list[tuple[ast.expr, Any]] | None = None) -> None:
         self._budget, self._seen = budget, seen
 
     def value(self, node: ast.expr, names: Names) -> Any:
@@ -248,7 +248,7 @@ def is_size(source: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class InvariantVerdict:
     """The verdict of an invariant on an answer: `error` if it cannot be evaluated; `note` is a remark.
 
     If the invariant is false, `parts` has the source and the value of each part.
@@ -273,27 +273,29 @@ class Expression:
 
     def value(self, names: Mapping[str, Any]) -> Any:
         """The value of the expression. Raises OperationError or BudgetError."""
-        return Interpreter(Budget()).value(self.tree, names)
+        return Interpreter(StepBudget()).value(self.tree, names)
 
-    def judge(self, names: Mapping[str, Any]) -> Verdict:
+    def judge(self, names: Mapping[str, Any]) -> InvariantVerdict:
         """Evaluate the expression. It passes if its value is true in Python's sense, whatever the type (R81)."""
         try:
             found = self.value(names)
         except (OperationError, BudgetError) as error:
-            return Verdict(False, error=str(error), parts=self._parts(names))
+            return InvariantVerdict(False, error=str(error), parts=self._parts(names))
         except RecursionError:
-            return Verdict(False, error="the values are nested too deep")
+            return InvariantVerdict(False, error="the values are nested too deep")
         kind = type(found).__name__
         note = (
             "" if isinstance(found, bool) else f"its value is not a boolean but a {kind}, which counts as {bool(found)}"
         )
-        return Verdict(True, note=note) if found else Verdict(False, note=note, parts=self._parts(names))
+        return (
+            InvariantVerdict(True, note=note) if found else InvariantVerdict(False, note=note, parts=self._parts(names))
+        )
 
     def _parts(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         """The values of all parts except constants and the whole expression, innermost first, each once."""
         seen: list[tuple[ast.expr, Any]] = []
         with contextlib.suppress(OperationError, BudgetError, RecursionError):
-            Interpreter(Budget(), seen).value(self.tree, names)
+            Interpreter(StepBudget(), seen).value(self.tree, names)
         found: dict[str, Any] = {}
         for node, value in seen:
             if isinstance(node, ast.Constant) or node is self.tree or hasattr(value, "__next__"):

@@ -10,9 +10,9 @@ from pytest_corpus.bundles.evaluation.values import (
     MOST_PIECES,
     MOST_PLACES,
     SIZE_OF_A_STEP,
-    Budget,
     BudgetError,
     OperationError,
+    StepBudget,
     attempt,
     binary,
     collect,
@@ -22,7 +22,7 @@ from pytest_corpus.bundles.evaluation.values import (
 )
 
 
-def call(budget: Budget, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+def call(budget: StepBudget, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
     """Call a function of the allow-list. Raises OperationError if Python refuses it, or BudgetError."""
     budget.spend(1 + sum(map(size_of, arguments)) // SIZE_OF_A_STEP)
     try:
@@ -31,20 +31,20 @@ def call(budget: Budget, name: str, arguments: list[Any], keywords: dict[str, An
         raise OperationError(re.sub(r"\S+\(\)", f"{name}()", refusal(error), count=1)) from None
 
 
-def _int(_: Budget, value: Any = 0, /, base: Any = None) -> Any:
+def _int(_: StepBudget, value: Any = 0, /, base: Any = None) -> Any:
     if isinstance(value, str) and len(value) > MOST_BITS:
         raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
     return attempt(int, value) if base is None else attempt(int, value, base)
 
 
-def _set(budget: Budget, items: Any = (), /) -> Any:
+def _set(budget: StepBudget, items: Any = (), /) -> Any:
     found: set[Any] = set()
     for item in budget.each(collect(budget, items)):
         attempt(found.add, item)
     return found
 
 
-def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
+def _sum(budget: StepBudget, items: Any, /, start: Any = 0) -> Any:
     found = collect(budget, items)
     if all(isinstance(item, int | float) for item in (*found, start)):
         return attempt(sum, found, start)
@@ -56,7 +56,7 @@ def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
 
 
 def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
-    def chosen(budget: Budget, /, *items: Any, key: Any = None, **more: Any) -> Any:
+    def chosen(budget: StepBudget, /, *items: Any, key: Any = None, **more: Any) -> Any:
         found = collect(budget, items[0]) if len(items) == 1 else list(items)
         if items and "default" in more and not found:
             return more["default"]
@@ -67,19 +67,19 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
     return chosen
 
 
-def _sorted(budget: Budget, items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+def _sorted(budget: StepBudget, items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     found = collect(budget, items)
     budget.spend(len(found) * max(1, len(found).bit_length()) // 16)
     return attempt(sorted, found, key=key, reverse=bool(reverse))
 
 
-def _round(_: Budget, value: Any, /, ndigits: Any = None) -> Any:
+def _round(_: StepBudget, value: Any, /, ndigits: Any = None) -> Any:
     if isinstance(ndigits, int) and abs(ndigits) > MOST_PLACES:
         raise BudgetError(f"rounds to more than {MOST_PLACES} places")
     return attempt(round, value) if ndigits is None else attempt(round, value, ndigits)
 
 
-def _range(_: Budget, /, *ends: Any) -> Any:
+def _range(_: StepBudget, /, *ends: Any) -> Any:
     found = attempt(range, *ends)
     # Not its length: that of a range may be larger than Python can say.
     if found[MOST_PIECES : MOST_PIECES + 1]:
@@ -87,24 +87,24 @@ def _range(_: Budget, /, *ends: Any) -> Any:
     return found
 
 
-def _zip(budget: Budget, /, *many: Any, strict: Any = False) -> Any:
+def _zip(budget: StepBudget, /, *many: Any, strict: Any = False) -> Any:
     found = [collect(budget, items) for items in many]
     return iter(attempt(lambda: list(zip(*found, strict=bool(strict)))))
 
 
-def _map(budget: Budget, function: Callable[..., Any], /, *many: Any) -> Iterator[Any]:
+def _map(budget: StepBudget, function: Callable[..., Any], /, *many: Any) -> Iterator[Any]:
     if not many:
         raise OperationError("TypeError: map() must have at least two arguments.")
     walks = [attempt(iter, items) for items in many]
     return (function(*items) for items in budget.each(zip(*walks, strict=False)))
 
 
-def _filter(budget: Budget, function: Callable[..., Any] | None, items: Any, /) -> Iterator[Any]:
+def _filter(budget: StepBudget, function: Callable[..., Any] | None, items: Any, /) -> Iterator[Any]:
     walk = attempt(iter, items)
     return (item for item in budget.each(walk) if (item if function is None else function(item)))
 
 
-def _next(_: Budget, items: Any, /, *default: Any) -> Any:
+def _next(_: StepBudget, items: Any, /, *default: Any) -> Any:
     if not hasattr(items, "__next__") or len(default) > 1:
         raise OperationError(f"TypeError: {type(items).__name__!r} object is not an iterator")
     for item in items:
@@ -114,7 +114,7 @@ def _next(_: Budget, items: Any, /, *default: Any) -> Any:
     return default[0]
 
 
-def _matches(budget: Budget, pattern: Any, text: Any, /) -> bool:
+def _matches(budget: StepBudget, pattern: Any, text: Any, /) -> bool:
     if not isinstance(pattern, str) or not isinstance(text, str):
         raise OperationError("matches(pattern, text) takes two texts")
     budget.spend(1 + len(text) // SIZE_OF_A_STEP)

@@ -19,9 +19,16 @@ from jinja2.visitor import NodeTransformer
 
 from pytest_corpus.bundles.evaluation import values
 from pytest_corpus.bundles.evaluation.functions import call
-from pytest_corpus.bundles.evaluation.values import MOST_BITS, MOST_SIZE, SIZE_OF_A_STEP, Budget, BudgetError, size_of
+from pytest_corpus.bundles.evaluation.values import (
+    MOST_BITS,
+    MOST_SIZE,
+    SIZE_OF_A_STEP,
+    BudgetError,
+    StepBudget,
+    size_of,
+)
 
-_BUDGET: ContextVar[Budget] = ContextVar("corpus_template_budget")
+_BUDGET: ContextVar[StepBudget] = ContextVar("corpus_template_budget")
 
 FILTERS = (
     *("abs", "attr", "batch", "capitalize", "center", "count", "d", "default", "dictsort", "e", "escape", "first"),
@@ -56,7 +63,7 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def budget() -> Budget:
+def budget() -> StepBudget:
     """The budget of the rendering in progress."""
     return _BUDGET.get()
 
@@ -69,7 +76,7 @@ class Compiled:
 
     def render(self, variables: Mapping[str, Any]) -> str:
         """Render the template within a new budget."""
-        token = _BUDGET.set(Budget())
+        token = _BUDGET.set(StepBudget())
         try:
             return _join(self._template.generate(dict(variables)))
         finally:

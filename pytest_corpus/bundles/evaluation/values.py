@@ -26,7 +26,7 @@ class BudgetError(Exception):
     """The evaluation exceeded its budget. The message completes a sentence."""
 
 
-class Budget:
+class StepBudget:
     """The budget of one evaluation: steps, time and sizes."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ METHODS: Mapping[type, frozenset[str]] = {
 ALL_METHODS = frozenset().union(*METHODS.values())
 
 
-def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+def method(budget: StepBudget, value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
     """Call a method of a value. Raises OperationError if it is not allowed, BudgetError if it costs too much."""
     if name not in METHODS.get(type(value), ()):
         raise OperationError(f"a value of type {type(value).__name__} has no method {name!r} here")
@@ -135,7 +135,7 @@ def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords
     return budget.keep(attempt(getattr(value, name), *arguments, **keywords))
 
 
-def _foresee(budget: Budget, value: Any, name: str, arguments: list[Any]) -> None:
+def _foresee(budget: StepBudget, value: Any, name: str, arguments: list[Any]) -> None:
     """Refuse a method call whose text would be too large, before it runs."""
     if not isinstance(value, str):
         return
@@ -170,7 +170,7 @@ def refusal(error: BaseException) -> str:
     return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__
 
 
-def binary(budget: Budget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+def binary(budget: StepBudget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     """Apply a function of `operator` to two operands. Raises OperationError or BudgetError."""
     if operation is operator.mod and isinstance(left, str):
         _foresee_percent(budget, left, right)
@@ -189,7 +189,7 @@ def binary(budget: Budget, operation: Callable[[Any, Any], Any], left: Any, righ
     return budget.keep(result)
 
 
-def _foresee_product(budget: Budget, left: Any, right: Any) -> None:
+def _foresee_product(budget: StepBudget, left: Any, right: Any) -> None:
     for many, often in ((left, right), (right, left)):
         if isinstance(many, str | list | tuple) and isinstance(often, int):
             budget.reserve(size_of(many) * max(0, often))
@@ -199,7 +199,7 @@ _PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
 """A conversion of `%`, and what may follow the key of one, with its width and its precision."""
 
 
-def _foresee_percent(budget: Budget, text: str, given: Any) -> None:
+def _foresee_percent(budget: StepBudget, text: str, given: Any) -> None:
     """Refuse `%` formatting whose text would be too large; each conversion may write the largest value."""
     if re.search(r"%[#0\- +.\d]*\*", text):
         raise OperationError("a width of '*' is not offered")
@@ -213,7 +213,7 @@ def _foresee_percent(budget: Budget, text: str, given: Any) -> None:
     budget.reserve(len(text) + widths + text.count("%") * largest)
 
 
-def format_value(budget: Budget, value: Any, conversion: int, spec: str) -> str:
+def format_value(budget: StepBudget, value: Any, conversion: int, spec: str) -> str:
     """Format a value as an f-string does. Raises OperationError or BudgetError."""
     if hasattr(value, "__next__"):
         raise OperationError("an iterator cannot be written as text; use list()")
@@ -236,7 +236,7 @@ def _foresee_power(left: Any, right: Any) -> None:
         raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
 
 
-def collect(budget: Budget, items: Any) -> list[Any]:
+def collect(budget: StepBudget, items: Any) -> list[Any]:
     """Collect the items of an iterable in a list. Raises OperationError or BudgetError."""
     if isinstance(items, range | str | list | tuple | dict | set) and len(items) > MOST_PIECES:
         raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.evaluation.expression import Expression
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
 from pytest_corpus.bundles.evaluation.template import Template
@@ -227,11 +227,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any, str]]:
 
 def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
     """Read the cases of a dataset. Raises BundleError if it has no case or a line is not a valid case."""
-    reader = _Reader(display_path(path), contract)
+    reader = _BundleReader(display_path(path), contract)
     for number, value, flaw in read_lines(path):
         reader.take(number, value, flaw)
     if not reader.cases and not reader.problems:
-        reader.problems.append(Problem(reader.file, "has no cases; write one JSON object per line"))
+        reader.problems.append(BundleProblem(reader.file, "has no cases; write one JSON object per line"))
     if reader.problems:
         raise BundleError(reader.problems)
     return tuple(reader.cases)
@@ -243,13 +243,13 @@ def default_id(value: Any) -> str:
     return f"case-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
-class _Reader:
+class _BundleReader:
     """Reads one dataset and collects all its problems."""
 
     def __init__(self, file: str, contract: Contract) -> None:
         self.file, self._contract = file, contract
         self.cases: list[Case] = []
-        self.problems: list[Problem] = []
+        self.problems: list[BundleProblem] = []
         self._lines: dict[str, int] = {}
 
     def take(self, number: int, value: Any, flaw: str) -> None:
@@ -264,7 +264,7 @@ class _Reader:
             self._lines[case.id] = number
             self.cases.append(case)
         except ValueError as error:
-            self.problems.append(Problem(self.file, str(error), number))
+            self.problems.append(BundleProblem(self.file, str(error), number))
 
     def _case(self, number: int, value: Any) -> Case:
         if not isinstance(value, dict):

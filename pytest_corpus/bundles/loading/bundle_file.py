@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus import resources
 from pytest_corpus.bundles import metrics
-from pytest_corpus.bundles.errors import BundleError, Problem, library, suggestion
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, library, suggestion
 from pytest_corpus.bundles.evaluation.template import Template, TemplateError
 from pytest_corpus.bundles.loading.bundle import (
     Bundle,
@@ -23,7 +23,7 @@ from pytest_corpus.bundles.loading.bundle import (
     invariant,
     read_cases,
 )
-from pytest_corpus.bundles.loading.files import Key, Source, display_path, read, read_text, resolve_inside
+from pytest_corpus.bundles.loading.files import Key, SourceFile, display_path, read, read_text, resolve_inside
 from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.metrics import Threshold
@@ -58,7 +58,7 @@ def _validator() -> Any:
     return jsonschema.Draft202012Validator(json.loads(text))
 
 
-def _shape(source: Source) -> Iterator[Problem]:
+def _shape(source: SourceFile) -> Iterator[BundleProblem]:
     for error in sorted(_validator().iter_errors(source.value), key=lambda each: source.line(*each.absolute_path)):
         path: tuple[Key, ...] = tuple(error.absolute_path)
         named = ".".join(map(str, path)) or "bundle.yaml"
@@ -115,11 +115,11 @@ _PLAIN: Mapping[str, Callable[[Any], Any]] = {
 class _Loading:
     """Reads the parts of a valid bundle.yaml and collects problems."""
 
-    def __init__(self, path: Path, source: Source) -> None:
+    def __init__(self, path: Path, source: SourceFile) -> None:
         self._path, self._source = path, source
         self._folder = path.parent
         self._given: dict[str, Any] = source.value
-        self._problems: list[Problem] = []
+        self._problems: list[BundleProblem] = []
 
     def bundle(self) -> Bundle:
         given = self._given
@@ -175,7 +175,7 @@ class _Loading:
         except BundleError as error:
             self._problems += error.problems
         except TemplateError as error:
-            self._problems.append(Problem(self._source.file, str(error), error.line))
+            self._problems.append(BundleProblem(self._source.file, str(error), error.line))
         except ValueError as error:
             self._note(str(error), *path)
         return None
@@ -200,7 +200,7 @@ class _Loading:
             try:
                 template.check()
             except TemplateError as error:
-                raise BundleError(Problem(display_path(path), str(error), error.line)) from None
+                raise BundleError(BundleProblem(display_path(path), str(error), error.line)) from None
             return template
 
         return self._try(made, *path)
@@ -323,7 +323,7 @@ class _Loading:
         return ""
 
 
-def _find_unrenderable(bundle: Bundle, dataset: str) -> Iterator[Problem]:
+def _find_unrenderable(bundle: Bundle, dataset: str) -> Iterator[BundleProblem]:
     """Problems of cases whose prompt cannot be rendered; at most ten."""
     count = 0
     templates = dict.fromkeys(each for own in bundle.each_variant for each in (own.prompt, own.system) if each)
@@ -333,7 +333,7 @@ def _find_unrenderable(bundle: Bundle, dataset: str) -> Iterator[Problem]:
                 template.render(case.input)
             except TemplateError as error:
                 place = f"{template.file}:{error.line}" if error.line else template.file
-                yield Problem(dataset, f"the case {case.id!r} makes no prompt: {place}: {error}", case.line)
+                yield BundleProblem(dataset, f"the case {case.id!r} makes no prompt: {place}: {error}", case.line)
                 count += 1
         if count >= 10:
             return

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from stat import S_ISREG
 from typing import Any, NoReturn
 
-from pytest_corpus.bundles.errors import BundleError, Problem, library
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, library
 from pytest_corpus.redaction import printable
 from pytest_corpus.text import bounded
 
@@ -47,12 +47,14 @@ def read_text(path: Path, most: int = bounded.LARGEST) -> str:
     try:
         data = bounded.contents(path, most)
     except bounded.FileRefused as error:
-        raise BundleError(Problem(name, error.why)) from None
+        raise BundleError(BundleProblem(name, error.why)) from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise BundleError(Problem(name, f"is not UTF-8 at byte {error.start + 1}; save it as UTF-8", line)) from None
+        raise BundleError(
+            BundleProblem(name, f"is not UTF-8 at byte {error.start + 1}; save it as UTF-8", line)
+        ) from None
 
 
 MOST_VALUES = 20_000
@@ -74,7 +76,7 @@ Key = str | int
 
 
 @dataclass
-class Source:
+class SourceFile:
     """The value of a file, and the line of each value in it."""
 
     file: str
@@ -87,22 +89,22 @@ class Source:
             path = path[:-1]
         return self.lines.get(path, 1)
 
-    def problem(self, message: str, *path: Key) -> Problem:
+    def problem(self, message: str, *path: Key) -> BundleProblem:
         """Make a problem of the value at a path."""
-        return Problem(self.file, message, self.line(*path))
+        return BundleProblem(self.file, message, self.line(*path))
 
 
-def read(path: Path) -> Source:
+def read(path: Path) -> SourceFile:
     """Read a YAML file. Raises BundleError if it is not valid YAML or contains more than plain values."""
     yaml = library("yaml", display_path(path))
-    source, line = Source(display_path(path)), None
+    source, line = SourceFile(display_path(path)), None
     text = read_text(path, LARGEST_YAML)
     try:
         loader = _loader(yaml, text, source.file)
         try:
             node = loader.get_single_node()
             if node is None:
-                raise BundleError(Problem(source.file, "is empty"))
+                raise BundleError(BundleProblem(source.file, "is empty"))
             source.value = _Reader(yaml, loader, source).value(node, ())
             return source
         finally:
@@ -119,7 +121,7 @@ def read(path: Path) -> Source:
         said = TOO_DEEP
     except (ValueError, OverflowError) as error:
         said = f"holds a value that cannot be read: {error}"
-    raise BundleError(Problem(source.file, said, line))
+    raise BundleError(BundleProblem(source.file, said, line))
 
 
 def _loader(yaml: Any, text: str, name: str) -> Any:
@@ -140,7 +142,7 @@ def _loader(yaml: Any, text: str, name: str) -> Any:
             return node
 
         def refuse(self, said: str) -> NoReturn:
-            raise BundleError(Problem(name, said, self.get_mark().line + 1))
+            raise BundleError(BundleProblem(name, said, self.get_mark().line + 1))
 
     return Loader(text)
 
@@ -148,7 +150,7 @@ def _loader(yaml: Any, text: str, name: str) -> Any:
 class _Reader:
     """Turns the nodes of one document into values."""
 
-    def __init__(self, yaml: Any, loader: Any, source: Source) -> None:
+    def __init__(self, yaml: Any, loader: Any, source: SourceFile) -> None:
         self._yaml, self._loader, self._source = yaml, loader, source
         self._count = 0
 
@@ -197,4 +199,4 @@ class _Reader:
         return str(key)
 
     def _fail(self, node: Any, message: str) -> None:
-        raise BundleError(Problem(self._source.file, message, node.start_mark.line + 1))
+        raise BundleError(BundleProblem(self._source.file, message, node.start_mark.line + 1))

@@ -14,7 +14,7 @@ from referencing import Registry
 from referencing.exceptions import NoSuchAnchor, Unresolvable
 from referencing.jsonschema import DRAFT202012, specification_with
 
-from pytest_corpus.bundles.errors import BundleError, Problem
+from pytest_corpus.bundles.errors import BundleError, BundleProblem
 from pytest_corpus.bundles.loading.files import display_path, read_text, resolve_inside
 from pytest_corpus.text.strict_json import read
 
@@ -34,7 +34,7 @@ _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 
 
 @dataclass(frozen=True)
-class Violation:
+class SchemaViolation:
     """A violation of a schema: the path in the answer, the path in the schema, and the validator's message."""
 
     path: tuple[str | int, ...]
@@ -59,14 +59,14 @@ class OutputSchema:
 
         return jsonschema_rs.validator_for(self.document, validate_formats=False, retriever=retrieve, base_uri=self.uri)
 
-    def violations(self, value: Any) -> list[Violation]:
+    def violations(self, value: Any) -> list[SchemaViolation]:
         """The violations in a value, at most ten; an empty list if it is valid."""
         if self._validator.is_valid(value):
             return []
         found = []
         for error in self._validator.iter_errors(value):
             rule = "/".join(str(part) for part in error.schema_path)
-            found.append(Violation(tuple(error.instance_path), rule, str(error.message)))
+            found.append(SchemaViolation(tuple(error.instance_path), rule, str(error.message)))
             if len(found) == 10:
                 break
         return found
@@ -87,7 +87,7 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
         _check_meaning(folder, path, OutputSchema(document, {}, uri))  # says where, if the schema itself is not
         said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise BundleError(
-            Problem(display_path(path), f"is not a valid JSON Schema: what it refers to is none ({said})")
+            BundleProblem(display_path(path), f"is not a valid JSON Schema: what it refers to is none ({said})")
         ) from None
     schema = OutputSchema(document, references.documents, uri)
     _check_meaning(folder, path, schema)
@@ -97,7 +97,9 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
 def _json(path: Path) -> Any:
     value, flaw = read(read_text(path).encode())
     if flaw is not None:
-        raise BundleError(Problem(display_path(path), f"is not valid JSON: {str(flaw).removeprefix('is not JSON: ')}"))
+        raise BundleError(
+            BundleProblem(display_path(path), f"is not valid JSON: {str(flaw).removeprefix('is not JSON: ')}")
+        )
     return value
 
 
@@ -105,14 +107,14 @@ def _draft(path: Path, document: Any) -> Any:
     """The draft that a schema names, or the newest draft."""
     if not isinstance(document, dict | bool):
         raise BundleError(
-            Problem(display_path(path), "is not a JSON Schema: it is neither an object nor true or false")
+            BundleProblem(display_path(path), "is not a JSON Schema: it is neither an object nor true or false")
         )
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is None:
         return DRAFT202012
     if not isinstance(named, str) or named.rstrip("#") not in DRAFTS:
         said = f"$schema names {str(named)[:80]!r}, which is not a known draft; use {', '.join(DRAFTS.values())}"
-        raise BundleError(Problem(display_path(path), said))
+        raise BundleError(BundleProblem(display_path(path), said))
     return specification_with(named)
 
 
@@ -133,7 +135,7 @@ def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
         said = f": {(str(error).strip().splitlines() or [type(error).__name__])[0][:300]}"
     else:
         return
-    raise BundleError(Problem(display_path(path), f"is not a valid JSON Schema{said}"))
+    raise BundleError(BundleProblem(display_path(path), f"is not a valid JSON Schema{said}"))
 
 
 class _References:
@@ -180,7 +182,7 @@ class _References:
             if isinstance(cause, BundleError):
                 raise cause from None
             nowhere = "names an anchor that is not there" if isinstance(error, NoSuchAnchor) else "leads nowhere"
-            raise BundleError(Problem(self._file, f"$ref {reference[:100]!r} {cause or nowhere}")) from None
+            raise BundleError(BundleProblem(self._file, f"$ref {reference[:100]!r} {cause or nowhere}")) from None
 
     def _refuse_circles(self) -> None:
         edges = {
@@ -189,7 +191,9 @@ class _References:
         try:
             TopologicalSorter(edges).prepare()
         except CycleError:
-            raise BundleError(Problem(self._file, "holds a $ref that leads back to itself without an end")) from None
+            raise BundleError(
+                BundleProblem(self._file, "holds a $ref that leads back to itself without an end")
+            ) from None
 
 
 def _in_place(node: dict[str, Any]) -> Iterator[Any]:

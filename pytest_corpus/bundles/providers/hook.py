@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pytest_corpus.bundles.errors import BundleError, Problem
+from pytest_corpus.bundles.errors import BundleError, BundleProblem
 from pytest_corpus.bundles.evaluation.values import refusal
 from pytest_corpus.bundles.providers.official import status_error
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
@@ -18,15 +18,15 @@ def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[st
     try:
         given = list(ask())
     except Exception as error:  # noqa: BLE001 - foreign code
-        raise BundleError(Problem(file, f"{hook} raised {refusal(error)}")) from None
+        raise BundleError(BundleProblem(file, f"{hook} raised {refusal(error)}")) from None
     for each in given:
         if not isinstance(each, Mapping):
             said = f"{hook} gave a {type(each).__name__}, and must give a dict of functions by name"
-            raise BundleError(Problem(file, said))
+            raise BundleError(BundleProblem(file, said))
         for name, function in each.items():
             if not isinstance(name, str) or not callable(function):
                 said = f"{hook} gave {name!r} with a {type(function).__name__}, and must give functions by name"
-                raise BundleError(Problem(file, said))
+                raise BundleError(BundleProblem(file, said))
             found[name] = function
     return found
 

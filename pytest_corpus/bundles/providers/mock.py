@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, default_id, read_lines
 from pytest_corpus.bundles.loading.files import display_path
 from pytest_corpus.bundles.matching import kind
@@ -74,7 +74,7 @@ def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
     problems = []
     for number, value, flaw in read_lines(path):
         if said := flaw or _fault(value):
-            problems.append(Problem(display_path(path), said, number))
+            problems.append(BundleProblem(display_path(path), said, number))
         else:
             key = value["id"] if "id" in value else f"input {default_id(value['input'])}"
             found.setdefault(key, []).append(value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from pytest_corpus.bundles.errors import BundleError, Problem, library
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, library
 from pytest_corpus.bundles.loading.bundle import ProviderChoice
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
@@ -52,19 +52,19 @@ class OfficialProvider:
         self.model = choice.model or self.default_model
         if not self.model:
             said = f"the provider {self.vendor} has no default model; name one in provider.model"
-            raise BundleError(Problem(file, said))
+            raise BundleError(BundleProblem(file, said))
         self.label = f"{self.vendor}:{self.model}"
         self._client: Any = None
         for key, hint in _RESERVED.items():
             if key in choice.options:
-                raise BundleError(Problem(file, f"provider.options.{key} cannot be passed on; {hint}"))
+                raise BundleError(BundleProblem(file, f"provider.options.{key} cannot be passed on; {hint}"))
         if plays:
             return
         self._module = library(self.vendor, file)
         variable = f"{self.vendor.upper()}_API_KEY"
         if not os.environ.get(variable):
             said = f"the provider {self.vendor} needs a key; set the environment variable {variable}"
-            raise BundleError(Problem(file, said))
+            raise BundleError(BundleProblem(file, said))
         # A redirect would take the key along to another host: the clients follow them by default.
         direct = self._module.DefaultHttpxClient(follow_redirects=False)
         self._client = getattr(self._module, self.client)(base_url=choice.base_url, max_retries=0, http_client=direct)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import ProviderChoice
 from pytest_corpus.bundles.providers.corpus import CorpusProvider
 from pytest_corpus.bundles.providers.hook import Complete, HookProvider
@@ -47,7 +47,7 @@ def make(
             said = (
                 "the provider corpus asks the LLM adapter under test; declare one with --corpus-adapter=module:factory"
             )
-            raise BundleError(Problem(file, said))
+            raise BundleError(BundleProblem(file, said))
         return CorpusProvider(adapter[0], choice.model, adapter[1])
     if choice.name in CLIENTS:
         module = import_module(f"pytest_corpus.bundles.providers.{choice.name}")
@@ -56,4 +56,4 @@ def make(
     if choice.name in hooks:
         return HookProvider(choice.name, choice.model, hooks[choice.name])
     said = f"the provider {choice.name!r} is not known; {suggestion(choice.name, provider_names(hooks))}"
-    raise BundleError(Problem(file, said))
+    raise BundleError(BundleProblem(file, said))

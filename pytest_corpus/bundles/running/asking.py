@@ -16,8 +16,8 @@ from pytest_corpus.bundles.results import (
     ERROR,
     FAILED,
     PASSED,
+    CaseContent,
     CaseResult,
-    Content,
     NotScored,
     Reason,
     Sample,
@@ -244,7 +244,7 @@ class Asking:
         )
 
     def _error(self, reason: Reason, prompts: tuple[str, str | None], calls: int, output: str | None = None) -> Sample:
-        content = Content(*prompts, output) if self.keeps_content else None
+        content = CaseContent(*prompts, output) if self.keeps_content else None
         return Sample(ERROR, (reason,), attempts=calls, content=content)
 
     def _result(self, case: Case, progress: CaseProgress, how: str) -> CaseResult:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
+from pytest_corpus.bundles.running.store import AnswerJournal, SpentBudget, Store
 from pytest_corpus.text.values import from_json_value, to_json_value
 
 MOST_AHEAD = 50
@@ -31,7 +31,7 @@ class Channel(Protocol):
 class _Shared(Store):
     """A store in the controller, with the workers that wait, and the workers that run cases before they wait."""
 
-    def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: Journal | None) -> None:
+    def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: AnswerJournal | None) -> None:
         super().__init__(cases, slots, spent_budget, journal)
         self.lock = threading.Lock()
         self.numbers = {case: number for number, case in enumerate(cases)}
@@ -77,7 +77,7 @@ class StoreServer:
     """
 
     def __init__(
-        self, spent_budget: SpentBudget, journal: Journal | None, opened: Callable[[str, Any, Store], None]
+        self, spent_budget: SpentBudget, journal: AnswerJournal | None, opened: Callable[[str, Any, Store], None]
     ) -> None:
         self.spent_budget = spent_budget
         self._journal, self._opened = journal, opened
@@ -185,7 +185,7 @@ class RemoteSpentBudget(SpentBudget):
         return ""
 
 
-class RemoteJournal(Journal):
+class RemoteJournal(AnswerJournal):
     """The controller's journal, used by a worker."""
 
     def __init__(self, client: StoreClient) -> None:

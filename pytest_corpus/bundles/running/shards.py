@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pytest_corpus.bundles.errors import BundleError, Problem
+from pytest_corpus.bundles.errors import BundleError, BundleProblem
 from pytest_corpus.bundles.loading.bundle import Bundle, Case
 from pytest_corpus.bundles.loading.files import display_path, read_text
 from pytest_corpus.bundles.results import CaseResult
@@ -48,7 +48,7 @@ def durations(folder: Path) -> dict[str, float]:
             raise bounded.FileRefused(path, said)
     except bounded.FileRefused as error:
         said = "is not a JSON object with the seconds of each case; `bundle combine --write-durations` writes it"
-        raise BundleError(Problem(display_path(path), f"{said}: {error.why}")) from None
+        raise BundleError(BundleProblem(display_path(path), f"{said}: {error.why}")) from None
     return {case: float(each) for case, each in found.items()}
 
 

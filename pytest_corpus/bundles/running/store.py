@@ -21,7 +21,7 @@ FILE = "answers{}.jsonl"
 """Each shard writes a file of its own, so that shards may share a folder; all of them are read."""
 
 
-class Journal:
+class AnswerJournal:
     """The answers of all bundles of a run, in a folder.
 
     Args:
@@ -132,7 +132,7 @@ class Store:
     """Other processes wait for its cases."""
 
     def __init__(
-        self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: Journal | None = None
+        self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: AnswerJournal | None = None
     ) -> None:
         self.slots, self.spent_budget, self.journal = slots, spent_budget, journal
         self.results: dict[str, CaseResult] = {}

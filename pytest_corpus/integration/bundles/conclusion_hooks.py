@@ -85,7 +85,7 @@ class BundleConclusionHooks:
 
         given = run_options.read(self.config)
         started, duration_s = self._started_at.isoformat(timespec="seconds"), time.monotonic() - self._started
-        run = json_report.Run(
+        run = json_report.RunFacts(
             started, duration_s, given.seed, given.level, given.edition,
             profile=given.profile.name, bundles=tuple(self.sections()), budget=given.budget, shard=self.options.shard,
         )  # fmt: skip

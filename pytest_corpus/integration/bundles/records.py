@@ -13,7 +13,7 @@ from pytest_corpus.bundles.reporting.section import Head, build_all, contents
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
 from pytest_corpus.bundles.running.shards import digest
-from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
+from pytest_corpus.bundles.running.store import AnswerJournal, SpentBudget, Store
 from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
@@ -51,14 +51,14 @@ class BundleResults:
         self.journal = self._journal(config)
         self.server = StoreServer(self.spent_budget, self.journal, self._begin)
 
-    def _journal(self, config: pytest.Config) -> Journal | None:
+    def _journal(self, config: pytest.Config) -> AnswerJournal | None:
         folder = config.getoption("corpus_bundle_resume")
         if not folder:
             return None
         if self._client is not None:
             return RemoteJournal(self._client)
         try:
-            return Journal(config.invocation_params.dir / folder, self._shard)
+            return AnswerJournal(config.invocation_params.dir / folder, self._shard)
         except FileRefused as error:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.path.name} {error.why}") from None
         except OSError as error:

@@ -28,7 +28,7 @@ from pytest_corpus.integration.running.other_plugins import CHANGING, suspects
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.reports import formats
-from pytest_corpus.reports.terminal import Line
+from pytest_corpus.reports.terminal import TerminalLine
 from pytest_corpus.reports.text import count
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.verdict.ledger import Ledger
@@ -219,7 +219,7 @@ class ConclusionHooks:
         finally:
             failures = list(self._annotate(screen, self.result)) if on_github(os.environ) else []
             notes = [*self._notes(self.result), *failures]
-            screen.show_summary(self.result, [Line(printable(line)) for line in notes])
+            screen.show_summary(self.result, [TerminalLine(printable(line)) for line in notes])
 
     def _notes(self, result: RunResult) -> Iterator[str]:
         """The lines before the verdict."""

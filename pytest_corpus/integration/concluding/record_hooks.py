@@ -26,7 +26,7 @@ from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import OPTIONS, setting
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.validation.sealed_lines import Writer
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.evidence import Evidence
@@ -96,7 +96,7 @@ class TranscriptFile:
             "format": FORMAT,
             "pytest-corpus": __version__,
             "catalogue": CATALOGUE_VERSION,
-            "schema_editions": list(EDITIONS),
+            "schema_versions": list(SCHEMA_VERSIONS),
             "seed": options.seed,
             "run": self._state.adapters.run,
             "started_at": self._state.started_at,
@@ -122,7 +122,7 @@ def options_to_record(config: pytest.Config, read: Options) -> Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenFinding:
     """A finding of one test, with its evidence if it arrived."""
 
     record: TestRecord
@@ -135,7 +135,7 @@ class Findings:
     """The findings of the tests in execution order; `nodes` are the ids of the finished tests."""
 
     def __init__(self) -> None:
-        self.every: list[Seen] = []
+        self.every: list[SeenFinding] = []
         self.nodes: set[str] = set()
         self.evidence: list[Evidence] = []
 
@@ -154,10 +154,10 @@ class Findings:
         behind = found if len(found) == len(record.findings) else (None,) * len(record.findings)
         for finding, each in zip(record.findings, behind, strict=True):
             if finding not in known:
-                self.every.append(Seen(record, finding, each, report.nodeid))
+                self.every.append(SeenFinding(record, finding, each, report.nodeid))
                 self.evidence += [each] if each else []
 
-    def of(self, adapter: str) -> Iterator[Seen]:
+    def of(self, adapter: str) -> Iterator[SeenFinding]:
         """The findings of one adapter."""
         return (each for each in self.every if each.record.adapter == adapter)
 

@@ -53,7 +53,7 @@ class RunResult:
     ) -> None:
         self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
         self.bundles = bundles
-        self.run = json_report.Run(
+        self.run = json_report.RunFacts(
             started_at, duration_s, options.seed, options.level, options.edition,
             profile=options.profile.name, budget=options.budget, shard=options.shard, transcript=transcript,
         )  # fmt: skip
@@ -201,5 +201,5 @@ def _document(label: str) -> dict[str, object]:
     ledger = Ledger(label)
     ledger.mark_unreliable(UNENDED)
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    run = json_report.Run(started, 0.0, 0, "must", None)
+    run = json_report.RunFacts(started, 0.0, 0, "must", None)
     return json_report.build(ledger, decide(ledger), run)

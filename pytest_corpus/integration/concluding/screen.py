@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.concluding.record_hooks import Findings, Seen
+from pytest_corpus.integration.concluding.record_hooks import Findings, SeenFinding
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.presentation import FailureText
 from pytest_corpus.reports import terminal
 from pytest_corpus.reports.finding_text import block, one_line, received_text
-from pytest_corpus.reports.terminal import Detail, Line
+from pytest_corpus.reports.terminal import Detail, TerminalLine
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, counting_levels
@@ -32,7 +32,7 @@ class Group:
     """All findings of one requirement in one component."""
 
     status: Status
-    seen: Sequence[Seen]
+    seen: Sequence[SeenFinding]
 
     @property
     def of(self) -> str:
@@ -53,7 +53,7 @@ class Screen:
         self.verbosity = reporter.verbosity
         self._style = reporter.config.option.tbstyle
 
-    def write(self, lines: Iterable[Line]) -> None:
+    def write(self, lines: Iterable[TerminalLine]) -> None:
         """Write lines in their colours."""
         for line in lines:
             self.reporter.write_line(line.text, **COLOURS[line.tone])
@@ -98,7 +98,7 @@ class Screen:
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
         """The findings of an adapter to show, or all findings with `every`, in the order of repair."""
-        found: dict[tuple[str, str], list[Seen]] = {}
+        found: dict[tuple[str, str], list[SeenFinding]] = {}
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
         groups = []
@@ -136,7 +136,7 @@ class Screen:
             for each in others:
                 self.reporter.write_line(printable(f"    {_further_finding(each, first)}"))
 
-    def _full_text(self, each: Seen) -> None:
+    def _full_text(self, each: SeenFinding) -> None:
         evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
         for line in block(each.finding, evidence, test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)
@@ -147,7 +147,7 @@ class Screen:
         letters = self.reporter.reportchars
         return Detail(violations="f" in letters, reasons=self.verbosity > 0 or "s" in letters, satisfied="p" in letters)
 
-    def show_summary(self, result: RunResult, notes: Sequence[Line]) -> None:
+    def show_summary(self, result: RunResult, notes: Sequence[TerminalLine]) -> None:
         """Show numbers and verdict of each adapter, and all verdicts in one line if there are several."""
         self.reporter.section("corpus conformance")
         pairs = list(zip(result.ledgers, result.verdicts, strict=True))
@@ -156,12 +156,12 @@ class Screen:
         if len(pairs) > 1:
             self.write(notes)
             said = "; ".join(f"{ledger.adapter}: {verdict.verdict}" for ledger, verdict in pairs)
-            self.write([Line(printable(f"verdicts: {said}"))])
+            self.write([TerminalLine(printable(f"verdicts: {said}"))])
         if not pairs:
             self.write(notes)
 
 
-def _further_finding(each: Seen, first: Seen) -> str:
+def _further_finding(each: SeenFinding, first: SeenFinding) -> str:
     """A further finding of a requirement, without the parts that equal the first finding."""
     if each.finding == first.finding:
         return each.node

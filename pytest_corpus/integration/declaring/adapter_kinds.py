@@ -113,11 +113,11 @@ class Adapter:
         """The source of a test's readings, if it is not the machine itself."""
         return self.settings.recorder
 
-    def shell_target(self, component: str) -> shell.Target:
+    def shell_target(self, component: str) -> shell.ShellTarget:
         """The adapter as the target of commands that send a request again."""
         given = self.options.connection.headers if self.client and self.client.remote else {}
         headers = {name: shell.variable(name, value, os.environ) for name, value in given.items()}
-        target = shell.Target(self.declaration.declared, component, headers)
+        target = shell.ShellTarget(self.declaration.declared, component, headers)
         spec = "" if target.scheme or target.is_importable else spec_of(self.declaration.factory)
         return replace(target, declared=spec) if spec else target
 
@@ -204,7 +204,7 @@ class Adapter:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Opening:
     """The answer of a component's `capabilities`.
 
     Attributes:
@@ -288,9 +288,9 @@ class FactoryAdapter(Adapter):
             "streams": [name for name in served if client.instance.streams(name)],
         }
 
-    def _ask(self, client: AdapterClient, component: str) -> Answer:
+    def _ask(self, client: AdapterClient, component: str) -> Opening:
         if not client.instance.serves(component):
-            return Answer(None)
+            return Opening(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
         try:
             for pause_s in OPENING_PAUSES_S:
@@ -298,19 +298,19 @@ class FactoryAdapter(Adapter):
                 if not is_retryable(reply := Reply(client.send(request, component))):
                     break
         except Unresponsive:
-            return Answer(None, broken=True)
+            return Opening(None, broken=True)
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
             named = family == component or (family not in COMPONENTS and client.instance.names(component))
-            return Answer(reply.result, unnamed=not named)
+            return Opening(reply.result, unnamed=not named)
         fault = reply.exchange.fault
         if fault is not None and fault.wants_credentials:
-            return Answer(None, broken=True, refused=fault.text)
+            return Opening(None, broken=True, refused=fault.text)
         refused = "the answer is AuthError" if reply.is_a("AuthError") else ""
-        return Answer(None, broken=not reply.is_error, refused=refused)
+        return Opening(None, broken=not reply.is_error, refused=refused)
 
-    def _check_credentials(self, answers: Mapping[str, Answer], *, known: bool) -> None:
+    def _check_credentials(self, answers: Mapping[str, Opening], *, known: bool) -> None:
         """Refuse an adapter at an address that wants credentials. If components are `known`, envelopes are judged."""
         client, judged = self.client, [answer for answer in answers.values() if known and not answer.broken]
         if client is None or client.remote is None or judged or not all(each.refused for each in answers.values()):
@@ -322,7 +322,7 @@ class FactoryAdapter(Adapter):
             self.declaration.declared, f"it refuses {name}.capabilities: {answer.refused}", CREDENTIALS
         )
 
-    def _choose(self, answers: dict[str, Answer]) -> tuple[str, ...]:
+    def _choose(self, answers: dict[str, Opening]) -> tuple[str, ...]:
         found = {name: answer for name, answer in answers.items() if answer.document is not None}
         answering = tuple(name for name, answer in found.items() if not answer.unnamed)
         self.unnamed = tuple(name for name, answer in found.items() if answer.unnamed)

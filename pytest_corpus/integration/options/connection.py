@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_corpus.adapter.opening.remote import Connection
-from pytest_corpus.adapter.opening.settings import SettingError, Settings, setting, table_in
+from pytest_corpus.adapter.opening.settings import ConnectionSettings, SettingError, setting, table_in
 from pytest_corpus.spec.transports import CONNECTION
 
 
@@ -19,10 +19,10 @@ def read(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, flo
     given = {key: value for key in CONNECTION if (value := config.getoption(setting(key), None)) is not None}
     try:
         table = table_in(config.inipath.parent if config.inipath else config.rootpath)
-        settings = Settings(config.invocation_params.dir, ini, table)
+        settings = ConnectionSettings(config.invocation_params.dir, ini, table)
         if "header" in given:
             given["header"] = [*settings.headers, *given["header"]]
-        settings = Settings(config.invocation_params.dir, {**ini, **given}, table, options=given)
+        settings = ConnectionSettings(config.invocation_params.dir, {**ini, **given}, table, options=given)
         return settings.connection(), settings.call_timeout_s(usual_timeout_s)
     except SettingError as error:
         raise pytest.UsageError(str(error)) from None

@@ -27,7 +27,7 @@ from pytest_corpus.reports.formats import FORMATS, JUNIT, list_suffixes, suffix_
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import Dialect
 from pytest_corpus.spec.requirements import catalogue, nearest
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text.atomic_write import obstacle
 from pytest_corpus.text.values import suggest
@@ -104,7 +104,7 @@ N = TypeVar("N", int, float)
 class Options:
     """The options of a run.
 
-    `edition` is the pinned edition of the schemas, `requirements` the edition of the requirements; `given_dialects` are
+    `edition` is the pinned version of the schemas, `requirements` the edition of the requirements; `given_dialects` are
     the probe queries in `dialects` that come from a file; `on_terminal` and `in_files` are the levels of evidence in
     the terminal and in files.
     """
@@ -186,7 +186,7 @@ def read(config: pytest.Config) -> Options:
         folder=config.invocation_params.dir,
         notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
         seed=_number(config, "seed", 0, "a whole number"),
-        edition=_choice(config, "schema-version", EDITIONS),
+        edition=_choice(config, "schema-version", SCHEMA_VERSIONS),
         requirements=_edition(_value(config, "edition")),
         call_timeout=call_timeout,
         write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=limits.MOST_WRITE_DELAY_S)

@@ -13,7 +13,7 @@ from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.redaction import mask_secrets, secret_values
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.verdict.ledger import Outcome, TestRecord
 
 
@@ -42,7 +42,7 @@ def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Endi
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TestResult:
     """The result of a test: its record, the sighting of each finding, the secrets to mask, the raised exception.
 
     `recorded` is for the transcript; `places` has the place in it of the exchange that shows each finding.
@@ -57,12 +57,12 @@ class Result:
 
 
 @dataclass(slots=True)
-class Observed:
+class TestObservations:
     """The observations of a test, collected while it runs."""
 
     sightings: list[Sighting] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
-    editions: frozenset[str] = frozenset(EDITIONS)
+    editions: frozenset[str] = frozenset(SCHEMA_VERSIONS)
     made: list[Exchange] = field(default_factory=list)
     recalled: set[Exchange] = field(default_factory=set)
 

@@ -152,7 +152,7 @@ class EvidenceCapture:
     printed: Sequence[tuple[str, str]] = ()
     logs: bool = False
     trace: str = ""
-    target: shell.Target | None = None
+    target: shell.ShellTarget | None = None
     hears_logs: bool = False
 
     def evidence(

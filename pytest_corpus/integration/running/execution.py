@@ -34,8 +34,8 @@ from pytest_corpus.integration.running.endings import (
     REPLACED,
     UNFINISHED,
     Ending,
-    Observed,
-    Result,
+    TestObservations,
+    TestResult,
     misled_ending,
 )
 from pytest_corpus.integration.running.evidence import Sighting, context_secrets, mask_planted
@@ -79,7 +79,7 @@ class TestExecution:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.test, self.repetition = name_and_repetition(item)
         self.requirement = catalogue()[requirement_of(item)]
-        self.result: Result | None = None
+        self.result: TestResult | None = None
         self._is_last = is_last
         self._causes, self._reported, self._spending = causes, reported, spending
         self._recorded: RecordedTest | None = None
@@ -96,7 +96,7 @@ class TestExecution:
         @functools.wraps(function)
         def body(**arguments: Any) -> None:
             started, calls = Clock.monotonic(), self.target.calls
-            observed, ending = Observed(), UNFINISHED
+            observed, ending = TestObservations(), UNFINISHED
             recorder = self.adapter.settings.recorder
             self._recorded = recorder.begin(self.test, self.repetition) if recorder else None
             try:
@@ -116,7 +116,7 @@ class TestExecution:
                 raise
             finally:
                 if missing := self.adapter.end():
-                    ending, observed = Ending(undecided=NotAssessed(missing)), Observed()
+                    ending, observed = Ending(undecided=NotAssessed(missing)), TestObservations()
                 if isinstance(ending.raised, Violation) and not traceback:
                     ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
                 spent = Clock.monotonic() - started, self.target.calls - calls
@@ -126,7 +126,9 @@ class TestExecution:
 
         return body
 
-    def _ended(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
+    def _ended(
+        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: TestObservations
+    ) -> Ending:
         """Run the test where it can be judged; a violation that the surroundings explain is no finding."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
@@ -140,7 +142,9 @@ class TestExecution:
         excuse = self._surroundings.excuse(ending.sighting) if ending.sighting else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
-    def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
+    def _outcome(
+        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: TestObservations
+    ) -> Ending:
         """Take the end of a test that was begun before its turn if that counts; else run it, alone."""
         beside = self._in_flight if self.adapter.source is None else None  # a record has one answer at a time
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
@@ -161,7 +165,7 @@ class TestExecution:
             self._add(found, observed)
         return ending
 
-    def _shows_nothing(self, attempt: Attempt, observed: Observed) -> bool:
+    def _shows_nothing(self, attempt: Attempt, observed: TestObservations) -> bool:
         """Audit what a test exchanged that was begun before its turn; False if there is anything to be found."""
         begin_part(attempt.part)
         self.target.auditor.editions = attempt.editions
@@ -180,11 +184,11 @@ class TestExecution:
         is_of_the_suite = self.test in tests_of(self.adapter, self.component)
         return self._surroundings.obstacle() if is_of_the_suite else CHANGED
 
-    def not_run(self) -> Result:
+    def not_run(self) -> TestResult:
         """Keep the result of a test whose body pytest did not run."""
-        return self._keep(NOT_RUN, Observed(), 0.0, 0)
+        return self._keep(NOT_RUN, TestObservations(), 0.0, 0)
 
-    def _keep(self, ending: Ending, observed: Observed, duration_s: float, calls: int) -> Result:
+    def _keep(self, ending: Ending, observed: TestObservations, duration_s: float, calls: int) -> TestResult:
         undecided, secrets = ending.undecided, observed.secrets
         findings = [each.finding for each in observed.sightings]
         record = TestRecord(
@@ -208,7 +212,7 @@ class TestExecution:
         )
         made, recalled = observed.made, observed.recalled
         sightings = tuple(replace(each, made=made, recalled=recalled) for each in observed.sightings)
-        self.result = Result(record, sightings, frozenset(secrets), ending.raised)
+        self.result = TestResult(record, sightings, frozenset(secrets), ending.raised)
         if self._recorded is not None:
             places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
             self.result = replace(self.result, recorded=self._recorded, places=places)
@@ -219,7 +223,9 @@ class TestExecution:
         begin_inputs(self.item, self.adapter)
         self.target.begin(unlearn=run > 1 or unlearn)
 
-    def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
+    def _judged(
+        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: TestObservations
+    ) -> Ending:
         """Run the body and audit its exchanges, however it ends."""
         ending = UNFINISHED
         try:
@@ -365,7 +371,7 @@ class TestExecution:
         except (*UNCALLABLE, Outage):
             return None
 
-    def _observe(self, own: Sighting | None, observed: Observed) -> None:
+    def _observe(self, own: Sighting | None, observed: TestObservations) -> None:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
@@ -390,6 +396,6 @@ class TestExecution:
     def _is_reported(self, requirement: str) -> bool:
         return (self._place, requirement) in self._reported
 
-    def _add(self, sighting: Sighting, observed: Observed) -> None:
+    def _add(self, sighting: Sighting, observed: TestObservations) -> None:
         observed.sightings.append(sighting)
         self._reported.add((self._place, sighting.requirement))

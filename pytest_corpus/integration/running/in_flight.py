@@ -95,7 +95,7 @@ class Attempt:
 
     Attributes:
         part: what it exchanged.
-        editions: the schema editions that everything that was successful is valid under.
+        editions: the schema versions that everything that was successful is valid under.
         holds: its body has shown that the requirement holds.
         unoffered: the reason why it does not apply.
         failed: it ended in another way than success, or that the requirement does not apply.

@@ -13,7 +13,7 @@ from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECOR
 from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import OPTIONS, setting
-from pytest_corpus.integration.running.endings import Result
+from pytest_corpus.integration.running.endings import TestResult
 from pytest_corpus.integration.running.evidence import EvidenceCapture
 from pytest_corpus.integration.running.execution import TestExecution
 from pytest_corpus.reports.finding_text import block, one_line
@@ -127,7 +127,7 @@ def write_into_report(
         report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
 
 
-def _ending_members(result: Result) -> dict[str, Any]:
+def _ending_members(result: TestResult) -> dict[str, Any]:
     """The members of the transcript line that ends a test."""
     record = result.record
     findings = [{**asdict(finding), **place} for finding, place in zip(record.findings, result.places, strict=True)]
@@ -137,7 +137,7 @@ def _ending_members(result: Result) -> dict[str, Any]:
 
 def _evidence(
     execution: TestExecution,
-    result: Result,
+    result: TestResult,
     report: pytest.TestReport,
     options: Options,
     rerun: Callable[[pytest.Item, str], str],
@@ -171,7 +171,7 @@ def _is_counting(record: TestRecord, options: Options) -> list[Finding]:
     return [each for each in record.findings if not options.deviates(each.requirement, record.adapter)]
 
 
-def _agrees(result: Result, seen: BaseException | None, report: pytest.TestReport) -> bool:
+def _agrees(result: TestResult, seen: BaseException | None, report: pytest.TestReport) -> bool:
     if result.record.broken_off or hasattr(report, "wasxfail") or seen is not result.raised:
         return False
     return report.outcome == ("passed" if seen is None else "failed")

@@ -49,7 +49,7 @@ def times_of_plain_calls(subject: Subject) -> Iterator[float]:
                 return
 
 
-class Times:
+class CallTimes:
     """The latest times that answers took, and those of successes: what is refused need not reach the provider."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Width:
         self._asked, self._most = asked, asked or MOST_IN_FLIGHT
         self.now = self.peak = asked or 1
         self.said: dict[str, None] = {}
-        self._alone, self._beside = Times(), Times()
+        self._alone, self._beside = CallTimes(), CallTimes()
         self._ended = self._since_halved = 0
         self._objected = False
 

@@ -17,7 +17,7 @@ from pytest_corpus.kit.audit.telemetry import telemetry_findings
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.kit.reply import StreamReply, described, looks_like_error, looks_like_success
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.spec.words import MAX_FRAME_BYTES
 from pytest_corpus.text.problems import NO_JSON, Problem
 from pytest_corpus.validation.schema.registry import registry
@@ -53,7 +53,7 @@ class AuditContext:
 
     Attributes:
         component: the component that it belongs to.
-        edition: the schema edition to validate against; None: any.
+        edition: the schema version to validate against; None: any.
         has_metrics: the adapter reports to the hook `metrics`.
         hears_logs: its log records are read.
     """
@@ -134,10 +134,10 @@ def data_of(exchange: Exchange, component: str) -> Iterator[Any]:
 
 
 def editions(exchange: Exchange) -> frozenset[str]:
-    """The schema editions that everything successful in an exchange is valid under."""
+    """The schema versions that everything successful in an exchange is valid under."""
     if exchange.editions is not None:
         return exchange.editions
-    met = set(EDITIONS)
+    met = set(SCHEMA_VERSIONS)
     operation = BY_OP.get(exchange.op)
     for frame in exchange.frames:
         body = frame.body
@@ -147,7 +147,7 @@ def editions(exchange: Exchange) -> frozenset[str]:
         if operation.payload:
             met &= set(registry().editions_met(operation.payload, value))
         elif not isinstance(value, dict):
-            met &= set(EDITIONS[1:])
+            met &= set(SCHEMA_VERSIONS[1:])
     exchange.editions = frozenset(met)
     return exchange.editions
 

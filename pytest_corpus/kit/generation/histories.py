@@ -51,7 +51,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HistoryStep:
     """A request of one client.
 
     Attributes:
@@ -133,7 +133,7 @@ def lanes(events: Sequence[Event]) -> str:
 
 def play(
     subject: Subject,
-    rounds: Iterable[tuple[Sequence[Sequence[Step]], Step]],
+    rounds: Iterable[tuple[Sequence[Sequence[HistoryStep]], HistoryStep]],
     read: Callable[[Any], Mapping[str, Value]],
     uncertain: Sequence[str],
 ) -> dict[str, list[Event]]:
@@ -147,7 +147,7 @@ def play(
     chance, provider = random.Random(subject.settings.seed), subject.client.provider
     events: dict[str, list[Event]] = {}
 
-    def note(client: int, step: Step, reply: Reply, *, settled: bool = False) -> None:
+    def note(client: int, step: HistoryStep, reply: Reply, *, settled: bool = False) -> None:
         expect.readable(reply)
         if reply.is_success or (step.writes and reply.is_a(*uncertain)):
             exchange = reply.exchange

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.reference.embedding.answers import Answers, Embedding
-from pytest_corpus.reference.embedding.arguments import Arguments, Job
+from pytest_corpus.reference.embedding.arguments import EmbeddingArguments, Job
 from pytest_corpus.reference.embedding.statistics import Accounting, Statistics
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk, Provider, ReferenceAdapter, digest
@@ -17,7 +17,7 @@ from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.spec.operations import BY_OP
 
 
-class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
+class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapter):
     """All seven operations of SPECIFICATION 10: single, batch and streaming embeddings, tokens, statistics."""
 
     component = "embedding"

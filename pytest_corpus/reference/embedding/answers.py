@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reference.embedding.arguments import Job, Options
+from pytest_corpus.reference.embedding.arguments import EmbedOptions, Job
 from pytest_corpus.reference.embedding.feature_space import FeatureSpace, Vector, unit
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk
@@ -48,7 +48,7 @@ class Answers(FeatureSpace):
 
     def batch_result(
         self,
-        options: Options,
+        options: EmbedOptions,
         texts: Sequence[str],
         jobs: Mapping[int, Job],
         done: Mapping[int, Embedding],

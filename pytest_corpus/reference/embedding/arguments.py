@@ -9,7 +9,7 @@ from pytest_corpus.reference.request import Admission, Call
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EmbedOptions:
     """The options that all texts of a request share."""
 
     model: str
@@ -23,10 +23,10 @@ class Job:
 
     text: str
     truncated: bool
-    options: Options
+    options: EmbedOptions
 
 
-class Arguments(Admission):
+class EmbeddingArguments(Admission):
     """Reads texts as jobs, within the limits in the capabilities."""
 
     models: Mapping[str, int] = {"reference-large": 24, "reference-small": 16}
@@ -39,13 +39,13 @@ class Arguments(Admission):
         options = self.read_options(call)
         return self.job(call.args.required_text("text"), "args.text", options)
 
-    def read_options(self, call: Call) -> Options:
+    def read_options(self, call: Call) -> EmbedOptions:
         model = self.read_model(call)
         truncate = call.args.flag("truncate", default=True)
         normalize = call.args.flag("normalize", default=False)
         if normalize:
             self.require("supports_normalization")
-        return Options(model, truncate, normalize)
+        return EmbedOptions(model, truncate, normalize)
 
     def read_model(self, call: Call) -> str:
         model = call.args.required_text("model")
@@ -74,7 +74,7 @@ class Arguments(Admission):
                 suggested_batch_reduction=math.ceil(100 - 100 * self.max_batch_size / size),
             )
 
-    def job(self, text: str, path: str, options: Options) -> Job:
+    def job(self, text: str, path: str, options: EmbedOptions) -> Job:
         """A text to embed: complete, or truncated to the limit."""
         cut = self.cut(text)
         truncated = len(cut) < len(text)
@@ -95,7 +95,7 @@ class Arguments(Admission):
             provided_length=length,
         )
 
-    def batch_jobs(self, texts: Sequence[str], options: Options) -> tuple[dict[int, Job], dict[int, AdapterError]]:
+    def batch_jobs(self, texts: Sequence[str], options: EmbedOptions) -> tuple[dict[int, Job], dict[int, AdapterError]]:
         """The texts that can be embedded and the refused ones, by index."""
         jobs: dict[int, Job] = {}
         failures: dict[int, AdapterError] = {}

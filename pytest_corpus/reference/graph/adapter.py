@@ -11,10 +11,10 @@ from typing import Any
 from pytest_corpus.reference.foundation import Chunk, Provider, digest, remember
 from pytest_corpus.reference.graph.batches import Batches
 from pytest_corpus.reference.graph.pages import Pages
-from pytest_corpus.reference.graph.queries import Question
+from pytest_corpus.reference.graph.queries import GraphQuestion
 from pytest_corpus.reference.graph.store import Entity, Space
 from pytest_corpus.reference.graph.traversals import Traversals
-from pytest_corpus.reference.graph.writes import Writes
+from pytest_corpus.reference.graph.writes import GraphWrites
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
 
@@ -38,7 +38,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         "supports_caching": True,
         "idempotent_writes": True,
     }
-    replayable = frozenset({*Writes.writes, "batch", "transaction"})
+    replayable = frozenset({*GraphWrites.writes, "batch", "transaction"})
 
     def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
         super().__init__(metrics=metrics, provider=provider)
@@ -85,7 +85,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         question = self.read_question(call.args)
         return await remember(self.cache, self.cache_key(call, question), partial(self.answer, call, question))
 
-    async def answer(self, call: Call, question: Question) -> dict[str, Any]:
+    async def answer(self, call: Call, question: GraphQuestion) -> dict[str, Any]:
         await self.reach_in_time(call, question.timeout_ms)
         return self.query_result(self.space(call), question)
 
@@ -127,7 +127,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         namespaces = {"namespaces": sorted(self.space(call))}
         return {"nodes": self.describe(nodes), "edges": self.describe(edges), "metadata": namespaces}
 
-    def cache_key(self, call: Call, question: Question) -> str | None:
+    def cache_key(self, call: Call, question: GraphQuestion) -> str | None:
         """A hash over tenant, dialect, text, parameters and namespace (SPECIFICATION 16.3)."""
         if not self.features["supports_caching"]:
             return None

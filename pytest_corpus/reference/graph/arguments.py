@@ -18,7 +18,7 @@ class Selection:
     filter: Mapping[str, Any]
 
 
-class Arguments(Admission):
+class GraphArguments(Admission):
     """Reads arguments. Each reader checks one argument, and its refusal names it."""
 
     def read_namespace(self, args: Fields) -> str:

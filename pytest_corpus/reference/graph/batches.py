@@ -7,15 +7,15 @@ from typing import Any
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.foundation import ReferenceAdapter
 from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph, Space
-from pytest_corpus.reference.graph.writes import Writes
+from pytest_corpus.reference.graph.writes import GraphWrites
 from pytest_corpus.reference.request import Call, Fields
 
 
-class Batches(Writes, ReferenceAdapter):
+class Batches(GraphWrites, ReferenceAdapter):
     """Runs several operations: each changes a draft, which is committed if the step succeeds."""
 
     tenants: dict[str | None, Space]
-    batch_operations: tuple[str, ...] = (*Writes.writes, "query")
+    batch_operations: tuple[str, ...] = (*GraphWrites.writes, "query")
     max_batch_ops = 24
 
     async def batch(self, call: Call) -> dict[str, Any]:

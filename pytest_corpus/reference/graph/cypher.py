@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.reference.graph.expressions import Expression, Expressions, Scope, member, sort_key
-from pytest_corpus.reference.graph.scanner import Query, QueryError, QueryFeatureError, Row, Scanner
+from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Row, ScannedQuery, Scanner
 from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, same
 
 Clause = Callable[[Graph, list[Scope]], list[Scope]]
@@ -17,7 +17,7 @@ NOT_OFFERED = ("CALL", "CREATE", "DELETE", "DETACH", "DROP", "INSERT", "LOAD", "
 
 
 @dataclass(slots=True)
-class Part:
+class QueryPart:
     """A node or a relationship in a pattern."""
 
     name: str | None = None
@@ -49,7 +49,7 @@ class Column:
     counts: bool
 
 
-class Cypher(Expressions, Query):
+class Cypher(Expressions, ScannedQuery):
     """A parsed query."""
 
     def __init__(self, text: str) -> None:
@@ -90,7 +90,7 @@ class Cypher(Expressions, Query):
         else:
             raise QueryError("lacks a clause")
 
-    def matching(self, pattern: list[Part]) -> Clause:
+    def matching(self, pattern: list[QueryPart]) -> Clause:
         return lambda graph, scopes: [found for scope in scopes for found in walk(graph, pattern, scope)]
 
     def unwinding(self, value: Expression, name: str) -> Clause:
@@ -137,23 +137,23 @@ class Cypher(Expressions, Query):
 
     # Patterns
 
-    def read_pattern(self) -> list[Part]:
+    def read_pattern(self) -> list[QueryPart]:
         """Parse a node, followed by relationships and nodes in turn."""
         parts = [self.read_node()]
         while self.scanner.sees("-") or self.scanner.sees("<"):
             parts += [self.read_relationship(), self.read_node()]
         return parts
 
-    def read_node(self) -> Part:
+    def read_node(self) -> QueryPart:
         self.scanner.need("(")
         part = self.read_part()
         self.scanner.need(")")
         return part
 
-    def read_relationship(self) -> Part:
+    def read_relationship(self) -> QueryPart:
         backwards = self.scanner.take("<")
         self.scanner.need("-")
-        part = Part()
+        part = QueryPart()
         if self.scanner.take("["):
             part = self.read_part()
             self.scanner.need("]")
@@ -163,8 +163,8 @@ class Cypher(Expressions, Query):
             part.direction = "INCOMING" if backwards else "OUTGOING"
         return part
 
-    def read_part(self) -> Part:
-        part = Part(self.read_variable() if self.scanner.kind == "name" else None)
+    def read_part(self) -> QueryPart:
+        part = QueryPart(self.read_variable() if self.scanner.kind == "name" else None)
         while self.scanner.take(":") or (part.labels and self.scanner.take("|")):
             part.labels.append(self.scanner.name())
         if self.scanner.take("{"):
@@ -183,14 +183,14 @@ class Cypher(Expressions, Query):
         return name
 
 
-def walk(graph: Graph, pattern: Sequence[Part], scope: Scope) -> Iterator[Scope]:
+def walk(graph: Graph, pattern: Sequence[QueryPart], scope: Scope) -> Iterator[Scope]:
     """Yield every match of a pattern in a graph."""
     for node in graph.nodes.values():
         if pattern[0].fits(node, scope):
             yield from follow(graph, pattern[1:], node, pattern[0].named(node, scope), frozenset())
 
 
-def follow(graph: Graph, rest: Sequence[Part], node: Node, scope: Scope, used: frozenset[str]) -> Iterator[Scope]:
+def follow(graph: Graph, rest: Sequence[QueryPart], node: Node, scope: Scope, used: frozenset[str]) -> Iterator[Scope]:
     """Yield the continuations of a match at a node, without using a relationship twice."""
     if not rest:
         yield scope

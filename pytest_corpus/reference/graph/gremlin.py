@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reference.graph.expressions import member, sort_key
-from pytest_corpus.reference.graph.scanner import Query, QueryError, QueryFeatureError, Row, Scanner
+from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Row, ScannedQuery, Scanner
 from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, same
 
 CONSTANTS: Mapping[str, Any] = {"true": True, "false": False, "null": None, "asc": "asc", "desc": "desc"}
@@ -51,19 +51,19 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraversalStep:
     name: str
     args: tuple[Any, ...]
 
 
-class Gremlin(Query):
+class Gremlin(ScannedQuery):
     """A parsed traversal."""
 
     def __init__(self, text: str) -> None:
         self.scanner = Scanner(text)
         if self.scanner.name() != "g":
             raise QueryError("must begin at g")
-        self.steps: list[Step] = []
+        self.steps: list[TraversalStep] = []
         while self.scanner.take("."):
             self.steps.append(self.read_step())
         self.scanner.take(";")
@@ -71,7 +71,7 @@ class Gremlin(Query):
         if not self.steps or self.steps[0].name not in STARTS:
             raise QueryError("lacks a first step")
 
-    def read_step(self) -> Step:
+    def read_step(self) -> TraversalStep:
         name = self.scanner.name()
         if name not in {**STEPS, **VERTEX_STEPS, **EDGE_STEPS}:
             raise QueryFeatureError("uses a step that is not offered")
@@ -82,7 +82,7 @@ class Gremlin(Query):
             if not self.scanner.take(","):
                 self.scanner.need(")")
                 break
-        return Step(name, tuple(args))
+        return TraversalStep(name, tuple(args))
 
     def read_argument(self) -> Any:
         if self.scanner.take("-"):

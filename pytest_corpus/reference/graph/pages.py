@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reference.graph.arguments import Arguments
+from pytest_corpus.reference.graph.arguments import GraphArguments
 from pytest_corpus.reference.graph.store import Graph, Node
 from pytest_corpus.reference.request import Fields
 
 
-class Pages(Arguments):
+class Pages(GraphArguments):
     """Reads the start of a page and cuts the page."""
 
     vertices_in_page = 100

@@ -6,30 +6,30 @@ from typing import Any, ClassVar
 
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.foundation import Chunk
-from pytest_corpus.reference.graph.arguments import Arguments
+from pytest_corpus.reference.graph.arguments import GraphArguments
 from pytest_corpus.reference.graph.cypher import Cypher
 from pytest_corpus.reference.graph.gremlin import Gremlin
-from pytest_corpus.reference.graph.scanner import Query, QueryError, QueryFeatureError
+from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, ScannedQuery
 from pytest_corpus.reference.graph.store import Edge, Graph, Node, Space
 from pytest_corpus.reference.request import Fields, copy_json
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GraphQuestion:
     """A parsed query and its parameters."""
 
     namespace: str
     dialect: str
-    query: Query
+    query: ScannedQuery
     params: Mapping[str, Any]
     timeout_ms: float | None
 
 
-class Queries(Arguments):
+class Queries(GraphArguments):
     """Parses a query and runs it on the graphs of a tenant."""
 
     dialects: tuple[str, ...] = ("cypher", "opencypher", "gql", "gremlin")
-    languages: ClassVar[Mapping[str, Callable[[str], Query]]] = {
+    languages: ClassVar[Mapping[str, Callable[[str], ScannedQuery]]] = {
         "cypher": Cypher,
         "opencypher": Cypher,
         "gql": Cypher,
@@ -38,12 +38,12 @@ class Queries(Arguments):
     max_query_length = 8192
     records_in_chunk = 2
 
-    def read_question(self, args: Fields) -> Question:
+    def read_question(self, args: Fields) -> GraphQuestion:
         dialect, text = self.read_dialect(args), args.required_text("text")
         params = self.read_object(args, "params")
         namespace, timeout_ms = self.read_namespace(args), self.read_timeout(args)
         self.check_length(text)
-        return Question(namespace, dialect, self.read_text(dialect, text, params), params, timeout_ms)
+        return GraphQuestion(namespace, dialect, self.read_text(dialect, text, params), params, timeout_ms)
 
     def check_length(self, text: str) -> None:
         if len(text) > self.max_query_length:
@@ -57,7 +57,7 @@ class Queries(Arguments):
             raise AdapterError("NotSupported", "args.dialect must be advertised", supported_dialects=[*self.dialects])
         return dialect
 
-    def read_text(self, dialect: str, text: str, params: Mapping[str, Any]) -> Query:  # noqa: ARG002 - never text
+    def read_text(self, dialect: str, text: str, params: Mapping[str, Any]) -> ScannedQuery:  # noqa: ARG002 - never text
         try:
             return self.languages[dialect](text)
         except RecursionError:
@@ -83,7 +83,7 @@ class Queries(Arguments):
             raise invalid("args.namespace", "NOT_FOUND", "is not known", error="NamespaceNotFound")
         return space[namespace]
 
-    def query_result(self, space: Space, question: Question) -> dict[str, Any]:
+    def query_result(self, space: Space, question: GraphQuestion) -> dict[str, Any]:
         """`{records, summary, dialect, namespace}`."""
         records = self.records(space, question)
         return {
@@ -93,7 +93,7 @@ class Queries(Arguments):
             "namespace": question.namespace,
         }
 
-    def records(self, space: Space, question: Question) -> list[dict[str, Any]]:
+    def records(self, space: Space, question: GraphQuestion) -> list[dict[str, Any]]:
         """The rows of a query, in its order, in wire format."""
         graph = self.graph(space, question.namespace)
         try:

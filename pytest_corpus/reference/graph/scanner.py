@@ -29,7 +29,7 @@ class QueryFeatureError(QueryError):
     """The text needs a feature that is not offered."""
 
 
-class Query:
+class ScannedQuery:
     """A parsed query; `run` returns its rows and changes no data."""
 
     def run(self, graph: Graph, params: Mapping[str, object]) -> list[Row]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError, invalid
-from pytest_corpus.reference.graph.arguments import Arguments
+from pytest_corpus.reference.graph.arguments import GraphArguments
 from pytest_corpus.reference.graph.store import Edge, Graph, Node
 from pytest_corpus.reference.request import Fields
 
@@ -25,7 +25,7 @@ class Journey:
     relationship_filters: Mapping[str, Any]
 
 
-class Traversals(Arguments):
+class Traversals(GraphArguments):
     """Parses a traversal and executes it, breadth first."""
 
     max_traversal_depth = 6

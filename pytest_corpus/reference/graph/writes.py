@@ -24,7 +24,7 @@ Change = Callable[[Space], Outcome]
 """A write whose arguments were read: it changes the data at once or not at all, item by item."""
 
 
-class Writes(Queries):
+class GraphWrites(Queries):
     """Parses a write and applies it to the graphs of a tenant."""
 
     writes = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")

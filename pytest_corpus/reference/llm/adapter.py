@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, remember
-from pytest_corpus.reference.llm.arguments import Arguments, Prompt
+from pytest_corpus.reference.llm.arguments import LLMArguments, Prompt
 from pytest_corpus.reference.request import Call
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ReferenceReply:
     """The provider's answer: words or a tool call, and the finish reason."""
 
     text: str
@@ -23,7 +23,7 @@ class Reply:
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
 
 
-class ReferenceLLM(Arguments, ReferenceAdapter):
+class ReferenceLLM(LLMArguments, ReferenceAdapter):
     """`llm.capabilities`, `complete`, `stream`, `count_tokens` and `health` (SPECIFICATION 8)."""
 
     component = "llm"
@@ -96,23 +96,23 @@ class ReferenceLLM(Arguments, ReferenceAdapter):
         await self.reach(call)
         return {"tokens": self.tokens(text)}
 
-    def reply(self, prompt: Prompt) -> Reply:
+    def reply(self, prompt: Prompt) -> ReferenceReply:
         reply = self.words(prompt) if prompt.tool is None else self.tool_use(prompt, prompt.tool)
         self.count("tokens_total", prompt.tokens + self.tokens(reply.text), {"model": prompt.model})
         return reply
 
-    def words(self, prompt: Prompt) -> Reply:
+    def words(self, prompt: Prompt) -> ReferenceReply:
         text = self.cut_at_stop(self.draft(prompt.seed), prompt.stop_sequences)
         cut = "".join(self.split(text)[: prompt.limit])
-        return Reply(cut, "stop" if cut == text else "length")
+        return ReferenceReply(cut, "stop" if cut == text else "length")
 
-    def tool_use(self, prompt: Prompt, name: str) -> Reply:
+    def tool_use(self, prompt: Prompt, name: str) -> ReferenceReply:
         """A call of the function `name`; it uses no tokens."""
         function = {"name": name, "arguments": "{}"}
         tool_call = {"id": f"call_{prompt.seed[:24]}", "type": "function", "function": function}
-        return Reply("", "tool_calls", [tool_call])
+        return ReferenceReply("", "tool_calls", [tool_call])
 
-    def completion(self, prompt: Prompt, reply: Reply) -> dict[str, Any]:
+    def completion(self, prompt: Prompt, reply: ReferenceReply) -> dict[str, Any]:
         """`llm.types.completion`; without tool calls it is also valid under edition 1.0.0 (SCHEMA 4.1.2)."""
         completion: dict[str, Any] = {
             "text": reply.text,
@@ -122,7 +122,7 @@ class ReferenceLLM(Arguments, ReferenceAdapter):
         }
         return {**completion, "tool_calls": reply.tool_calls} if reply.tool_calls else completion
 
-    def chunks(self, prompt: Prompt, reply: Reply) -> Iterator[Chunk]:
+    def chunks(self, prompt: Prompt, reply: ReferenceReply) -> Iterator[Chunk]:
         """`llm.types.chunk` objects with a few tokens each; an empty reply is one final chunk."""
         tokens = self.split(reply.text)
         for start in range(0, len(tokens) or 1, self.tokens_in_chunk):

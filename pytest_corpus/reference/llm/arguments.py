@@ -22,7 +22,7 @@ class Prompt:
     seed: str
 
 
-class Arguments(Messages, Language):
+class LLMArguments(Messages, Language):
     """Reads a request as a prompt, within the limits in the capabilities."""
 
     models: tuple[str, ...] = ("reference-large", "reference-small")

@@ -13,7 +13,7 @@ from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Provider, ReferenceAdapter, digest, remember
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
-from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.arguments import QueryArguments
 from pytest_corpus.reference.vector.search import Search
 from pytest_corpus.reference.vector.store import Item, Space
 
@@ -67,7 +67,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         key = self.cache_key(call, query.namespace)
         return await remember(self.cache, key, partial(self.answer, call, query))
 
-    async def answer(self, call: Call, query: Query) -> dict[str, Any]:
+    async def answer(self, call: Call, query: QueryArguments) -> dict[str, Any]:
         await self.reach(call)
         return self.search(call, query)
 
@@ -80,7 +80,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         key = self.cache_key(call, namespace)
         return await remember(self.cache, key, partial(self.answers, call, queries))
 
-    async def answers(self, call: Call, queries: Sequence[Query]) -> dict[str, Any]:
+    async def answers(self, call: Call, queries: Sequence[QueryArguments]) -> dict[str, Any]:
         await self.reach(call, items=len(queries))
         return {"results": [self.search(call, query) for query in queries]}
 

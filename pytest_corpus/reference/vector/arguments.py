@@ -7,30 +7,30 @@ from typing import Any
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.request import Call, Fields, copy_json
 from pytest_corpus.reference.vector.filters import Filters
-from pytest_corpus.reference.vector.store import Condition, Geometry, Item
+from pytest_corpus.reference.vector.store import FilterCondition, Geometry, Item
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryArguments:
     """A checked query."""
 
     vector: list[float]
     top_k: int
     namespace: str
-    conditions: list[Condition]
+    conditions: list[FilterCondition]
     include_metadata: bool
     include_vectors: bool
 
 
-class VectorRequests(Geometry, Filters):
+class VectorArguments(Geometry, Filters):
     """Typed arguments within the limits in the capabilities; every refusal names its field."""
 
     default_namespace = "default"
     default_metric = "cosine"
     synonyms: Mapping[str, str] = {"dotproduct": "dot"}
 
-    def read_query(self, fields: Fields, namespace: str) -> Query:
-        return Query(
+    def read_query(self, fields: Fields, namespace: str) -> QueryArguments:
+        return QueryArguments(
             vector=self.read_vector(fields),
             top_k=self.read_top_k(fields),
             namespace=namespace,
@@ -39,7 +39,7 @@ class VectorRequests(Geometry, Filters):
             include_vectors=self.read_flag(fields, "include_vectors", default=False),
         )
 
-    def read_batched(self, fields: Fields, namespace: str) -> Query:
+    def read_batched(self, fields: Fields, namespace: str) -> QueryArguments:
         """One query of a batch; all queries use one namespace."""
         self.check_namespace(fields, namespace)
         return self.read_query(fields, namespace)

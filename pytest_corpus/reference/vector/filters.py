@@ -7,7 +7,7 @@ from typing import Any
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.request import Fields
 from pytest_corpus.reference.vector.limits import Limits
-from pytest_corpus.reference.vector.store import Condition, Conditions, is_number
+from pytest_corpus.reference.vector.store import Conditions, FilterCondition, is_number
 
 FIELD_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -17,7 +17,7 @@ class Filters(Conditions, Limits):
 
     max_filter_terms = 4
 
-    def read_filter(self, fields: Fields) -> list[Condition]:
+    def read_filter(self, fields: Fields) -> list[FilterCondition]:
         """The terms of a filter; empty without a filter. Unsupported terms are refused (R31)."""
         terms = fields.read("filter", "an object") or {}
         if terms:
@@ -27,20 +27,20 @@ class Filters(Conditions, Limits):
             raise self.beyond(f"{fields.path}.filter", "max_filter_terms", self.max_filter_terms)
         return conditions
 
-    def read_term(self, name: str, term: Any) -> list[Condition]:
+    def read_term(self, name: str, term: Any) -> list[FilterCondition]:
         """The conditions on one name: `{operator: operand}`, or a value that must be equal."""
         if not FIELD_NAME.fullmatch(name) or term == {} or isinstance(term, list):
             raise self.unreadable()
         if not isinstance(term, Mapping):
-            return [Condition(name, self.equality, term)]
+            return [FilterCondition(name, self.equality, term)]
         return [self.read_condition(name, sign, operand) for sign, operand in term.items()]
 
-    def read_condition(self, name: str, sign: str, operand: Any) -> Condition:
+    def read_condition(self, name: str, sign: str, operand: Any) -> FilterCondition:
         kind = sign.removeprefix("$")
         sound = isinstance(operand, list) if kind == "in" else is_number(operand)
         if sign not in self.operators or not sound:
             raise self.unreadable()
-        return Condition(name, kind, operand)
+        return FilterCondition(name, kind, operand)
 
     def unreadable(self) -> AdapterError:
         rule = "must map names to scalars or to known operators"

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.request import Call
-from pytest_corpus.reference.vector.arguments import Query, VectorRequests
-from pytest_corpus.reference.vector.store import Condition, Item, Space
+from pytest_corpus.reference.vector.arguments import QueryArguments, VectorArguments
+from pytest_corpus.reference.vector.store import FilterCondition, Item, Space
 
 Failures = list[tuple[int, AdapterError]]
 
 
-class Namespaces(VectorRequests):
+class Namespaces(VectorArguments):
     """Keeps the namespaces of tenants apart."""
 
     tenants: dict[str | None, dict[str, Space]]
@@ -51,7 +51,7 @@ class Namespaces(VectorRequests):
         space.dimensions = space.dimensions or len(item.vector)
         space.items[item.id] = item
 
-    def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[Condition]) -> int:
+    def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[FilterCondition]) -> int:
         space = self.space(call, namespace)
         victims = [item for item in space.items.values() if self.is_meant(item, ids, conditions)]
         for item in victims:
@@ -59,7 +59,7 @@ class Namespaces(VectorRequests):
         self.touch(space)
         return len(victims)
 
-    def is_meant(self, item: Item, ids: Sequence[str], conditions: Sequence[Condition]) -> bool:
+    def is_meant(self, item: Item, ids: Sequence[str], conditions: Sequence[FilterCondition]) -> bool:
         return (not ids or item.id in ids) and self.passes(item.metadata, conditions)
 
     def check_existing(self, call: Call, name: str, wanted: Space) -> Space | None:
@@ -71,7 +71,7 @@ class Namespaces(VectorRequests):
             raise invalid("args.namespace", "EXISTS", "exists with other dimensions or another metric")
         return existing
 
-    def check_query(self, call: Call, query: Query) -> None:
+    def check_query(self, call: Call, query: QueryArguments) -> None:
         """Refuse an unknown namespace, or a vector that does not fit it."""
         space = self.space(call, query.namespace)
         if mismatch := self.mismatch(query.namespace, space.dimensions, query.vector):

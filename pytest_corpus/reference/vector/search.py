@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.reference.request import Call, copy_json
-from pytest_corpus.reference.vector.arguments import Query
+from pytest_corpus.reference.vector.arguments import QueryArguments
 from pytest_corpus.reference.vector.namespaces import Namespaces
 from pytest_corpus.reference.vector.store import Hit, Item, Space
 
@@ -14,7 +14,7 @@ class Search(Namespaces):
     vectors_always = True
     """True if matches hold their vectors unasked: edition 1.0.0 has no match without one."""
 
-    def search(self, call: Call, query: Query) -> dict[str, Any]:
+    def search(self, call: Call, query: QueryArguments) -> dict[str, Any]:
         """Filter, then rank, then cut (SPECIFICATION 9.3)."""
         space = self.space(call, query.namespace)
         found = self.select(space, query)
@@ -26,17 +26,17 @@ class Search(Namespaces):
             "total_matches": len(found),
         }
 
-    def select(self, space: Space, query: Query) -> list[Item]:
+    def select(self, space: Space, query: QueryArguments) -> list[Item]:
         return [item for item in space.items.values() if self.passes(item.metadata, query.conditions)]
 
-    def hit(self, space: Space, query: Query, item: Item) -> Hit:
+    def hit(self, space: Space, query: QueryArguments, item: Item) -> Hit:
         return Hit(item, *self.measure(space.metric, query.vector, item.vector))
 
     def rank(self, space: Space, hits: list[Hit]) -> list[Hit]:  # noqa: ARG002 - has what a variant may rank by
         """Sort best first; equal items by their ids."""
         return sorted(hits, key=lambda hit: (-hit.score, hit.distance, hit.item.id))
 
-    def match(self, query: Query, hit: Hit) -> dict[str, Any]:
+    def match(self, query: QueryArguments, hit: Hit) -> dict[str, Any]:
         """`vector.types.vector_match`."""
         vector: dict[str, Any] = {"id": hit.item.id, "namespace": query.namespace}
         if query.include_vectors or self.vectors_always:

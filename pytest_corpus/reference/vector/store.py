@@ -40,7 +40,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class FilterCondition:
     """One term of a filter: the `operator` and operand for the metadata under `name`."""
 
     name: str
@@ -108,11 +108,11 @@ class Conditions:
         """The operators of filters besides equality, as capabilities advertise them (R31)."""
         return tuple(f"{sign}{name}" for sign in ("", "$") for name in (*self.comparisons, "in"))
 
-    def passes(self, metadata: Mapping[str, Any], conditions: Sequence[Condition]) -> bool:
+    def passes(self, metadata: Mapping[str, Any], conditions: Sequence[FilterCondition]) -> bool:
         """True if all conditions are satisfied."""
         return all(self.holds(metadata, condition) for condition in conditions)
 
-    def holds(self, metadata: Mapping[str, Any], condition: Condition) -> bool:
+    def holds(self, metadata: Mapping[str, Any], condition: FilterCondition) -> bool:
         """True if one condition is satisfied; an absent name satisfies none."""
         if condition.name not in metadata:
             return False

@@ -39,7 +39,7 @@ class Unfit(PlainError):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ShardReport:
     """One report to combine, with the name of its file."""
 
     name: str
@@ -74,9 +74,9 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     return _write(parts, ledger)
 
 
-def check(name: str, document: view.Document) -> Part:
+def check(name: str, document: view.Document) -> ShardReport:
     """The report of a shard, which must be unaltered and of this version. Raises Unfit otherwise."""
-    part = Part(printable(name), document)
+    part = ShardReport(printable(name), document)
     if view.is_altered(document):
         raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
     if "shard" not in document:
@@ -86,9 +86,9 @@ def check(name: str, document: view.Document) -> Part:
     return part
 
 
-def check_numbers(parts: Sequence[Part]) -> None:
+def check_numbers(parts: Sequence[ShardReport]) -> None:
     """Raise Unfit unless each shard is present exactly once."""
-    first, by_number = parts[0], dict[int, Part]()
+    first, by_number = parts[0], dict[int, ShardReport]()
     for part in parts:
         if part.shard.of != first.shard.of:
             said = f"{first.name} is shard {first.shard} and {part.name} is shard {part.shard} of another division"
@@ -101,7 +101,7 @@ def check_numbers(parts: Sequence[Part]) -> None:
         raise Unfit(f"{shards} {first_names(missing)} missing: name the report of each shard")
 
 
-def _check_options(parts: Sequence[Part]) -> None:
+def _check_options(parts: Sequence[ShardReport]) -> None:
     """Raise Unfit unless all shards have the same adapter and options."""
     first = parts[0]
     for part in parts[1:]:
@@ -112,14 +112,14 @@ def _check_options(parts: Sequence[Part]) -> None:
                 )
 
 
-def _shared_values(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
+def _shared_values(first: ShardReport, part: ShardReport) -> Iterator[tuple[str, Any, Any]]:
     """The values that must be equal in two shards."""
     for key, words in ALIKE.items():
         yield words, first.document.get(key), part.document.get(key)
     yield "components", sorted(first.document["components"]), sorted(part.document["components"])
     for key, words in (
         ("edition", "edition of the requirements"),
-        ("pinned_edition", "pinned schema edition"),
+        ("pinned_schema_version", "pinned schema version"),
         ("protocol", "protocol"),
     ):
         yield words, first.document["spec"][key], part.document["spec"][key]
@@ -135,7 +135,7 @@ def _describe(one: Any, other: Any) -> str:
     return f" ({printable(str(one))[:60]} and {printable(str(other))[:60]})"
 
 
-def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
+def _check_tests(part: ShardReport, suites: Mapping[str, Sequence[str]]) -> None:
     """Raise Unfit if a shard lacks some of its tests or is partial for another reason."""
     given = [(entry["component"], test["test"]) for entry in part.document["requirements"] for test in entry["tests"]]
     own = part.shard.tests(suites)
@@ -154,7 +154,7 @@ def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
         raise Unfit(f"{part.name}: it has tests twice")
 
 
-def _write(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
+def _write(parts: Sequence[ShardReport], ledger: Ledger) -> dict[str, Any]:
     documents = [part.document for part in parts]
     first = documents[0]
     started = min(documents, key=start_of)
@@ -164,12 +164,12 @@ def _write(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
     verdict = decide(ledger, first["level"], dict.fromkeys(deviations), day, edition_of(first))
     ci = first.get("ci", {}).items()
     shared = {key: value for key, value in ci if all(each.get("ci", {}).get(key) == value for each in documents)}
-    run = json_report.Run(
+    run = json_report.RunFacts(
         started["started_at"],
         (end - start_of(started)).total_seconds(),
         first["seed"],
         first["level"],
-        first["spec"]["pinned_edition"],
+        first["spec"]["pinned_schema_version"],
         commit=first.get("commit"),
         ci=shared if "name" in shared else {},
         profile=first["profile"],

@@ -93,7 +93,7 @@ def add(document: Document, ledger: Ledger) -> None:
                 reason=reason,
                 keyword=entry.get("keyword", "") if reason == entry.get("reason", "") else "",
                 blocked_by=blocked[1] if blocked else "",
-                editions=tuple(document["spec"]["editions_met"]),
+                editions=tuple(document["spec"]["schema_versions_met"]),
                 duration_s=test.get("duration_s", 0.0),
                 calls=test.get("calls", 0),
                 # The first record of a component has all its findings, whichever test saw them.

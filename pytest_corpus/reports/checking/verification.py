@@ -23,7 +23,7 @@ from pytest_corpus.reports.checking.reconstruction import (
 from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable, catalogue
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst
 
@@ -128,9 +128,9 @@ def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
             yield f"its run ended on {end.date()}, which is still to come"
         if not document["duration_s"]:
             yield "its run took no time"
-    met = document["spec"]["editions_met"]
-    if met != [edition for edition in EDITIONS if edition in met]:
-        yield "its schema editions are not in their order"
+    met = document["spec"]["schema_versions_met"]
+    if met != [edition for edition in SCHEMA_VERSIONS if edition in met]:
+        yield "its schema versions are not in their order"
     if not document["adapter"]["name"]:
         yield "its adapter has no name"
     for component in document["components"]:

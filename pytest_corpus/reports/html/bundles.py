@@ -29,7 +29,7 @@ Contents = Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ShownFact:
     """A fact of a run and how to show it; `drawing` has the numbers for the plot of a threshold."""
 
     value: Any
@@ -63,7 +63,7 @@ class Runs:
 
     name: str
     labels: Sequence[str]
-    facts: Mapping[str, Sequence[Fact]]
+    facts: Mapping[str, Sequence[ShownFact]]
     cases: Cases
 
 
@@ -79,34 +79,34 @@ def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) 
         yield Runs(runs[0]["name"], [bundle_view.label(run) for run in runs], _rows(runs), _cases(runs, contents))
 
 
-def _rows(runs: Sequence[Section]) -> dict[str, list[Fact]]:
+def _rows(runs: Sequence[Section]) -> dict[str, list[ShownFact]]:
     """One row for each fact that at least one run has."""
     times = [bundle_view.latencies(run) for run in runs]
     longest = max((each for run in times for each in run), default=0.0)
     columns = [dict(_facts(run, own, longest)) for run, own in zip(runs, times, strict=True)]
     names = dict.fromkeys(name for column in columns for name in column if len(runs) == 1 or name != "Provider")
-    rows = {name: [column.get(name, Fact("")) for column in columns] for name in names}
+    rows = {name: [column.get(name, ShownFact("")) for column in columns] for name in names}
     return {name: row for name, row in rows.items() if any(fact.value for fact in row)}
 
 
-def _facts(run: Section, times: Sequence[float], longest: float) -> Iterator[tuple[str, Fact]]:
-    yield "Verdict", Fact(run["verdict"], "verdict")
-    yield "Provider", Fact(run["provider"])
-    yield "Version", Fact(run.get("version", ""))
-    yield "Cases", Fact(bundle_view.cases(run))
+def _facts(run: Section, times: Sequence[float], longest: float) -> Iterator[tuple[str, ShownFact]]:
+    yield "Verdict", ShownFact(run["verdict"], "verdict")
+    yield "Provider", ShownFact(run["provider"])
+    yield "Version", ShownFact(run.get("version", ""))
+    yield "Cases", ShownFact(bundle_view.cases(run))
     for entry in run["thresholds"]:
         ends = entry.get("interval") or run.get("intervals", {}).get(parts(entry)[0])
-        yield f"Gate {entry['threshold']}", Fact(entry, "gate", gate(entry, ends))
+        yield f"Gate {entry['threshold']}", ShownFact(entry, "gate", gate(entry, ends))
     for each in run.get("compared", ()):
-        yield f"Against {each['with']}", Fact(each, "compared")
-    yield from ((f"Baseline, {kind}", Fact(what)) for kind, what in bundle_view.baseline(run))
-    yield "Latency", Fact(latencies(times, longest), "latency")
+        yield f"Against {each['with']}", ShownFact(each, "compared")
+    yield from ((f"Baseline, {kind}", ShownFact(what)) for kind, what in bundle_view.baseline(run))
+    yield "Latency", ShownFact(latencies(times, longest), "latency")
     currency = run.get("currency", "")
     for name, number in bundle_view.numbers(run):
-        yield name, Fact(f"{number} {currency}" if name == "cost" else number)
-    yield "Calls", Fact(str(run["calls"]))
-    yield "Calls of scorers", Fact(bundle_view.judging(run))
-    yield "Saved", Fact("{answers} of {of} answers".format(**run["saved"]) if "saved" in run else "")
+        yield name, ShownFact(f"{number} {currency}" if name == "cost" else number)
+    yield "Calls", ShownFact(str(run["calls"]))
+    yield "Calls of scorers", ShownFact(bundle_view.judging(run))
+    yield "Saved", ShownFact("{answers} of {of} answers".format(**run["saved"]) if "saved" in run else "")
 
 
 def gate(entry: Mapping[str, Any], interval: Sequence[float] | None) -> dict[str, Any] | None:

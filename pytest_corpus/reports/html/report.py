@@ -19,7 +19,7 @@ MEANINGS = {
 }
 
 LEFT_OUT = ("Adapter", "sha256")
-OF_REQUIREMENTS = ("Catalogue", "Schema editions met", "Counts from", "Seed")
+OF_REQUIREMENTS = ("Catalogue", "Schema versions met", "Counts from", "Seed")
 """Facts that a report without components does not have."""
 
 

@@ -87,7 +87,7 @@ HEADLINES = {
 """The words of the template of BEHAVIORAL_CONFORMANCE 12 for verdicts."""
 
 COLUMNS = "Component | Verdict | Level | Satisfied / applicable | Violated | Deviated | Not assessed | Not applicable"
-FOOT = ("Started", "Took", "Catalogue", "Schema editions met", "Counts from", "Writes show", "Seed", "sha256")
+FOOT = ("Started", "Took", "Catalogue", "Schema versions met", "Counts from", "Writes show", "Seed", "sha256")
 FIRST = 5  # the most requirements named as what to fix first
 LONGEST = 200  # requirements of one kind that are listed; a job summary has an end
 

@@ -83,7 +83,7 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
         "gaps": document["gaps"],
         "components": view.components(document),
         "catalogue": document["spec"]["catalogue"],
-        "editions_met": document["spec"]["editions_met"],
+        "schema_versions_met": document["spec"]["schema_versions_met"],
         "level": document["level"],
         "seed": document["seed"],
         **{key: document[key] for key in ("runs", "settle_s", "provider_lacks", "provider") if key in document},

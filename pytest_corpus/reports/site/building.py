@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.reports.difference import KINDS, Earlier
 from pytest_corpus.reports.site import pages
-from pytest_corpus.reports.site.index import Examined, Memory, Run, turning_points
+from pytest_corpus.reports.site.index import Examined, Memory, SiteRun, turning_points
 from pytest_corpus.reports.site.sources import texts
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.text import bounded
@@ -82,7 +82,7 @@ def read_memory(folder: Path) -> Memory | None:
 
 
 def files(
-    index: Mapping[str, Any], runs: Mapping[str, list[Run]], examined: Iterable[Examined], address: str
+    index: Mapping[str, Any], runs: Mapping[str, list[SiteRun]], examined: Iterable[Examined], address: str
 ) -> Iterator[tuple[str, str]]:
     """The path and the text of each file of the site."""
     for entry in index["adapters"]:
@@ -95,7 +95,7 @@ def files(
     yield MEMORY, json_report.render({"format": "1.0", "verified": known})
 
 
-def _adapter(entry: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, str]]:
+def _adapter(entry: Mapping[str, Any], runs: list[SiteRun]) -> Iterator[tuple[str, str]]:
     place, newest = f"adapters/{entry['slug']}", runs[-1]
     ((_, data),) = texts([newest.source])
     report = json_report.parse_canonical(data)

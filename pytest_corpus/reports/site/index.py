@@ -18,7 +18,7 @@ from pytest_corpus.reports.checking.verification import Known, faults_in
 from pytest_corpus.reports.difference import compare
 from pytest_corpus.reports.reading import ReportError, contents, parse
 from pytest_corpus.reports.signing import intoto
-from pytest_corpus.reports.site.sources import Source, texts
+from pytest_corpus.reports.site.sources import ReportSource, texts
 from pytest_corpus.spec.components import TITLES
 
 CHUNK = 64  # the sources that a process examines at a time, at least
@@ -28,7 +28,7 @@ Memory = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SiteRun:
     """The part of an unaltered attestation that the site shows.
 
     Attributes:
@@ -40,7 +40,7 @@ class Run:
         signer: the known signer of its statement, or empty.
     """
 
-    source: Source
+    source: ReportSource
     started: datetime
     facts: Mapping[str, Any]
     shape: str
@@ -62,10 +62,10 @@ class Examined:
         result: the result to remember; None if it may change on another day.
     """
 
-    source: Source
+    source: ReportSource
     file_sha256: str
     faults: tuple[str, ...] = ()
-    run: Run | None = None
+    run: SiteRun | None = None
     result: Mapping[str, Any] | None = None
 
 
@@ -74,7 +74,7 @@ Statements = Mapping[str, Sequence[tuple[bytes, str]]]
 
 
 def examine(
-    sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped, statements: Statements | None = None
+    sources: Sequence[ReportSource], memory: Memory, today: date, shipped: Shipped, statements: Statements | None = None
 ) -> Iterator[Examined]:
     """Examine the sources in the order of file names, so that the runs of an adapter are checked together.
 
@@ -103,7 +103,7 @@ def examine(
 
 
 def _chunk(
-    sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped, statements: Statements
+    sources: Sequence[ReportSource], memory: Memory, today: date, shipped: Shipped, statements: Statements
 ) -> list[Examined]:
     found = [Examined(source, "", (source.refusal,)) for source in sources if source.refusal]
     blobs = [source for source in sources if source.blob and not source.refusal]
@@ -117,7 +117,14 @@ def _chunk(
 
 
 def _examine(
-    source: Source, data: bytes, *, memory: Memory, today: date, shipped: Shipped, known: Known, statements: Statements
+    source: ReportSource,
+    data: bytes,
+    *,
+    memory: Memory,
+    today: date,
+    shipped: Shipped,
+    known: Known,
+    statements: Statements,
 ) -> Examined:
     own, sha256 = json_report.environment()[PACKAGE], hashlib.sha256(data).hexdigest()
     try:
@@ -144,9 +151,9 @@ def _signer(document: Mapping[str, Any], statements: Statements) -> str:
     return next((signer for each, signer in said if each == payload), "")
 
 
-def _run_of(source: Source, started: datetime, document: Mapping[str, Any], signer: str) -> Run:
+def _run_of(source: ReportSource, started: datetime, document: Mapping[str, Any], signer: str) -> SiteRun:
     entries = document["requirements"]
-    return Run(
+    return SiteRun(
         source,
         started,
         {key: document[key] for key in FACTS if key in document},
@@ -176,10 +183,10 @@ _PLAIN = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9](?:[a-z
 """Names that can be a file name on every system, but for their colons."""
 
 
-def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[Run]]]:
+def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[SiteRun]]]:
     """The data, and the runs of each adapter by its slug, the oldest first; identical reports count once."""
     once = {each.file_sha256 or each.source.name: each for each in reversed(list(examined))}
-    runs: dict[str, list[Run]] = {}
+    runs: dict[str, list[SiteRun]] = {}
     refused = []
     for each in once.values():
         if each.run:
@@ -207,7 +214,7 @@ def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[
 FOREIGN = "the name {} belongs to {}, who did not sign this report"
 
 
-def owner_of(runs: Iterable[Run]) -> str:
+def owner_of(runs: Iterable[SiteRun]) -> str:
     """The owner of the name of some runs: the signer of the earliest signed run; empty if none is signed."""
     signed = sorted((run.started, run.signer) for run in runs if run.signer)
     return signed[0][1] if signed else ""
@@ -224,7 +231,7 @@ def slug(name: str) -> str:
     return f"{plain or 'adapter'}-{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[:16]}"
 
 
-def _adapter(name: str, runs: Sequence[Run]) -> dict[str, Any]:
+def _adapter(name: str, runs: Sequence[SiteRun]) -> dict[str, Any]:
     listed = [_run(run, _previous_run(run, runs[:number])) for number, run in enumerate(runs)]
     place = f"adapters/{slug(name)}"
     newest = runs[-1].facts
@@ -261,13 +268,13 @@ def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def _previous_run(run: Run, earlier: Sequence[Run]) -> Run | None:
+def _previous_run(run: SiteRun, earlier: Sequence[SiteRun]) -> SiteRun | None:
     """The run before this one that tested one of its components."""
     own = set(run.facts["components"])
     return next((each for each in reversed(earlier) if own.intersection(each.facts["components"])), None)
 
 
-def _run(run: Run, before: Run | None) -> dict[str, Any]:
+def _run(run: SiteRun, before: SiteRun | None) -> dict[str, Any]:
     facts = run.facts
     row: dict[str, Any] = {
         "started_at": _time(run),
@@ -289,7 +296,7 @@ def _run(run: Run, before: Run | None) -> dict[str, Any]:
     return row
 
 
-def _features(run: Run, component: str) -> dict[str, str]:
+def _features(run: SiteRun, component: str) -> dict[str, str]:
     """The worst status of the MUSTs of each chapter of a component."""
     found: dict[str, set[str]] = {}
     for entry in run.document()["requirements"]:
@@ -298,7 +305,7 @@ def _features(run: Run, component: str) -> dict[str, str]:
     return {chapter: min(statuses, key=WORST.index) for chapter, statuses in found.items()}
 
 
-def _time(run: Run) -> str:
+def _time(run: SiteRun) -> str:
     return run.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -20,7 +20,7 @@ class SourceError(PlainError):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ReportSource:
     """A file, or a version of a file in a git history.
 
     Attributes:
@@ -36,7 +36,7 @@ class Source:
     refusal: str = ""
 
 
-def files(folder: Path, without: Path) -> list[Source]:
+def files(folder: Path, without: Path) -> list[ReportSource]:
     """The files below a folder, at any depth, except hidden files and those below `without`.
 
     Raises:
@@ -51,7 +51,7 @@ def files(folder: Path, without: Path) -> list[Source]:
         here = Path(place)
         below[:] = [name for name in below if name[:1] != "." and (here / name).resolve() != without]
         found += [here / name for name in names if _is_wanted(name)]
-    return [Source(printable(path.relative_to(folder).as_posix()), path) for path in sorted(found)]
+    return [ReportSource(printable(path.relative_to(folder).as_posix()), path) for path in sorted(found)]
 
 
 def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
@@ -64,7 +64,7 @@ def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
     return sorted(found)
 
 
-def versions(folder: Path) -> list[Source]:
+def versions(folder: Path) -> list[ReportSource]:
     """Every version of the files below a folder in the history of its branch.
 
     Raises:
@@ -82,10 +82,10 @@ def versions(folder: Path) -> list[Source]:
     sources = []
     for blob, kind, *size in (line.split() for line in known.decode().splitlines()):
         if kind == "missing":
-            sources.append(Source(found[blob], folder, blob, "git does not have it"))
+            sources.append(ReportSource(found[blob], folder, blob, "git does not have it"))
         elif kind == "blob":  # a folder may be named like a report
             refusal = too_large(LARGEST) if int(size[0]) > LARGEST else ""
-            sources.append(Source(found[blob], folder, blob, refusal))
+            sources.append(ReportSource(found[blob], folder, blob, refusal))
     return sorted(sources, key=lambda source: (source.name, source.blob))
 
 
@@ -94,7 +94,7 @@ def shallow(folder: Path) -> bool:
     return _git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
-def texts(sources: Iterable[Source]) -> Iterator[tuple[Source, bytes]]:
+def texts(sources: Iterable[ReportSource]) -> Iterator[tuple[ReportSource, bytes]]:
     """Yield the bytes of each source.
 
     Raises:
@@ -108,7 +108,7 @@ def texts(sources: Iterable[Source]) -> Iterator[tuple[Source, bytes]]:
             yield from _blobs(folder, list(group))
 
 
-def _blobs(folder: Path, sources: Sequence[Source]) -> Iterator[tuple[Source, bytes]]:
+def _blobs(folder: Path, sources: Sequence[ReportSource]) -> Iterator[tuple[ReportSource, bytes]]:
     """Yield the bytes of versions, one at a time."""
     command = ["git", "-C", str(folder), "cat-file", "--batch"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as git:  # noqa: S603

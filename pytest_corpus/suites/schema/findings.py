@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
-from pytest_corpus.authoring.tree import Finding
+from pytest_corpus.authoring.tree import LintFinding
 
 
-def by_file(check: Callable[[], Iterable[Finding]]) -> dict[str, list[str]]:
+def by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[str]]:
     """The findings of a check by file; under no name what holds for all files."""
     found: dict[str, list[str]] = {}
     try:

@@ -30,7 +30,7 @@ BUSY = ("ResourceExhausted", "Unavailable", "TransientNetwork")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenExchange:
     """A raw request and what came back."""
 
     request: RawRequest
@@ -69,32 +69,32 @@ def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool 
     return found
 
 
-def sent_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> Seen:
+def sent_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> SeenExchange:
     """A raw exchange that is made once for this component, or `everywhere`: for the whole adapter."""
     return once(subject, name, lambda: sent(subject, request), everywhere=everywhere)
 
 
-def sent(subject: Subject, request: RawRequest) -> Seen:
+def sent(subject: Subject, request: RawRequest) -> SeenExchange:
     """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
-    seen: list[Seen] = []
+    seen: list[SeenExchange] = []
 
     def attempt(_waited_s: float) -> Reply:
-        seen.append(Seen(request, subject.client.raw_call(request, subject.component)))
+        seen.append(SeenExchange(request, subject.client.raw_call(request, subject.component)))
         return Reply(seen[-1].exchange)
 
     subject.retries.answered(op_of(request.envelope), attempt, subject.failing)
     return seen[-1]
 
 
-def capabilities(subject: Subject) -> Seen:
+def capabilities(subject: Subject) -> SeenExchange:
     """A plain unary success."""
     return sent_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
 
 
-def refused(subject: Subject) -> list[Seen]:
+def refused(subject: Subject) -> list[SeenExchange]:
     """Unary errors: an unknown operation, a request without arguments, a deadline that has passed."""
 
-    def ask() -> list[Seen]:
+    def ask() -> list[SeenExchange]:
         unknown = {**subject.envelope("capabilities"), "op": f"{subject.component}.no_such_operation"}
         lacking = {name: value for name, value in subject.envelope("capabilities").items() if name != "args"}
         expired = subject.envelope(subject.principal, ctx={"deadline_ms": in_ms(-60_000)})
@@ -103,13 +103,13 @@ def refused(subject: Subject) -> list[Seen]:
     return once(subject, "refused", ask)
 
 
-def stream(subject: Subject, accept: str = NDJSON) -> Seen:
+def stream(subject: Subject, accept: str = NDJSON) -> SeenExchange:
     """A plain stream; over HTTP of the content type that is asked for."""
     envelope = subject.envelope(subject.principal_stream)
     return sent_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
 
 
-def streaming(subject: Subject) -> Seen:
+def streaming(subject: Subject) -> SeenExchange:
     """A plain stream, over HTTP in a format that is offered."""
     found = [stream(subject, kind) for kind in kinds_of(subject)]
     for seen in found:
@@ -121,7 +121,7 @@ def streaming(subject: Subject) -> Seen:
     raise NotAssessed(Obstacle.NO_FRAMES)
 
 
-def plain(subject: Subject) -> Iterator[Seen]:
+def plain(subject: Subject) -> Iterator[SeenExchange]:
     """A success, errors and, where the component has streams that are not denied, a stream in each format."""
     yield capabilities(subject)
     yield from refused(subject)
@@ -134,7 +134,7 @@ def kinds_of(subject: Subject) -> tuple[str, ...]:
     return tuple(STREAM_TYPES.values()) if way_of(subject) == "http" else (NDJSON,)
 
 
-def refuses(seen: Seen) -> bool:
+def refuses(seen: SeenExchange) -> bool:
     """True if the answer is a single error."""
     status = seen.answer.status
     bodies = seen.bodies
@@ -153,13 +153,13 @@ def is_offered(subject: Subject, kind: str) -> bool:
     return not in_another
 
 
-def offered(subject: Subject, kind: str) -> Seen:
+def offered(subject: Subject, kind: str) -> SeenExchange:
     """A plain stream in a format."""
     expect.applicable(is_offered(subject, kind), f"{kind} is not offered")
     return stream(subject, kind)
 
 
-def answered(seen: Seen) -> Seen:
+def answered(seen: SeenExchange) -> SeenExchange:
     """Itself, where the call came to its end."""
     fault = seen.answer.fault
     if fault is None:
@@ -169,7 +169,7 @@ def answered(seen: Seen) -> Seen:
 
 
 @contextmanager
-def shown(seen: Seen) -> Iterator[None]:
+def shown(seen: SeenExchange) -> Iterator[None]:
     """Judge what is read within on this exchange."""
     look_at(seen.exchange)
     yield
@@ -233,7 +233,7 @@ def is_envelope(body: Any) -> bool:
     return looks_like_error(body) or looks_like_success(body)
 
 
-def undelayed(seen: Seen) -> Seen:
+def undelayed(seen: SeenExchange) -> SeenExchange:
     """The exchange itself, if the adapter did not ask to retry later."""
     expect.assessable(not any(map(is_busy, seen.bodies)), Obstacle.COME_AGAIN)
     return seen
@@ -253,7 +253,7 @@ def kind_of(body: Any) -> str:
     return "no JSON" if body is None else f"a {type_name(body)}"
 
 
-def hold_frames(seen: Seen, parts: list[bytes], unit: str) -> None:
+def hold_frames(seen: SeenExchange, parts: list[bytes], unit: str) -> None:
     """Each part of a stream is a JSON object."""
     with shown(seen):
         for number, part in enumerate(parts, start=1):
@@ -261,7 +261,7 @@ def hold_frames(seen: Seen, parts: list[bytes], unit: str) -> None:
             expect.check(isinstance(lenient(part), dict), "one JSON frame", got, f"{unit} {number}")
 
 
-def ends_with_terminal(seen: Seen, bodies: list[Any], unit: str) -> None:
+def ends_with_terminal(seen: SeenExchange, bodies: list[Any], unit: str) -> None:
     """The last frame of a stream is a terminal one, and no frame before it is."""
     with shown(seen):
         places = [number for number, body in enumerate(bodies, start=1) if is_terminal(body)]

@@ -20,7 +20,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, NDJSON, TRANSPORT_GROUPS
 from pytest_corpus.spec.words import BOM
 from pytest_corpus.suites.transport.exchanges import (
-    Seen,
+    SeenExchange,
     is_busy,
     kind_of,
     lenient,
@@ -116,7 +116,7 @@ def named(body: Any) -> str:
     return names[0] if names else kind_of(body)
 
 
-def without_json(subject: Subject) -> Seen:
+def without_json(subject: Subject) -> SeenExchange:
     """The answer to input that is not JSON; if it asks to retry, the second answer, once a plain call works."""
     seen = sent(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
@@ -127,7 +127,7 @@ def without_json(subject: Subject) -> Seen:
     return seen
 
 
-def answers_to_no_request(seen: Seen) -> Iterator[Any]:
+def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
     """The frames that answer what is not a request; on a channel of messages only those that belong to no call."""
     if seen.answer.status or seen.answer.code:
         yield from seen.bodies
@@ -138,7 +138,7 @@ def answers_to_no_request(seen: Seen) -> Iterator[Any]:
             yield body.get("frame")
 
 
-def texts(seen: Seen) -> list[bytes]:
+def texts(seen: SeenExchange) -> list[bytes]:
     """The documents that were received, each as its bytes."""
     answer = seen.answer
     if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):
@@ -184,7 +184,7 @@ def fingerprint(reply: Reply) -> str:
     return f"a success {sorted(result) if isinstance(result, dict) else ''}" if reply.is_success else str(reply)
 
 
-def after_leavers(subject: Subject) -> tuple[Seen, Seen]:
+def after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
     """A unary call and a stream after several streams that were left."""
     usual = streaming(subject).request
     name = subject.principal_stream
@@ -194,7 +194,7 @@ def after_leavers(subject: Subject) -> tuple[Seen, Seen]:
     return sent(subject, RawRequest(subject.envelope("capabilities"))), sent(subject, usual)
 
 
-def after_leaving(subject: Subject) -> tuple[Seen, bool]:
+def after_leaving(subject: Subject) -> tuple[SeenExchange, bool]:
     """A stream that is left while its provider is slow, and whether the work ends in time."""
     name = subject.principal_stream
     kind = streaming(subject).request.accept

@@ -47,6 +47,6 @@ def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
                 expect.check(answer.code in (OK, *wanted), text, answer.code, "status")
 
 
-def messages(seen: exchanges.Seen) -> list[bytes]:
+def messages(seen: exchanges.SeenExchange) -> list[bytes]:
     """The JSON of each message; empty if it is not a `Frame`."""
     return [exchanges.opened(piece.data) for piece in seen.answer.pieces]

@@ -15,7 +15,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, PROTOCOL_HEADER, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
-    Seen,
+    SeenExchange,
     answered,
     capabilities,
     is_envelope,
@@ -169,25 +169,25 @@ def test_another_major_version_is_refused(subject: Subject, requirement: str) ->
         expect.check("NotSupported" in error_names(bodies[1]), "NOT_SUPPORTED for version 2.0", kind_of(bodies[1]))
 
 
-def of_version(subject: Subject, version: str) -> Seen:
+def of_version(subject: Subject, version: str) -> SeenExchange:
     """The answer to a call that names a version of the protocol."""
     headers = {PROTOCOL_HEADER: f"{subject.component}/{version}"}
     return sent_once(subject, f"version {version}", RawRequest(subject.envelope("capabilities"), headers=headers))
 
 
-def type_and_status(seen: Seen) -> str:
+def type_and_status(seen: SeenExchange) -> str:
     """The content type and the status of an answer."""
     kind = seen.answer.content_type
     return f"{in_words(kind) if kind else 'none'} with status {seen.answer.status}"
 
 
-def body_of(seen: Seen) -> Any:
+def body_of(seen: SeenExchange) -> Any:
     """The value of a unary body, compressed or not; None if it is not JSON."""
     body = seen.answer.body
     return lenient(unzipped(body) if body.startswith(GZIP_MAGIC) else body)
 
 
-def other_type(subject: Subject) -> Seen:
+def other_type(subject: Subject) -> SeenExchange:
     """The answer to an envelope that is sent as another content type."""
     request = RawRequest(subject.envelope("capabilities"), content_type=OTHER_TYPE)
     return sent_once(subject, "content type", request, everywhere=True)

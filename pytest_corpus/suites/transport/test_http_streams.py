@@ -49,7 +49,7 @@ def test_the_last_part_is_the_terminal(subject: Subject, name: str) -> None:
     exchanges.ends_with_terminal(seen, [exchanges.lenient(each) for each in found], PARTS[name][0])
 
 
-def frames_in(subject: Subject, name: str) -> tuple[exchanges.Seen, list[bytes]]:
+def frames_in(subject: Subject, name: str) -> tuple[exchanges.SeenExchange, list[bytes]]:
     """A stream in a format, and its lines or events, each of which is a frame."""
     seen = exchanges.offered(subject, STREAM_TYPES[name])
     part, split = PARTS[name]

@@ -87,7 +87,7 @@ def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
         exchanges.answered(seen)
 
 
-def cancelled(subject: Subject) -> exchanges.Seen:
+def cancelled(subject: Subject) -> exchanges.SeenExchange:
     """A stream that is cancelled after a frame, while its provider is slow."""
     name = subject.principal_stream
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=SLOW_MS)
@@ -97,7 +97,7 @@ def cancelled(subject: Subject) -> exchanges.Seen:
     return seen
 
 
-def messages(seen: exchanges.Seen, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
+def messages(seen: exchanges.SeenExchange, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
     """The values of the text messages, with their number; the test of standard output judges the others."""
     for number, piece in enumerate(seen.answer.pieces, start=1):
         body = exchanges.lenient(piece.data)
@@ -105,13 +105,13 @@ def messages(seen: exchanges.Seen, *, objects_only: bool) -> Iterator[tuple[int,
             yield number, body
 
 
-def own_frames(seen: exchanges.Seen) -> list[Any]:
+def own_frames(seen: exchanges.SeenExchange) -> list[Any]:
     """The frames of a call."""
     number = seen.answer.number
     return [body.get("frame") for _, body in messages(seen, objects_only=True) if body.get("id") == number]
 
 
-def is_last(seen: exchanges.Seen, frame: Any) -> bool:
+def is_last(seen: exchanges.SeenExchange, frame: Any) -> bool:
     """True if a frame ends its call; a unary call has one frame."""
     return not seen.request.streaming or exchanges.is_terminal(frame)
 

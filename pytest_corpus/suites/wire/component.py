@@ -10,7 +10,7 @@ from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.target import Auditor, Target
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.validation.requests import arguments, cases, exceptions, pipeline, roundtrip
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
 from pytest_corpus.validation.requests.exceptions import WireValidationError
@@ -72,7 +72,7 @@ class ClientTarget(Target):
 
     def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
         self.library = library
-        self.accepted = EDITIONS if edition is None else (edition,)
+        self.accepted = SCHEMA_VERSIONS if edition is None else (edition,)
         self.auditor = Auditor()
 
     def case(self, op: str) -> WireRequestCase:

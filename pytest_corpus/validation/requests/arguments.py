@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
+from pytest_corpus.spec.schemas import BY_NAME, SCHEMA_VERSIONS
 from pytest_corpus.text.problems import Problem, path_text
 from pytest_corpus.validation.requests.exceptions import UNKNOWN_CASE, ArgsValidationError
 from pytest_corpus.validation.schema import registry as schema_registry
@@ -25,7 +25,7 @@ class ArgsValidator:
     """
 
     op: str
-    schema_versions: tuple[str, ...] = EDITIONS
+    schema_versions: tuple[str, ...] = SCHEMA_VERSIONS
 
     def __call__(self, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
         """Accept valid arguments. Raises ArgsValidationError."""
@@ -43,7 +43,7 @@ def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -
 
 
 def validate_request_schema(
-    op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE, schema_versions: Iterable[str] = EDITIONS
+    op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE, schema_versions: Iterable[str] = SCHEMA_VERSIONS
 ) -> None:
     """Accept arguments that satisfy the request schema of the operation (R42) in one of the editions.
 
@@ -62,7 +62,7 @@ def validate_request_schema(
         raise ArgsValidationError(f"{case_id}: args validation failed: {said}", case_id, problems[0].path)
 
 
-def request_editions(op: str, schema_versions: Iterable[str] = EDITIONS) -> tuple[str, ...]:
+def request_editions(op: str, schema_versions: Iterable[str] = SCHEMA_VERSIONS) -> tuple[str, ...]:
     """The editions that have a schema for the operation's request."""
     schema = BY_NAME[BY_OP[op].request]
     return tuple(edition for edition in schema_versions if edition in schema.editions)

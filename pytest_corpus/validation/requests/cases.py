@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from pytest_corpus.spec.operations import OPERATIONS, Operation
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMA_VERSIONS
 from pytest_corpus.validation.requests.arguments import ArgsValidator
 from pytest_corpus.validation.requests.exceptions import (
     ArgsValidationError,
@@ -92,7 +92,7 @@ class WireRequestCase:
     build_method: str
     schema_id: str
     component: str
-    schema_versions: tuple[str, ...] = EDITIONS
+    schema_versions: tuple[str, ...] = SCHEMA_VERSIONS
     args_validator: Validator | None = None
     tags: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ from typing import Any
 from pytest_corpus.redaction import describe
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.spec.schemas import EDITIONS, LATEST
+from pytest_corpus.spec.schemas import LATEST, SCHEMA_VERSIONS
 from pytest_corpus.validation.requests.exceptions import (
     UNKNOWN_CASE,
     ArgsValidationError,
@@ -138,7 +138,7 @@ def validate_schema(
         VersionMismatchError: no version has the schema.
         UnknownSchemaError: the schema does not exist.
     """
-    wanted = EDITIONS if schema_versions is None else tuple(schema_versions)
+    wanted = SCHEMA_VERSIONS if schema_versions is None else tuple(schema_versions)
     _, pinned = schema_registry.registry().table.find_schema(schema_id)
     _, known = schema_registry.registry().table.editions_of(schema_id)
     if not any(version in known for version in wanted):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pytest_corpus.resources import folder
-from pytest_corpus.spec.schemas import EDITIONS, SchemaFile
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS, SchemaFile
 from pytest_corpus.text.problems import PlainError, Problem
 
 
@@ -15,7 +15,7 @@ class UnknownEditionError(PlainError, LookupError):
         self.edition = edition
 
     def __str__(self) -> str:
-        return f"there is no schema edition {self.edition!r}; there are {', '.join(EDITIONS)}"
+        return f"there is no schema version {self.edition!r}; there are {', '.join(SCHEMA_VERSIONS)}"
 
 
 class UnknownSchemaError(LookupError):

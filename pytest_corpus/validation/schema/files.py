@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_corpus import resources
-from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, OWN_FOLDERS, SCHEMAS, SchemaFile
+from pytest_corpus.spec.schemas import BASE_URI, LATEST, OWN_FOLDERS, SCHEMA_VERSIONS, SCHEMAS, SchemaFile
 from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
 
@@ -24,7 +24,7 @@ def edition_of(edition: str | None) -> str:
     """The edition of a name; None means the newest. Raises UnknownEditionError."""
     if edition is None:
         return LATEST
-    if edition not in EDITIONS:
+    if edition not in SCHEMA_VERSIONS:
         raise UnknownEditionError(edition)
     return edition
 
@@ -102,10 +102,10 @@ def table_of(root: Path) -> SchemaTable:
         match = _VERSIONED.fullmatch(stem)
         edition = f"{match[2]}.0" if match else ""
         elder = rows.get((folder, match[1])) if match else None
-        if elder and edition in EDITIONS and edition > elder.own[-1]:
+        if elder and edition in SCHEMA_VERSIONS and edition > elder.own[-1]:
             rows[folder, elder.stem] = replace(elder, own=(*elder.own, edition))
         else:
-            rows[folder, stem] = SchemaFile(folder, stem, EDITIONS[:1])
+            rows[folder, stem] = SchemaFile(folder, stem, SCHEMA_VERSIONS[:1])
     return SchemaTable(tuple(rows.values()))
 
 

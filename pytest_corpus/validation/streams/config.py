@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from pytest_corpus.spec.errors import STREAM_ERROR_CODES
 from pytest_corpus.spec.operations import operations_of
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMA_VERSIONS
 from pytest_corpus.spec.words import MAX_FRAME_BYTES, STREAMING_CODE
 from pytest_corpus.validation.schema.exceptions import UnknownEditionError
 from pytest_corpus.validation.schema.files import find_schema
@@ -61,7 +61,7 @@ class ValidationConfig:
         mode: a `ValidationMode` or its name in any case.
         max_frame_bytes: the largest size of a frame as UTF-8 JSON.
         sample_rate: the share of chunks that SAMPLED validates, above 0 and at most 1.
-        edition: the only schema edition that decides (R18); None accepts a chunk if any edition accepts it. If the
+        edition: the only schema version that decides (R18); None accepts a chunk if any edition accepts it. If the
             pinned edition has no schema for the chunks, the first edition with such a schema decides.
         framing: ``canonical`` for the frames of adapters, ``event`` for the gateway overlay (R1).
         max_errors: the number of defects in the report; further defects are only counted.
@@ -90,7 +90,7 @@ class ValidationConfig:
         for name in ("max_frame_bytes", "max_errors"):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
                 raise ValueError(f"{name} must be a positive integer, not {getattr(self, name)!r}")
-        if self.edition not in (None, *EDITIONS):
+        if self.edition not in (None, *SCHEMA_VERSIONS):
             raise UnknownEditionError(str(self.edition))
         if self.envelope_schema_id is not None:
             self._read_envelope(self.envelope_schema_id)
@@ -146,7 +146,7 @@ STREAMING: Final = STREAMING_CODE
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StreamPlan:
     """The validators for the frames of one component in one edition.
 
     Attributes:
@@ -164,11 +164,11 @@ class Plan:
     accepts_shells: Callable[[Any], bool]
 
 
-_PLANS: WeakKeyDictionary[SchemaRegistry, dict[tuple[str, str | None, Framing], Plan]] = WeakKeyDictionary()
+_PLANS: WeakKeyDictionary[SchemaRegistry, dict[tuple[str, str | None, Framing], StreamPlan]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> Plan:
+def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> StreamPlan:
     """The plan for streams of a component. Equal arguments return the same object.
 
     Raises:
@@ -190,14 +190,14 @@ def edition_for(schema: str, edition: str | None) -> str | None:
     return known.editions[0]
 
 
-def _make(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> Plan:
+def _make(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> StreamPlan:
     if framing == "event":
         schemas.get_validator(f"{component}.stream.frame.data", edition)
     chunk = chunk_schema(component)
     chunk_edition = edition_for(chunk, edition)
-    null_ms = edition != EDITIONS[0]
-    whole = {"$ref": BASE_URI + BY_NAME[chunk].file(chunk_edition or EDITIONS[-1])}
-    return Plan(
+    null_ms = edition != SCHEMA_VERSIONS[0]
+    whole = {"$ref": BASE_URI + BY_NAME[chunk].file(chunk_edition or SCHEMA_VERSIONS[-1])}
+    return StreamPlan(
         chunk,
         null_ms,
         schemas.compile({"items": whole}).is_valid,

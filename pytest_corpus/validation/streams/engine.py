@@ -271,7 +271,7 @@ def validate_frames(
     return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, *options)).read_frames(frames)
 
 
-class Options(TypedDict, total=False):
+class StreamOptions(TypedDict, total=False):
     """The keyword arguments of `ValidationConfig` that byte streams accept."""
 
     max_frame_bytes: int
@@ -286,7 +286,7 @@ def validate_ndjson_stream(
     envelope_schema_id: str | None = None,
     component: str = "",
     mode: ValidationMode | str = ValidationMode.STRICT,
-    **options: Unpack[Options],
+    **options: Unpack[StreamOptions],
 ) -> StreamReport:
     """Check a whole stream of newline-delimited JSON: bytes, text, an open file, or pieces of bytes or text.
 
@@ -300,7 +300,7 @@ def validate_sse_stream(
     envelope_schema_id: str | None = None,
     component: str = "",
     mode: ValidationMode | str = ValidationMode.STRICT,
-    **options: Unpack[Options],
+    **options: Unpack[StreamOptions],
 ) -> StreamReport:
     """Check a whole stream of server-sent events; the ``data`` of each is one frame (SPECIFICATION 4.2.4.2).
 

@@ -20,7 +20,7 @@ from pytest_corpus.validation.streams.config import (
     STREAMING,
     ErrorType,
     FrameError,
-    Plan,
+    StreamPlan,
     StreamReport,
     Terminal,
     ValidationConfig,
@@ -46,7 +46,7 @@ _ALL_CHUNKS = (ValidationMode.STRICT, ValidationMode.COLLECT_ERRORS)
 class StreamMachine:
     """The state of one stream: the frames so far, the end and the defects."""
 
-    def __init__(self, config: ValidationConfig, plan: Plan, schemas: SchemaRegistry) -> None:
+    def __init__(self, config: ValidationConfig, plan: StreamPlan, schemas: SchemaRegistry) -> None:
         self.config = config
         self.plan = plan
         self.total = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.graph.scanner import Query
+from pytest_corpus.reference.graph.scanner import ScannedQuery
 from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph
 
 
@@ -20,7 +20,7 @@ class Broken:
     namespace: str = DEFAULT_NAMESPACE
 
 
-class Nothing(Query):
+class Nothing(ScannedQuery):
     """A query without records."""
 
     def run(self, graph: Graph, params: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     parts_of,
     typed_event,
 )
-from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, count
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count
 
 ROLES = ("user", "assistant", "system")
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "filtered": "refusal"}
@@ -56,7 +56,7 @@ def _event(trouble: Trouble) -> bytes:
 ERRORS = Errors(_error, _event, {"request-id": REQUEST_ID})
 
 
-class Messages(Completion):
+class MessagesEndpoint(Completion):
     """Answers to conversations: words, JSON where `output_config` wants it, a call where `tool_choice` wants one."""
 
     errors = ERRORS
@@ -73,12 +73,12 @@ class Messages(Completion):
             raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
         return Question(endpoint.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
 
-    def whole(self, body: Body, replies: list[Reply]) -> Body:
+    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
         return {**_head(body), "content": _content(reply), **_end(reply), "usage": usage}
 
-    def stream(self, body: Body, replies: list[Reply]) -> Events:
+    def stream(self, body: Body, replies: list[CannedReply]) -> Events:
         (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 0}
         head = {**_head(body), "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
@@ -131,12 +131,12 @@ def _head(body: Body) -> dict[str, Any]:
     return {"id": "msg_standin", "type": "message", "role": "assistant", "model": body["model"]}
 
 
-def _content(reply: Reply) -> list[dict[str, Any]]:
+def _content(reply: CannedReply) -> list[dict[str, Any]]:
     if reply.tool is None:
         return [{"type": "text", "text": reply.text}]
     return [{"type": "tool_use", "id": "toolu_standin", "name": reply.tool.name, "input": reply.arguments}]
 
 
-def _end(reply: Reply) -> dict[str, Any]:
+def _end(reply: CannedReply) -> dict[str, Any]:
     reason = "stop_sequence" if reply.stopped_at is not None else REASONS[reply.reason]
     return {"stop_reason": reason, "stop_sequence": reply.stopped_at}

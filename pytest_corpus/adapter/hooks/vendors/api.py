@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
-from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
+from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.vendors import cohere
-from pytest_corpus.adapter.hooks.vendors.anthropic_messages import COUNT_TOKENS, Messages
+from pytest_corpus.adapter.hooks.vendors.anthropic_messages import COUNT_TOKENS, MessagesEndpoint
 from pytest_corpus.adapter.hooks.vendors.background import Background
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Endpoints, Plain, Trouble
-from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, Chat, Embeddings, Responses
+from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, ChatCompletions, Embeddings, Responses
 from pytest_corpus.adapter.hooks.vendors.visit import Arrived, Note, Visit, canned, context_of, ignore
 from pytest_corpus.text.strict_json import read_exactly
 
@@ -33,12 +33,12 @@ def models(_body: Body) -> Body:
 
 VENDORS: Mapping[str, Endpoints] = {
     "OpenAI": {
-        ("POST", "v1/chat/completions"): Chat(),
+        ("POST", "v1/chat/completions"): ChatCompletions(),
         ("POST", "v1/responses"): Responses(),
         ("POST", "v1/responses/input_tokens"): INPUT_TOKENS,
         ("POST", "v1/embeddings"): Embeddings(),
     },
-    "Anthropic": {("POST", "v1/messages"): Messages(), ("POST", "v1/messages/count_tokens"): COUNT_TOKENS},
+    "Anthropic": {("POST", "v1/messages"): MessagesEndpoint(), ("POST", "v1/messages/count_tokens"): COUNT_TOKENS},
     "Cohere": {
         ("POST", "v2/chat"): cohere.Chat(),
         ("POST", "v2/embed"): cohere.Embed(),
@@ -59,7 +59,7 @@ def unplanned(op: str, **facts: Any) -> None:
 async def serve(
     request: HookRequest,
     path: str,
-    connection: Connection,
+    connection: HookConnection,
     arrived: Arrived,
     *,
     own: Endpoints | None = None,
@@ -94,7 +94,7 @@ def _fitting(endpoints: Endpoints, method: str, path: str) -> Endpoint | None:
 
 
 async def _answer(
-    request: HookRequest, endpoint: Endpoint, connection: Connection, arrived: Arrived, note: Note
+    request: HookRequest, endpoint: Endpoint, connection: HookConnection, arrived: Arrived, note: Note
 ) -> None:
     body, flaw = read_exactly(request.body or b"{}")
     if flaw is not None or not isinstance(body, dict):
@@ -122,6 +122,6 @@ class ProviderServer(LoopbackServer):
         """True if the endpoints that are built in answer, and none of the author's."""
         return not self._own
 
-    async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
+    async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:
         """Serve a request at an endpoint of a vendor."""
         await serve(request, "/".join(path), connection, self._arrived, own=self._own, note=self._noting())

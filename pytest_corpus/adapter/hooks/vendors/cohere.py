@@ -20,7 +20,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     typed_event,
 )
 from pytest_corpus.adapter.hooks.vendors.openai import vector
-from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, split
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, split
 
 ROLES = ("system", "user", "assistant", "tool")
 REASONS = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool": "TOOL_CALL"}
@@ -64,7 +64,7 @@ class Chat(Completion):
         stop = endpoint.strings(body, "stop_sequences", MOST_STOPS)
         return Question(model, texts, limit, stop, _tool(body), _schema(body))
 
-    def whole(self, _body: Body, replies: list[Reply]) -> Body:
+    def whole(self, _body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
         message: dict[str, Any] = {"role": "assistant"}
         if reply.tool is None:
@@ -74,7 +74,7 @@ class Chat(Completion):
             message["tool_calls"] = [{"id": "call_standin", "type": "function", "function": call}]
         return {"id": "standin", "message": message, **_end(reply)}
 
-    def stream(self, _body: Body, replies: list[Reply]) -> Events:
+    def stream(self, _body: Body, replies: list[CannedReply]) -> Events:
         (reply,) = replies
         start = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         opening = typed_event("message-start", id="standin", delta={"message": start})
@@ -146,7 +146,7 @@ def _schema(body: Body) -> Mapping[str, Any] | None:
     return wanted.get("json_schema") or wanted.get("schema") or endpoint.ANY_ANSWER
 
 
-def _end(reply: Reply) -> dict[str, Any]:
+def _end(reply: CannedReply) -> dict[str, Any]:
     used = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
     reason = "STOP_SEQUENCE" if reply.stopped_at is not None else REASONS[reply.reason]
     return {"finish_reason": reason, "usage": {"billed_units": used, "tokens": used}}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, answered, count
 
 Body = Mapping[str, Any]
 
@@ -92,7 +92,7 @@ class Completion(Endpoint):
         """Return the replies as a stream, if the request asks for one."""
         return self.stream(body, self.replies(body, filtered)) if body.get("stream") else None
 
-    def replies(self, body: Body, filtered: bool) -> list[Reply]:
+    def replies(self, body: Body, filtered: bool) -> list[CannedReply]:
         """Return the replies to a request; one, unless a vendor offers more."""
         question = self.question(body)
         if exceeds(question.texts, self.window):
@@ -108,11 +108,11 @@ class Completion(Endpoint):
         """Return the number of replies that a request wants."""
         return 1
 
-    def whole(self, body: Body, replies: list[Reply]) -> Body:
+    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
         """Return replies in the vendor's form."""
         raise NotImplementedError
 
-    def stream(self, body: Body, replies: list[Reply]) -> Events:
+    def stream(self, body: Body, replies: list[CannedReply]) -> Events:
         """Return replies as the vendor's events."""
         raise NotImplementedError
 

@@ -24,7 +24,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     fragments_of,
     parts_of,
 )
-from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, count, split
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count, split
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 REASONS = {"stop": "stop", "length": "length", "tool": "tool_calls", "filtered": "content_filter"}
@@ -77,7 +77,7 @@ ERRORS = Errors(_body, _event, HEADERS)
 RESPONSES_ERRORS = Errors(_body, _typed_event, HEADERS)
 
 
-class Chat(Completion):
+class ChatCompletions(Completion):
     """Answers to chats: words, JSON where `response_format` wants it, a call where `tool_choice` wants one."""
 
     errors = ERRORS
@@ -96,11 +96,11 @@ class Chat(Completion):
     def number(self, body: Body) -> int:
         return endpoint.integer(body, "n", 1, MOST_ANSWERS) or 1
 
-    def whole(self, body: Body, replies: list[Reply]) -> Body:
+    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
         choices = [_choice(index, reply) for index, reply in enumerate(replies)]
         return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(replies)}
 
-    def stream(self, body: Body, replies: list[Reply]) -> Events:
+    def stream(self, body: Body, replies: list[CannedReply]) -> Events:
         head = _head(body, "chat.completion.chunk")
         indexed = list(enumerate(replies))
         closing = b"".join(_chunk(head, index, {}, REASONS[reply.reason]) for index, reply in indexed)
@@ -148,12 +148,12 @@ def _head(body: Body, kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-standin", "object": kind, "created": 1_700_000_000, "model": body["model"]}
 
 
-def _usage(replies: list[Reply]) -> dict[str, int]:
+def _usage(replies: list[CannedReply]) -> dict[str, int]:
     asked, used = replies[0].prompt_tokens, sum(reply.used for reply in replies)
     return {"prompt_tokens": asked, "completion_tokens": used, "total_tokens": asked + used}
 
 
-def _choice(index: int, reply: Reply) -> dict[str, Any]:
+def _choice(index: int, reply: CannedReply) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
     if reply.tool is not None:
         message |= {"content": None, "tool_calls": [_call(index, reply.tool, arguments_text(reply.arguments))]}
@@ -164,7 +164,7 @@ def _call(index: int, tool: Tool, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{index}", "type": "function", "function": {"name": tool.name, "arguments": arguments}}
 
 
-def _deltas(index: int, reply: Reply) -> Iterator[dict[str, Any]]:
+def _deltas(index: int, reply: CannedReply) -> Iterator[dict[str, Any]]:
     if reply.tool is None:
         yield from ({"content": text} for text in parts_of(reply.tokens))
         return
@@ -264,10 +264,10 @@ class Responses(Completion):
         schema = wanted_schema((body.get("text") or {}).get("format"))
         return Question(endpoint.required(body, "model", str), _texts(body), limit, (), _function_tool(body), schema)
 
-    def whole(self, body: Body, replies: list[Reply]) -> Body:
+    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
         return _response(body, replies[0])
 
-    def stream(self, body: Body, replies: list[Reply]) -> Events:
+    def stream(self, body: Body, replies: list[CannedReply]) -> Events:
         (reply,) = replies
         whole, numbers = _response(body, reply), counting()
         item = whole["output"][0]
@@ -324,7 +324,7 @@ def _function_tool(body: Body) -> Tool | None:
     return endpoint.named(tools, None if choice == "required" else choice.get("name"))
 
 
-def _response(body: Body, reply: Reply) -> dict[str, Any]:
+def _response(body: Body, reply: CannedReply) -> dict[str, Any]:
     reason = _INCOMPLETE.get(reply.reason)
     asked, used = reply.prompt_tokens, reply.used
     if reply.tool is not None:

@@ -33,7 +33,7 @@ from pytest_corpus.adapter.hooks.vendors.provider_answers import (
 from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
 from pytest_corpus.adapter.hooks.vendors.shapes import shape_at
-from pytest_corpus.adapter.hooks.vendors.visit import Answer, Part, Visit, context_of, stated
+from pytest_corpus.adapter.hooks.vendors.visit import AnswerInParts, AnswerPart, Visit, context_of, stated
 from pytest_corpus.text.strict_json import read_exactly
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Noting(Protocol):
         """The function that notes the mistakes of a request that comes now."""
 
 
-class Planned(Protocol):
+class ProxyProbe(Protocol):
     """The probe of an adapter, to which requests arrive; without a recording, everything is forwarded."""
 
     attribution: Attribution
@@ -166,7 +166,7 @@ class ProxyServer:
     url: str
     session: aiohttp.ClientSession
 
-    def __init__(self, upstream: Upstream, probe: Planned) -> None:
+    def __init__(self, upstream: Upstream, probe: ProxyProbe) -> None:
         self.upstream, self.probe = upstream, probe
         self._token = secrets.token_urlsafe(12)
         self._listening: set[asyncio.Task[None]] = set()
@@ -260,7 +260,7 @@ class _Request:
         return b"".join(parts)
 
     @contextlib.asynccontextmanager
-    async def _answer(self, data: bytes) -> AsyncIterator[Answer]:
+    async def _answer(self, data: bytes) -> AsyncIterator[AnswerInParts]:
         """The answer of the provider, now or as it was recorded."""
         headers = handed_on(self._request.headers)
         if self._body.get("stream"):
@@ -311,16 +311,16 @@ class _Request:
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
         )
 
-    async def _begun(self, answer: ProviderAnswer) -> Answer:
+    async def _begun(self, answer: ProviderAnswer) -> AnswerInParts:
         """An answer that has begun, in parts; of a stream that can be told apart, by its events."""
         await answer.begin()
         content_type = answer.headers.get("Content-Type", "").lower()
         separator = next((found for kind, found in _SEPARATORS.items() if kind in content_type), None)
         if "Content-Encoding" in answer.headers:
             separator = None
-        return Answer(answer.status, answer.reason, handed_on(answer.headers), self._parts(answer, separator))
+        return AnswerInParts(answer.status, answer.reason, handed_on(answer.headers), self._parts(answer, separator))
 
-    async def _parts(self, answer: ProviderAnswer, separator: re.Pattern[bytes] | None) -> AsyncIterator[Part]:
+    async def _parts(self, answer: ProviderAnswer, separator: re.Pattern[bytes] | None) -> AsyncIterator[AnswerPart]:
         """The parts of an answer as they come.
 
         While a fault is planned within the stream, an event waits until it is whole.
@@ -328,17 +328,17 @@ class _Request:
         waiting, sent = b"", 0
         async for part in answer:
             if separator is None:
-                yield Part(part)
+                yield AnswerPart(part)
                 continue
             waiting += part
             while found := separator.search(waiting):
                 one, waiting = waiting[: found.end()], waiting[found.end() :]
-                yield Part(one[sent:], _has_content(one))
+                yield AnswerPart(one[sent:], _has_content(one))
                 sent = 0
             if not any(plan.at_chunk is not None and plan.fired < plan.times for plan in self._probe.plans):
-                yield Part(waiting[sent:])
+                yield AnswerPart(waiting[sent:])
                 sent = len(waiting)
-        yield Part(waiting[sent:])
+        yield AnswerPart(waiting[sent:])
 
 
 def _note_unknown(note: Callable[[BaseException], None], exchange: ProviderExchange) -> None:

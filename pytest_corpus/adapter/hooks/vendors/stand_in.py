@@ -67,7 +67,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class CannedReply:
     """An answer: its tokens, or the arguments of the call of `tool` as JSON; `stopped_at` is the stop sequence."""
 
     tokens: tuple[str, ...]
@@ -87,23 +87,23 @@ class Reply:
         """The tokens of the answer, those of a call's arguments included."""
         return len(self.tokens) + (count([json.dumps(self.arguments)]) if self.tool else 0)
 
-    def filtered(self) -> Reply:
+    def filtered(self) -> CannedReply:
         """Return the reply as a content filter cuts it off."""
-        return Reply(self.tokens[: len(self.tokens) // 2], "filtered", self.prompt_tokens)
+        return CannedReply(self.tokens[: len(self.tokens) // 2], "filtered", self.prompt_tokens)
 
 
-def answered(question: Question, number: int = 0) -> Reply:
+def answered(question: Question, number: int = 0) -> CannedReply:
     """Answer `number` to a question that asks for more than one."""
     asked = count(question.texts)
     if question.tool is not None:
-        return Reply((), "tool", asked, tool=question.tool, arguments=_arguments(question.tool))
+        return CannedReply((), "tool", asked, tool=question.tool, arguments=_arguments(question.tool))
     text = _words(question, number) if question.schema is None else json.dumps(instance(question.schema))
     found = [(text.index(stop), stop) for stop in question.stop if stop and stop in text]
     end, stopped_at = min(found, default=(len(text), None))
     tokens = split(text[:end])
     if question.limit is not None and len(tokens) > question.limit:
-        return Reply(tuple(tokens[: question.limit]), "length", asked)
-    return Reply(tuple(tokens), "stop", asked, stopped_at)
+        return CannedReply(tuple(tokens[: question.limit]), "length", asked)
+    return CannedReply(tuple(tokens), "stop", asked, stopped_at)
 
 
 def _arguments(tool: Tool) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ CONTEXT = ("traceparent", "deadline_ms")
 """The members of a call's context that a protocol may have no place for."""
 
 
-class Planned(Protocol):
+class TunnelProbe(Protocol):
     """The probe of an adapter."""
 
     attribution: Attribution
@@ -66,7 +66,7 @@ class Tunnel:
 
     address: tuple[str, int]
 
-    def __init__(self, host: str, port: int, probe: Planned) -> None:
+    def __init__(self, host: str, port: int, probe: TunnelProbe) -> None:
         self._upstream, self._probe = (host, port), probe
         self._server: asyncio.base_events.Server | None = None
         self._open: set[asyncio.Task[None]] = set()

@@ -43,7 +43,7 @@ _EVENTS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """Some bytes of an answer; `is_content` if a chunk of a stream begins with them."""
 
     data: bytes
@@ -51,7 +51,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerInParts:
     """An answer of a provider: its head, and its parts as they come.
 
     Iterating over the parts raises OSError if the connection to the provider breaks. `cuts` decides where the writes of
@@ -61,7 +61,7 @@ class Answer:
     status: int
     reason: str | None
     headers: Mapping[str, str]
-    parts: AsyncIterable[Part]
+    parts: AsyncIterable[AnswerPart]
     cuts: Random | None = None
 
 
@@ -69,20 +69,20 @@ def ignore(_error: BaseException) -> None:
     """For endpoints of ours, which raise on a body of another form, and for servers without a run."""
 
 
-async def parts_of(*parts: Part) -> AsyncIterator[Part]:
+async def parts_of(*parts: AnswerPart) -> AsyncIterator[AnswerPart]:
     """Parts that are known already."""
     for each in parts:
         yield each
 
 
-def stated(status: int, value: Any, headers: Mapping[str, str] | None = None) -> Answer:
+def stated(status: int, value: Any, headers: Mapping[str, str] | None = None) -> AnswerInParts:
     """An answer that is one JSON value."""
     body = json.dumps(value).encode()
     given = {**JSON, **(headers or {}), "Content-Length": str(len(body))}
-    return Answer(status, None, given, parts_of(Part(body)))
+    return AnswerInParts(status, None, given, parts_of(AnswerPart(body)))
 
 
-def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> Answer:
+def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> AnswerInParts:
     """The answer of a stand-in; an exception of an endpoint for a body of another form is noted, and refused."""
     errors = endpoint.errors
     try:
@@ -95,9 +95,9 @@ def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note
         note(error)
         trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
     else:
-        chunks = [Part(each, is_content=True) for each in events.chunks]
-        parts = parts_of(Part(events.opening), *chunks, Part(events.closing))
-        return Answer(200, None, {**_EVENTS, **errors.headers}, parts, Random(_hash_of(events)))
+        chunks = [AnswerPart(each, is_content=True) for each in events.chunks]
+        parts = parts_of(AnswerPart(events.opening), *chunks, AnswerPart(events.closing))
+        return AnswerInParts(200, None, {**_EVENTS, **errors.headers}, parts, Random(_hash_of(events)))
     return stated(400, errors.body(trouble), errors.headers)
 
 
@@ -110,7 +110,7 @@ class Visit:
         self._endpoint = endpoint if endpoint is not None and endpoint.filters else None
 
     async def carry_out(
-        self, op: str, facts: Mapping[str, Any], answer: Callable[[], AbstractAsyncContextManager[Answer]]
+        self, op: str, facts: Mapping[str, Any], answer: Callable[[], AbstractAsyncContextManager[AnswerInParts]]
     ) -> None:
         """Count it, and answer or fail."""
         plan = self._arrived(op, **facts)
@@ -123,9 +123,9 @@ class Visit:
         else:
             await fail(plan, self._errors, self._wire)
 
-    async def _hand_on(self, op: str, answer: Answer) -> None:
+    async def _hand_on(self, op: str, answer: AnswerInParts) -> None:
         await self._wire.open(answer.status, answer.reason, answer.headers)
-        writes, number = Writes(self._wire, answer.cuts), 0
+        writes, number = CutWrites(self._wire, answer.cuts), 0
         async for part in answer.parts:
             if part.is_content:
                 plan, number = self._arrived(op, chunk=number), number + 1
@@ -217,7 +217,7 @@ async def break_off(plan: Plan, errors: Errors, wire: Wire) -> None:
         await wire.end()
 
 
-class Writes:
+class CutWrites:
     """The writes of a stream; with `cuts` they end where no event does: inside a character or an event, after several.
 
     The places depend on the content alone, so they differ from one request to the next.

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from pytest_corpus.adapter.facts import whole
-from pytest_corpus.kit.generation.histories import Event, Step, Value, play
+from pytest_corpus.kit.generation.histories import Event, HistoryStep, Value, play
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import following, listed
 from pytest_corpus.suites.graph.support.component import Graph
@@ -24,24 +24,24 @@ class Clients:
         self.graph, self.sandbox, self.numbers = graph, sandbox, count(1)
         self.look = self._step("bulk_vertices", {"limit": 100, **narrowed(sandbox)})
 
-    def _step(self, name: str, args: Mapping[str, Any], writes: Mapping[str, Value] | None = None) -> Step:
+    def _step(self, name: str, args: Mapping[str, Any], writes: Mapping[str, Value] | None = None) -> HistoryStep:
         self.graph.shared.actions.note(name, args, (self.sandbox.tenant, self.sandbox.namespace))
         request = self.graph.envelope(name, {**self.sandbox.place, **args}, self.sandbox.ctx)
         self.graph.store.foresee(request)
-        return Step(request, writes or {})
+        return HistoryStep(request, writes or {})
 
-    def write(self, *names: str) -> Step:
+    def write(self, *names: str) -> HistoryStep:
         """Write nodes in one request."""
         number = next(self.numbers)
         nodes = [self.sandbox.node(name, rank=number, corpus_twin=number) for name in names[: self.graph.at_once]]
         return self._step("upsert_nodes", {"nodes": nodes}, {node["id"]: str(number) for node in nodes})
 
-    def delete(self, *names: str) -> Step:
+    def delete(self, *names: str) -> HistoryStep:
         """Delete nodes in one request."""
         ids = [self.sandbox.id(name) for name in names[: self.graph.at_once]]
         return self._step("delete_nodes", {"ids": ids}, dict.fromkeys(ids))
 
-    def rounds(self) -> Iterator[tuple[list[list[Step]], Step]]:
+    def rounds(self) -> Iterator[tuple[list[list[HistoryStep]], HistoryStep]]:
         """The requests of the clients at once, and the read after them."""
         look = self.look
         yield [[self.write("a")], [self.write("a"), self.write("b")], [self.write("a", "b"), look], [look]], look

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.generation.histories import Event, Step, Value, play
+from pytest_corpus.kit.generation.histories import Event, HistoryStep, Value, play
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import direction, parallel
@@ -26,16 +26,16 @@ class Clients:
         self.vector, self.sandbox, self.ids, self.numbers = vector, sandbox, ids, count(1)
         self.written: dict[str, list[float]] = {}
 
-    def step(self, name: str, **args: Any) -> Step:
-        return Step(self.vector.envelope(name, self.sandbox.args(**args)))
+    def step(self, name: str, **args: Any) -> HistoryStep:
+        return HistoryStep(self.vector.envelope(name, self.sandbox.args(**args)))
 
     @property
-    def query(self) -> Step:
+    def query(self) -> HistoryStep:
         """Read both ids."""
         angle = direction(45, self.vector.dimensions)
         return self.step("query", vector=angle, top_k=self.vector.limits.at_most(5), include_vectors=True)
 
-    def write(self, *keys: int) -> Step:
+    def write(self, *keys: int) -> HistoryStep:
         """Write one or both ids in one upsert."""
         if self.vector.limits.batch == 1:
             keys = keys[:1]
@@ -45,14 +45,14 @@ class Clients:
             items.append({"id": self.ids[key], "vector": self.written[number], "metadata": {"write": number}})
         self.sandbox.know(*items)
         request = self.step("upsert", vectors=items).request
-        return Step(request, {self.ids[key]: number for key in keys})
+        return HistoryStep(request, {self.ids[key]: number for key in keys})
 
-    def delete(self, *keys: int) -> Step:
+    def delete(self, *keys: int) -> HistoryStep:
         """Delete one or both ids."""
         ids = [self.ids[key] for key in keys]
-        return Step(self.step("delete", ids=ids).request, dict.fromkeys(ids))
+        return HistoryStep(self.step("delete", ids=ids).request, dict.fromkeys(ids))
 
-    def rounds(self) -> Iterator[tuple[list[list[Step]], Step]]:
+    def rounds(self) -> Iterator[tuple[list[list[HistoryStep]], HistoryStep]]:
         """The concurrent writes of the clients, and the read after them."""
         a, b, query = 0, 1, self.query
         yield [[self.write(a), query], [self.write(a), self.write(b)], [self.write(a, b), query], [query, query]], query
