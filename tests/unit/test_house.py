@@ -141,11 +141,11 @@ INHERITING: dict[str, int] = {
     "reference.vector.namespaces:Namespaces": 51,
     "suites.vector.support.capabilities:VectorCalls": 39,
     "suites.graph.support.capabilities:GraphCapabilities": 39,
-    "reference.graph.writes:Writes": 38,
-    "reference.vector.arguments:VectorRequests": 35,
+    "reference.graph.writes:GraphWrites": 38,
+    "reference.vector.arguments:VectorArguments": 35,
     "suites.graph.support.sandbox:Sandbox": 33,
     "reference.foundation:ReferenceAdapter": 29,
-    "reference.llm.arguments:Arguments": 28,
+    "reference.llm.arguments:LLMArguments": 28,
 }
 """Classes that inherit more, and how many."""
 

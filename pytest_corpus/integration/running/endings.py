@@ -57,7 +57,7 @@ class TestResult:
 
 
 @dataclass(slots=True)
-class TestObservations:
+class Notes:
     """The observations of a test, collected while it runs."""
 
     sightings: list[Sighting] = field(default_factory=list)

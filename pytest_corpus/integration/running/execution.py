@@ -34,7 +34,7 @@ from pytest_corpus.integration.running.endings import (
     REPLACED,
     UNFINISHED,
     Ending,
-    TestObservations,
+    Notes,
     TestResult,
     misled_ending,
 )
@@ -96,7 +96,7 @@ class TestExecution:
         @functools.wraps(function)
         def body(**arguments: Any) -> None:
             started, calls = Clock.monotonic(), self.target.calls
-            observed, ending = TestObservations(), UNFINISHED
+            observed, ending = Notes(), UNFINISHED
             recorder = self.adapter.settings.recorder
             self._recorded = recorder.begin(self.test, self.repetition) if recorder else None
             try:
@@ -116,7 +116,7 @@ class TestExecution:
                 raise
             finally:
                 if missing := self.adapter.end():
-                    ending, observed = Ending(undecided=NotAssessed(missing)), TestObservations()
+                    ending, observed = Ending(undecided=NotAssessed(missing)), Notes()
                 if isinstance(ending.raised, Violation) and not traceback:
                     ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
                 spent = Clock.monotonic() - started, self.target.calls - calls
@@ -126,9 +126,7 @@ class TestExecution:
 
         return body
 
-    def _ended(
-        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: TestObservations
-    ) -> Ending:
+    def _ended(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Run the test where it can be judged; a violation that the surroundings explain is no finding."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
@@ -142,9 +140,7 @@ class TestExecution:
         excuse = self._surroundings.excuse(ending.sighting) if ending.sighting else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
-    def _outcome(
-        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: TestObservations
-    ) -> Ending:
+    def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Take the end of a test that was begun before its turn if that counts; else run it, alone."""
         beside = self._in_flight if self.adapter.source is None else None  # a record has one answer at a time
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
@@ -165,7 +161,7 @@ class TestExecution:
             self._add(found, observed)
         return ending
 
-    def _shows_nothing(self, attempt: Attempt, observed: TestObservations) -> bool:
+    def _shows_nothing(self, attempt: Attempt, observed: Notes) -> bool:
         """Audit what a test exchanged that was begun before its turn; False if there is anything to be found."""
         begin_part(attempt.part)
         self.target.auditor.editions = attempt.editions
@@ -186,9 +182,9 @@ class TestExecution:
 
     def not_run(self) -> TestResult:
         """Keep the result of a test whose body pytest did not run."""
-        return self._keep(NOT_RUN, TestObservations(), 0.0, 0)
+        return self._keep(NOT_RUN, Notes(), 0.0, 0)
 
-    def _keep(self, ending: Ending, observed: TestObservations, duration_s: float, calls: int) -> TestResult:
+    def _keep(self, ending: Ending, observed: Notes, duration_s: float, calls: int) -> TestResult:
         undecided, secrets = ending.undecided, observed.secrets
         findings = [each.finding for each in observed.sightings]
         record = TestRecord(
@@ -223,9 +219,7 @@ class TestExecution:
         begin_inputs(self.item, self.adapter)
         self.target.begin(unlearn=run > 1 or unlearn)
 
-    def _judged(
-        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: TestObservations
-    ) -> Ending:
+    def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Run the body and audit its exchanges, however it ends."""
         ending = UNFINISHED
         try:
@@ -371,7 +365,7 @@ class TestExecution:
         except (*UNCALLABLE, Outage):
             return None
 
-    def _observe(self, own: Sighting | None, observed: TestObservations) -> None:
+    def _observe(self, own: Sighting | None, observed: Notes) -> None:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
@@ -396,6 +390,6 @@ class TestExecution:
     def _is_reported(self, requirement: str) -> bool:
         return (self._place, requirement) in self._reported
 
-    def _add(self, sighting: Sighting, observed: TestObservations) -> None:
+    def _add(self, sighting: Sighting, observed: Notes) -> None:
         observed.sightings.append(sighting)
         self._reported.add((self._place, sighting.requirement))
