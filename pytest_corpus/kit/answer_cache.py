@@ -12,7 +12,7 @@ from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.judgement import judging, look_at, reading_apart
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, in_ms, new_trace, turned
+from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, deadline_in, new_trace, reverse_keys
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.values import same
@@ -84,7 +84,7 @@ def plain_call(calls: Calls, name: str) -> Reply:
 @remembered
 def expired(calls: Calls, name: str) -> Reply | StreamReply:
     """The answer to a request of an operation, not sent before, whose deadline passed a minute ago."""
-    return calls.invoke(name, calls.requests.distinct(name), {"deadline_ms": in_ms(-60_000)})
+    return calls.invoke(name, calls.requests.distinct(name), {"deadline_ms": deadline_in(-60_000)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class ReplayProbe:
 
 def context_with_key(key: Mapping[str, Any]) -> dict[str, Any]:
     """The context of one call under a key: its own request id, trace and deadline, which the key's scope leaves out."""
-    own = {"request_id": f"req-{canary()}", "traceparent": new_trace(), "deadline_ms": in_ms(HOUR_MS)}
+    own = {"request_id": f"req-{canary()}", "traceparent": new_trace(), "deadline_ms": deadline_in(HOUR_MS)}
     return {**own, **key}
 
 
@@ -118,7 +118,7 @@ ORDERS = 4
 """One in this number of the kinds of requests has its keys in the opposite order."""
 
 
-def in_order(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
+def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
     """A request with its keys as they stand or in the opposite order, which is the same JSON value.
 
     It depends on the seed and on the names of its arguments; a replay has another order than what it repeats.
@@ -128,7 +128,7 @@ def in_order(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
     """
     kind = " ".join([request["op"], *sorted(map(str, request["args"]))])
     by_seed = (crc32(kind.encode()) + inputs.seed()) % ORDERS == 0
-    return turned(request) if by_seed != bool(keys_of(request) & {*used}) else request
+    return reverse_keys(request) if by_seed != bool(keys_of(request) & {*used}) else request
 
 
 def call_with_key(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:

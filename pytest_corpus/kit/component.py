@@ -13,7 +13,7 @@ from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.turns import Place
 from pytest_corpus.adapter.usage import Outages
-from pytest_corpus.kit.answer_cache import ReplayProbe, are_replayed, in_order, keys_of
+from pytest_corpus.kit.answer_cache import ReplayProbe, are_replayed, keys_of, order_keys
 from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.audit.exchanges import FINITE
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
@@ -143,7 +143,7 @@ class Subject(Target):
     ) -> dict[str, Any]:
         """A request envelope; the plainest arguments where none are given."""
         given = self.requests.minimal(name) if args is None else dict(args)
-        return in_order({"op": f"{self.component}.{name}", "ctx": dict(ctx or {}), "args": given}, self.shared.keys)
+        return order_keys({"op": f"{self.component}.{name}", "ctx": dict(ctx or {}), "args": given}, self.shared.keys)
 
     def unique(self, prefix: str = "note") -> str:
         """A short word that no other request of this run or worker holds."""

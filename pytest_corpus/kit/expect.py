@@ -93,7 +93,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     wanted = claim or f"an error of class {' or '.join(families)}"
     if not reply.is_error:
         raise Accepted(wanted, str(reply), families).seen_in(reply.exchange)
-    named(reply)
+    known_class(reply)
     if not reply.is_a(*families):
         raise Misclassified(wanted, str(reply), families, reply.names).seen_in(reply.exchange)
     note_held()
@@ -125,7 +125,7 @@ def some_refused(replies: Iterable[Reply], claim: str) -> None:
     note_held()
 
 
-def named(reply: Reply | StreamReply) -> None:
+def known_class(reply: Reply | StreamReply) -> None:
     """Block the test where an error names no class of the taxonomy."""
     if reply.is_error and not reply.names:
         worded = all(isinstance(reply.error.get(key), str) for key in ("error", "code"))

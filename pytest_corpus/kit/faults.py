@@ -80,7 +80,7 @@ class ProviderFaults:
             NotApplicable: its protocol cannot express that, as the author states (R137).
             NotAssessed: a tunnel cannot, and the author does not say what the protocol can.
         """
-        stated = inputs.read("lacking", lambda: what in lacking(self._calls.client.provider))
+        stated = inputs.read("lacking", lambda: what in inexpressible(self._calls.client.provider))
         if stated:
             raise NotApplicable(f"the author states that the provider's protocol cannot express {what}")
         if what not in OVER_TCP and self.is_tunnelled:
@@ -165,7 +165,7 @@ Result = TypeVar("Result")
 Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 
-def with_fault(
+def call_with_fault(
     subject: Own,
     kind: str,
     name: str,
@@ -199,10 +199,12 @@ def with_fault(
     def usual(reply: Answer) -> bool:
         return reply.is_a(*subject.faults.classes(kind)) if BY_KIND[kind].canonical else not reply.is_error
 
-    return at_struck(subject, attempt, sound or usual)
+    return try_with_fault(subject, attempt, sound or usual)
 
 
-def at_struck(subject: Own, attempt: Callable[[Own], Result], sound: Callable[[Result], bool]) -> tuple[Own, Result]:
+def try_with_fault(
+    subject: Own, attempt: Callable[[Own], Result], sound: Callable[[Result], bool]
+) -> tuple[Own, Result]:
     """An instance, and the result of an attempt that plans a fault there.
 
     Tests share one instance for that until a result is odd. An instance that has failed before may answer otherwise,
@@ -235,6 +237,6 @@ def is_tunnelled(provider: ProviderProbe) -> bool:
     return bool(provider.lacking) and not provider.has_other_ways
 
 
-def lacking(provider: ProviderProbe) -> frozenset[str]:
+def inexpressible(provider: ProviderProbe) -> frozenset[str]:
     """What no protocol of a provider can express, as its author states."""
     return frozenset.intersection(*provider.lacking.values()) if is_tunnelled(provider) else frozenset()

@@ -39,7 +39,7 @@ def fixture_of(component: type[Own]) -> Callable[..., Own]:
     return tested
 
 
-def in_turn(names: Iterable[str], principal: str, case: int, *, one_in: int = ONE_IN) -> Iterator[str]:
+def take_turns(names: Iterable[str], principal: str, case: int, *, one_in: int = ONE_IN) -> Iterator[str]:
     """The operations that get a case, by its number: the principal one gets each, the others take turns."""
     others = 0
     for name in names:

@@ -34,7 +34,7 @@ class Keys(tuple[object, ...]):
     """Keys that an adapter chose: those that read like a name are shown, the others counted."""
 
 
-def in_words(found: object) -> str:
+def describe(found: object) -> str:
     """A value of an answer as text: a word of the protocol, a number, or its kind and size; never content."""
     return list_keys("the key", found) if isinstance(found, Keys) else word(found)
 
@@ -53,7 +53,7 @@ def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
     return f"{number_of(missing)} missing, {number_of(more)} too many"
 
 
-def in_number(text: str) -> str:
+def agree_in_number(text: str) -> str:
     """A text whose nouns are singular after a 1, as in `1 node`."""
     return _PLURAL.sub(lambda found: f"{found[1]}{found[2]}y" if found[3] == "ies" else f"{found[1]}{found[2]}", text)
 
@@ -112,17 +112,17 @@ class Violation(AssertionError):
         about: Iterable[str] = (),
         story: Story | None = None,
     ) -> None:
-        self.expected, self.found, self.problems, self.frame = in_number(expected), found, problems, frame
+        self.expected, self.found, self.problems, self.frame = agree_in_number(expected), found, problems, frame
         self.about, self.story = frozenset(about), story
         self.exchanges = looked_at()
-        self._got, self._path = in_number(got), path
+        self._got, self._path = agree_in_number(got), path
         super().__init__(expected, got, path)
 
     @property
     def got(self) -> str:
         """The answer as text: keys, types, codes and numbers; never content."""
         if not self.problems:
-            return self._got if self.found is ABSENT else in_words(self.found)
+            return self._got if self.found is ABSENT else describe(self.found)
         name = _name_of(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
         return f"{name} {_in_words(self.problems[0])}"
 

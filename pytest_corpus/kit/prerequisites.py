@@ -15,7 +15,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import Operation
 
 
-def lacking(operation: Operation, result: Any) -> str:
+def describe_lack(operation: Operation, result: Any) -> str:
     """The lack of a result from which no test can read anything; empty if there is none."""
     if operation.payload and not isinstance(result, Mapping):
         return "is not an object"
@@ -104,7 +104,7 @@ class Prerequisites:
         try:
             if isinstance(reply, StreamReply):
                 expect.finished(reply)
-            elif lack := lacking(operation, expect.success(reply)):
+            elif lack := describe_lack(operation, expect.success(reply)):
                 by, said = operation.shaped or operation.works, f"the result of a plain {operation.op} {lack}"
                 return Blocked(by, said, judged_on=(reply.exchange,))
         except Undecided as obstacle:

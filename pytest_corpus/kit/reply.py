@@ -33,7 +33,7 @@ def error_names(body: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def described(body: Any) -> str:
+def describe(body: Any) -> str:
     """An answer in a few words, without content: its kind, code and class."""
     if not isinstance(body, dict):
         return kind_of(body) if body is not None else "nothing"
@@ -138,7 +138,7 @@ class Reply(AnyReply):
 
     def __str__(self) -> str:
         fault = self.exchange.fault
-        return f"no answer ({fault.kind}: {fault})" if fault else described(self.body)
+        return f"no answer ({fault.kind}: {fault})" if fault else describe(self.body)
 
 
 class StreamReply(AnyReply):
@@ -181,5 +181,5 @@ class StreamReply(AnyReply):
         if fault:
             return f"a stream of {frames} that broke off ({fault.kind}: {fault})"
         if self.errors:
-            return f"a stream that ends with {described(self.errors[0])}"
+            return f"a stream that ends with {describe(self.errors[0])}"
         return f"a stream of {frames} {'with' if self.finished else 'without'} a final chunk"

@@ -33,11 +33,11 @@ class Request:
     canaries: Mapping[str, str] = field(default_factory=dict)
 
 
-def turned(value: Any) -> Any:
+def reverse_keys(value: Any) -> Any:
     """The same JSON value with the keys of all its objects in the opposite order, which means nothing (RFC 8259)."""
     if isinstance(value, dict):
-        return {key: turned(each) for key, each in reversed(value.items())}
-    return [turned(each) for each in value] if isinstance(value, list) else value
+        return {key: reverse_keys(each) for key, each in reversed(value.items())}
+    return [reverse_keys(each) for each in value] if isinstance(value, list) else value
 
 
 def canary(length: int = 14) -> str:
@@ -50,7 +50,7 @@ def new_trace() -> str:
     return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-0{inputs.next_in_rotation('trace') % 2}"
 
 
-def in_ms(milliseconds: float) -> int:
+def deadline_in(milliseconds: float) -> int:
     """An absolute deadline at that distance from now; negative: in the past."""
     return int(inputs.wall_clock() * 1000 + milliseconds)
 

@@ -196,7 +196,7 @@ class Retries:
 
     def _note(self, op: str, answer: Answer) -> None:
         succeeded = isinstance(answer, (Reply, StreamReply)) and not answer.is_error
-        if succeeded and op in BY_OP and _bare(op) not in UNRELATED:
+        if succeeded and op in BY_OP and _bare_name(op) not in UNRELATED:
             self._outages.worked[op] = None
 
     def _again(
@@ -295,7 +295,7 @@ class Retries:
         nothing ever worked, all that only read.
         """
         worked = self._worked()
-        for known in (_bare(op), self._calls.principal, *worked):
+        for known in (_bare_name(op), self._calls.principal, *worked):
             if known in worked:
                 return [known]
         reading = (row for row in operations_of(self._calls.component) if not row.mutating)
@@ -305,14 +305,14 @@ class Retries:
     def _works(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """Return if a plain call works while this one does not, here or on the instance of most tests."""
         if self._is_starting(op, left):
-            return _answers(self._calls, _bare(op))
+            return _plain_call_works(self._calls, _bare_name(op))
         if (there := self._read_there(left)) is not None and (is_retryable(there) or not there.is_error):
             return not there.is_error
         return self._works_elsewhere(op)
 
     def _works_elsewhere(self, op: str) -> bool:
         places = {place.client: place for place in (self._calls, self._calls.main)}
-        return any(_answers(place, probe) for place in places.values() for probe in self._probes(op))
+        return any(_plain_call_works(place, probe) for place in places.values() for probe in self._probes(op))
 
     def _is_starting(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """True if an operation, or one of a new instance, never worked and says when it will (R141)."""
@@ -325,7 +325,7 @@ class Retries:
         if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
             return None
         plain = self._calls.requests.reading_at(left[0].exchange.request)
-        return _asked(self._calls, lambda: plain) if plain else None
+        return _call_once(self._calls, lambda: plain) if plain else None
 
     def _is_unready(self, left: list[Reply | StreamReply]) -> bool:
         """Return if a plain read of the place of a request is put off, too: it is still being made."""
@@ -373,18 +373,18 @@ class Retries:
         except DeclarationError:
             return False
         try:
-            return any(_answers(other, probe) for probe in self._probes(op))
+            return any(_plain_call_works(other, probe) for probe in self._probes(op))
         finally:
             other.client.close()
 
 
-def _answers(place: Retried, name: str) -> bool:
+def _plain_call_works(place: Retried, name: str) -> bool:
     """Make a plain call that no cache can answer, unseen by the test at hand, and return whether it succeeds."""
-    reply = _asked(place, lambda: Request(name, place.requests.distinct(name)))
+    reply = _call_once(place, lambda: Request(name, place.requests.distinct(name)))
     return reply is not None and (reply.is_success if isinstance(reply, Reply) else reply.finished)
 
 
-def _asked(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply | None:
+def _call_once(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply | None:
     """The answer to a call that is made once, unseen by the test at hand; None if there is no answer."""
     try:
         with place.retries.once(), part_of(place.client.part, is_seen=False):
@@ -394,5 +394,5 @@ def _asked(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply 
         return None
 
 
-def _bare(op: str) -> str:
+def _bare_name(op: str) -> str:
     return op.partition(".")[2]

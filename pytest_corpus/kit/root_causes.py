@@ -20,9 +20,9 @@ from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Undecided, Violation
-from pytest_corpus.kit.prerequisites import lacking
+from pytest_corpus.kit.prerequisites import describe_lack
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, deadline_in
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.operations import BY_OP
 
@@ -120,7 +120,7 @@ class RootCauses(Generic[Own]):
     def features(self) -> Iterator[Feature]:
         """The features of requests that are tried, the plainest first."""
         subject, name = self.subject, self.subject.principal
-        for key, value in (("tenant", "tenant-a"), ("deadline_ms", in_ms(HOUR_MS))):
+        for key, value in (("tenant", "tenant-a"), ("deadline_ms", deadline_in(HOUR_MS))):
 
             def ask(ctx: Mapping[str, Any] = {key: value}) -> Reply | StreamReply:
                 return subject.invoke(name, ctx=ctx)
@@ -269,4 +269,4 @@ def _is_empty(exchange: Exchange) -> bool:
     if exchange.streaming or exchange.op not in BY_OP:
         return False
     reply = Reply(exchange)
-    return reply.is_success and bool(lacking(BY_OP[exchange.op], reply.result))
+    return reply.is_success and bool(describe_lack(BY_OP[exchange.op], reply.result))

@@ -118,12 +118,12 @@ Word = tuple[str, str]
 T = TypeVar("T")
 
 
-def filled(words: Mapping[str, str], stem: str = "") -> dict[str, str]:
+def fill_in(words: Mapping[str, str], stem: str = "") -> dict[str, str]:
     """The words of a table with this unique part."""
     return {kind: word.replace(STEM, stem) for kind, word in words.items()}
 
 
-def some(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dict[str, str]:
+def choose(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dict[str, str]:
     """At most this number of a table's words: these kinds, and as many others by the seed of the run and the test."""
     chosen = list(first)
     others = [kind for kind in words if kind not in chosen]
@@ -135,65 +135,65 @@ def some(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dic
 def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
     """Words that any text may hold, with this unique part: of these kinds, then by seed, but none with a NUL."""
     held = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind != "nul"}
-    return [*filled(some(held, count, first), stem).values()]
+    return [*fill_in(choose(held, count, first), stem).values()]
 
 
-def every(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
+def join_words(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
     """One text of all words but some, with this unique part in each: it begins and ends with a blank."""
     inner = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*AT_ENDS, *without)}
-    first, last = filled({kind: WORDS[kind] for kind in AT_ENDS}, stem).values()
-    return " ".join([first, *filled(inner, stem).values(), last])
+    first, last = fill_in({kind: WORDS[kind] for kind in AT_ENDS}, stem).values()
+    return " ".join([first, *fill_in(inner, stem).values(), last])
 
 
-def shared_out(count: int, stem: str = "", without: Iterable[str] = ("nul", "long")) -> list[str]:
+def distribute_words(count: int, stem: str = "", without: Iterable[str] = ("nul", "long")) -> list[str]:
     """This number of texts, which have all words but some among them."""
-    held = [word for kind, word in filled({**INJECTIONS, **WORDS}, stem).items() if kind not in without]
+    held = [word for kind, word in fill_in({**INJECTIONS, **WORDS}, stem).items() if kind not in without]
     return [" ".join(held[start::count]) for start in range(count)]
 
 
 def held_texts(stem: str = "") -> list[str]:
     """Texts of ever fewer words, for a value that may be refused: all, those that are short and printable, one."""
-    return [every(stem), every(stem, (*CONTROLS, "long")), *texts(1, stem)]
+    return [join_words(stem), join_words(stem, (*CONTROLS, "long")), *texts(1, stem)]
 
 
-def meeting(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:
+def similar_names(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:
     """A plain name, and at most this number of names that resemble it or each other: of these kinds, then by seed."""
-    return [f"{stem}a", *filled(some(MEETING, count, first), stem).values()]
+    return [f"{stem}a", *fill_in(choose(MEETING, count, first), stem).values()]
 
 
-def in_groups(words: Mapping[str, str]) -> dict[str, list[str]]:
+def group_words(words: Mapping[str, str]) -> dict[str, list[str]]:
     """The words in groups, which go into one item each; those with control characters stand apart."""
     parts = [[kind for kind in words if (kind in CONTROLS) is controls] for controls in (False, True)]
     groups = [part[start : start + GROUP] for part in parts for start in range(0, len(part), GROUP)]
     return {" ".join(group): [words[kind] for kind in group] for group in groups}
 
 
-def taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
+def find_taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
     """The items, by the kind of their word, that a store takes.
 
     Args:
         write: writes items at once and returns those that were taken; None if all of them were refused permanently.
     """
     printable = {kind: item for kind, item in items.items() if not set(kind.split()) & {*CONTROLS}}
-    found = _taken_of(items, write)
+    found = _write_at_once(items, write)
     if found is None:
-        found = _taken_in_parts(printable, write) if printable else {}
+        found = _write_in_parts(printable, write) if printable else {}
     return {kind: item for kind, item in items.items() if kind in found}
 
 
-def _taken_of(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T] | None:
+def _write_at_once(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T] | None:
     """The items that are taken at once; None if all are refused."""
     kept = write([*items.values()])
     return None if kept is None else {kind: item for kind, item in items.items() if item in kept}
 
 
-def _taken_in_parts(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
+def _write_in_parts(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
     """The items that are taken at once, or in halves and quarters, or at least a few of them one by one."""
     found: dict[str, T] = {}
     parts, tried = [dict(items)], 0
     while parts and tried < MOST_HALVES:
         part = parts.pop(0)
-        kept, tried = _taken_of(part, write), tried + 1
+        kept, tried = _write_at_once(part, write), tried + 1
         found |= kept or {}
         if kept is None and len(part) > 1:
             kinds = [*part]

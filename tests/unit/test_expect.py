@@ -15,7 +15,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Viol
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.scenarios.batches import in_order
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.faults import passed_on
+from pytest_corpus.suites.shared.claims.faults import expect_provider_hint
 
 
 def reply(body: Any = None, *, fault: CallFault | None = None, limited: bool = False) -> Reply:
@@ -77,7 +77,9 @@ def test_a_wrong_order_is_called_one() -> None:
 
 def test_results_that_differ_are_told_by_their_keys() -> None:
     """Neither what a result holds nor the keys that agree are shown."""
-    said = replays.differing({"text": "secret", "model": "m", "usage": {"a": 1}}, {"text": "canary", "model": "m"})
+    said = replays.describe_difference(
+        {"text": "secret", "model": "m", "usage": {"a": 1}}, {"text": "canary", "model": "m"}
+    )
     assert "text" in said
     assert "usage" in said
     assert not any(word in said for word in ("secret", "canary", "model"))
@@ -94,20 +96,20 @@ def reply_with(hint: Any, *given: float) -> Any:
 )
 def test_any_spelling_of_the_providers_hint_is_right(hint: float, given: tuple[float, ...]) -> None:
     """A provider over HTTP says it in milliseconds and in whole seconds; rounding up to a full second is right."""
-    passed_on(reply_with(hint, *given), "complete")
+    expect_provider_hint(reply_with(hint, *given), "complete")
 
 
 @pytest.mark.parametrize("hint", [None, 1, 1.234, 2, 1000, 2001, 3000, "1234", True])
 def test_another_value_is_not(hint: Any) -> None:
     """Seconds, a shorter value, one beyond the next full second, and none are violations."""
     with pytest.raises(Violation):
-        passed_on(reply_with(hint, 1234, 2000), "complete")
+        expect_provider_hint(reply_with(hint, 1234, 2000), "complete")
 
 
 def test_a_hint_that_the_api_has_no_place_for_is_not_missed() -> None:
     """An event in mid-stream of a vendor's API has none."""
     with pytest.raises(NotApplicable):
-        passed_on(reply_with(None), "stream")
+        expect_provider_hint(reply_with(None), "stream")
 
 
 PLAIN_WORDS = {"another", "another one", "another answer", "it is there", "neither", "none", "none of them", "nothing"}

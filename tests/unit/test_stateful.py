@@ -16,8 +16,8 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import current_part
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.kit.generation import stateful as runner
-from pytest_corpus.kit.generation.histories import Event, converges, lanes, linearizable, smallest
-from pytest_corpus.kit.generation.stateful import SHRINK_CALLS, Step, Trial, run_sequences, shortened
+from pytest_corpus.kit.generation.histories import Event, converges, is_linearizable, lanes, shrink
+from pytest_corpus.kit.generation.stateful import SHRINK_CALLS, Step, Trial, run_sequences, shrink_failure
 from pytest_corpus.kit.outcomes import NotApplicable, Outage, Story, Violation
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding
@@ -59,7 +59,7 @@ class Adder:
 
     def take(self, numbers: Iterable[int]) -> None:
         trial: Trial[Any] = Trial(self, lambda: Sum(self))  # type: ignore[arg-type]
-        with shortened(trial):
+        with shrink_failure(trial):
             for number in numbers:
                 trial.take(adding(number))
 
@@ -210,7 +210,7 @@ TORN = [write(1, "a", 0, 5), write(2, "b", 0, 5), read(3, "a with b", 1, 2)]
 ])  # fmt: skip
 def test_known_histories(history: list[Event], ordered: bool, whole: bool) -> None:
     """Stale reads break the order alone; what is torn or comes back breaks both rules."""
-    assert (linearizable(history), converges(history)) == (ordered, whole)
+    assert (is_linearizable(history), converges(history)) == (ordered, whole)
 
 
 def by_hand(events: list[Event]) -> bool:
@@ -239,13 +239,13 @@ EVENTS = st.builds(
 @given(st.lists(EVENTS, max_size=5))
 def test_the_search_agrees_with_all_orders(events: list[Event]) -> None:
     """Of short histories every order can be tried."""
-    assert linearizable(events) == by_hand(events)
+    assert is_linearizable(events) == by_hand(events)
 
 
 def test_the_smallest_history_is_shown_as_lanes() -> None:
     """Calls that do not matter are left out; time goes to the right."""
     more = [*RESURRECTED, write(1, "b", 6, 7), read(2, "b", 8, 9), write(4, "c", 6.5, math.inf)]
-    assert smallest(more, linearizable) == RESURRECTED
+    assert shrink(more, is_linearizable) == RESURRECTED
     assert lanes(RESURRECTED).splitlines() == [
         "client 1: [write a]",
         "client 2:          [delete]",

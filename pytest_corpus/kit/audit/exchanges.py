@@ -15,7 +15,7 @@ from pytest_corpus.kit.audit.envelopes import Finding, error_findings, overlong,
 from pytest_corpus.kit.audit.leaks import leak_findings
 from pytest_corpus.kit.audit.telemetry import telemetry_findings
 from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.kit.reply import StreamReply, described, looks_like_error, looks_like_success
+from pytest_corpus.kit.reply import StreamReply, describe, looks_like_error, looks_like_success
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.spec.words import MAX_FRAME_BYTES
@@ -83,7 +83,7 @@ def audit(exchange: Exchange, context: AuditContext, *, with_reports: bool) -> I
         if looks_like_success(body):
             yield from success_findings(body, context.edition)
         elif not looks_like_error(body):
-            yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
+            yield expect.ENVELOPE, Violation("a success or an error envelope", describe(body))
     if with_reports and context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
     yield from leak_findings(exchange, hears_logs=context.hears_logs, with_reports=with_reports)

@@ -9,7 +9,7 @@ from pytest_corpus.adapter.exchange import Exchange, context_of, is_not_offered,
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
 from pytest_corpus.kit.audit.envelopes import Finding, overlong
-from pytest_corpus.kit.outcomes import Blocked, Violation, in_words
+from pytest_corpus.kit.outcomes import Blocked, Violation, describe
 from pytest_corpus.kit.reply import error_names, looks_like_error
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import PERMANENT, TAXONOMY, is_a
@@ -123,7 +123,7 @@ def _stream_outcome(exchange: Exchange, component: str) -> Iterator[Finding]:
     counted = outcomes(exchange)
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
-        got = f"{len(counted)}, of the value {in_words(total)}"
+        got = f"{len(counted)}, of the value {describe(total)}"
         yield counting(component), Violation(f"one {STREAM_OUTCOME}", got)
     elif component not in catalogue()["COM-OBS-18"].components:
         return
@@ -158,7 +158,7 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
     if seen.ok is succeeded and succeeded and seen.code == "OK":
         return
     if seen.ok is not succeeded:
-        yield "COM-OBS-5", Violation(in_words(succeeded), found=seen.ok, path="ok")
+        yield "COM-OBS-5", Violation(describe(succeeded), found=seen.ok, path="ok")
     if not isinstance(seen.code, str) or seen.code not in _codes(exchange):
         yield "COM-OBS-6", Violation(_expected_codes(exchange), found=seen.code, path="code")
     elif not succeeded and seen.code not in TAXONOMY:
@@ -208,4 +208,4 @@ def _names(family: str = "") -> frozenset[str]:
 
 def _expected_codes(exchange: Exchange) -> str:
     failure = failure_of(exchange)
-    return "OK" if failure is None else f"{in_words(failure.get('error'))}, its code, its class or a subtype of that"
+    return "OK" if failure is None else f"{describe(failure.get('error'))}, its code, its class or a subtype of that"

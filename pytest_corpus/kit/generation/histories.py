@@ -62,7 +62,7 @@ class HistoryStep:
     writes: Mapping[str, Value] = field(default_factory=dict)
 
 
-def linearizable(events: Sequence[Event]) -> bool:
+def is_linearizable(events: Sequence[Event]) -> bool:
     """True if some order of the operations on a key explains what each read saw."""
     required = sum(1 << at for at, event in enumerate(events) if event.end < math.inf)
     pending: list[tuple[int, Value]] = [(0, None)]
@@ -99,7 +99,7 @@ def converges(events: Sequence[Event]) -> bool:
     return True
 
 
-def smallest(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
+def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
     """Return a part of a history that breaks a rule, and does not without any of its operations.
 
     A write stays as long as a read that saw it.
@@ -179,7 +179,7 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
     for history in events.values():
         note_check()
         if not holds(history):
-            found = smallest(history, holds)
+            found = shrink(history, holds)
             raise Violation(claim, f"{len(found)} operations that contradict it", "result", story=Story(lanes(found)))
 
 

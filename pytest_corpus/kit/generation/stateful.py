@@ -162,7 +162,7 @@ class _Search(Generic[M]):
         return False
 
 
-def shortest(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = False) -> Violation:
+def shrink(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = False) -> Violation:
     """The violation of the shortest part of a sequence that was found to fail, with its calls as its `story`."""
     search, subject = _Search(failed, violation), failed.subject
     if is_disturbed or subject.outages.lasting:
@@ -183,7 +183,7 @@ def shortest(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = F
 
 
 @contextmanager
-def shortened(trial: Trial[Any]) -> Iterator[None]:
+def shrink_failure(trial: Trial[Any]) -> Iterator[None]:
     """Give a `Violation` the shortest sequence that leads to it."""
     disturbances = trial.subject.disturbances
     try:
@@ -191,7 +191,7 @@ def shortened(trial: Trial[Any]) -> Iterator[None]:
     except Violation as violation:
         trial.close()
         is_disturbed = trial.subject.disturbances > disturbances
-        raise shortest(trial, violation, is_disturbed=is_disturbed) from None
+        raise shrink(trial, violation, is_disturbed=is_disturbed) from None
 
 
 Rule = Callable[[Random, Trial[M]], object]
@@ -221,4 +221,4 @@ def run_sequences(
         finally:
             trial.close()
         if found is not None:
-            raise shortest(trial, found, is_disturbed=subject.disturbances > disturbances) from None
+            raise shrink(trial, found, is_disturbed=subject.disturbances > disturbances) from None

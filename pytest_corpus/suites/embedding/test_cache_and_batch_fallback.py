@@ -8,14 +8,32 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import context_with_key
 from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.suites.embedding.support.answers import NORMALIZED, embeddings_of, failures_of, norm, unit, vector_of
+from pytest_corpus.suites.embedding.support.answers import (
+    NORMALIZED,
+    embeddings_of,
+    expect_unit_norm,
+    failures_of,
+    norm,
+    vector_of,
+)
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import caching
-from pytest_corpus.suites.embedding.support.scenarios.batches import class_of, each_its_own, family_of, placed
-from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, too_long, truncates, whole
+from pytest_corpus.suites.embedding.support.scenarios.batches import (
+    class_of,
+    embeddings_by_position,
+    expect_own_vectors,
+    family_of,
+)
+from pytest_corpus.suites.embedding.support.scenarios.truncation import (
+    expect_cut,
+    expect_whole,
+    require_truncation,
+    too_long,
+    truncated_flag,
+)
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
@@ -45,13 +63,13 @@ def test_a_text_that_resembles_a_cached_one_is_another(
 ) -> None:
     """A text that was never sent has its own vector, and asks the provider, however much it resembles a cached one."""
     embedding.require(*operations)
-    one, other = caching.resembling(embedding, operations, kind)
+    one, other = caching.similar_texts(embedding, operations, kind)
     first = embedding.known_vector(operations[0], one)
     reply = embedding.ask(operations[1], other)
     if kind not in TIDIED:
-        caching.asked_anew(embedding, operations[1], reply)
+        caching.expect_provider_asked(embedding, operations[1], reply)
     found = embedding.vector_in(reply, operations[1], other)
-    caching.is_another_vector(embedding, found, first, lambda fresh: fresh.vector(operations[1], other))
+    caching.expect_other_vector(embedding, found, first, lambda fresh: fresh.vector(operations[1], other))
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
@@ -76,7 +94,7 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
         first = embedding.vector(operations[0], text, model=one)
         found = embedding.vector(operations[1], text, model=other)
         ask = partial(Embedding.vector, name=operations[1], text=text, model=other)
-        caching.is_another_vector(embedding, found, first, ask)
+        caching.expect_other_vector(embedding, found, first, ask)
 
 
 @core("EMB-CACHE-3")
@@ -98,7 +116,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         else:  # the norm of every text is 1
             truth = embedding.known_vector(operations[1], embedding.fit("hi"), model=model, normalize=True)
             with expect.resting_on(NORMALIZED[operations[1]]):
-                unit(truth)
+                expect_unit_norm(truth)
         expect.check(
             abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another norm"
         )
@@ -109,29 +127,29 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
 @pytest.mark.parametrize("first", ["short", "long"])
 def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, operation: str) -> None:
     """A text beyond the limit, and what is left of it, are flagged each for itself, whichever came first."""
-    truncates(embedding)
+    require_truncation(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.beyond(9))
     short = caching.rest_after_cut(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
-        cut(reply)
+        expect_cut(reply)
     else:
         expect.success(reply, "what is left to be embedded")
         other = embedding.fresh()
         if other.client is embedding.client:
             short = embedding.text_of(len(short))
         with expect.resting_on("EMB-TRUNC-2"):
-            whole(other.embed(short, truncate=True), short)
-        expect.check(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
+            expect_whole(other.embed(short, truncate=True), short)
+        expect.check(truncated_flag(reply) is not True, "false, or nothing", "true", "result.truncated")
 
 
 @core("EMB-CACHE-4")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operation: str) -> None:
     """A text that was truncated once is refused all the same if it may not be truncated."""
-    truncates(embedding)
+    require_truncation(embedding)
     embedding.require(operation)
     with expect.resting_on("EMB-TRUNC-3"):
         expect.refusal(embedding.known_embed(too_long(embedding, "twice"), truncate=False), "TextTooLong")
@@ -150,7 +168,7 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
     one, other = tenants_alike(embedding, PAIRS.index(operations))
     expect.works(embedding.invoke(operations[0], first, one), "an embedding")
     for ctx in ({}, other)[operations not in PAIRS[:3] :]:
-        caching.asked_anew(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
+        caching.expect_provider_asked(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -162,7 +180,7 @@ def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: s
     embedding.require(operation)
     args, said = embedding.requests.with_text(operation, embedding.unique()), cache_scope(embedding, scope)
     expect.works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
-    caching.asked_anew(embedding, operation, embedding.invoke(operation, args, {**new_tenant(), **said}))
+    caching.expect_provider_asked(embedding, operation, embedding.invoke(operation, args, {**new_tenant(), **said}))
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")
@@ -172,7 +190,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
     text = embedding.unique()
     for _ in range(2):
         embedding.embed(text)
-    reply = embedding.call("embed", embedding.requests.with_text("embed", text), {"deadline_ms": in_ms(-60_000)})
+    reply = embedding.call("embed", embedding.requests.with_text("embed", text), {"deadline_ms": deadline_in(-60_000)})
     expect.refusal(reply, "DeadlineExceeded")
 
 
@@ -181,14 +199,16 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
-    caching.apart_under_a_key(embedding, caching.requests_apart, changed, caching.CACHED.get(changed, "EMB-CACHE-1"))
+    caching.expect_apart_under_key(
+        embedding, caching.expect_requests_apart, changed, caching.CACHED.get(changed, "EMB-CACHE-1")
+    )
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
-    caching.apart_under_a_key(embedding, caching.batches_apart, changed, "EMB-BATCH-2")
+    caching.expect_apart_under_key(embedding, caching.expect_batches_apart, changed, "EMB-BATCH-2")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -202,9 +222,9 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
     for ctx in (other, key):
         reply = embedding.invoke(operation, args, ctx)
         try:
-            caching.asked_anew(embedding, operation, reply)
+            caching.expect_provider_asked(embedding, operation, reply)
         except Violation:
-            if caching.shared_without_key(embedding, operation):
+            if caching.is_shared_without_key(embedding, operation):
                 raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another") from None
             raise
 
@@ -215,14 +235,14 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     """The same request under the same key has the same answer, also after another one."""
     embedding.require("embed")
     ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
-    name, args = caching.replayed(embedding, what)
+    name, args = caching.request_to_replay(embedding, what)
     first = embedding.call(name, args, context_with_key(ctx))
     embedding.call("embed", between, ctx)
     again = embedding.call(name, args, context_with_key(ctx))
     expect.readable(again)
     expect.check(first.is_error == again.is_error, "the answer of the first call", str(again))
     expect.applicable(embeddings_of(first.result), "the first call returned no vector")
-    replays.answers_again(first, again)
+    replays.expect_same_result(first, again)
 
 
 @pytest.mark.requirement("EMB-BATCH-12")
@@ -235,8 +255,8 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
     """When one call of the provider fails, each text is embedded or reported, in its place, or the batch is refused."""
     fresh, texts, reply, struck = caching.failing_batch(embedding, kind, position, way)
     expect.applicable(not reply.is_error, "the batch is refused whole")
-    found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
-    each_its_own(fresh, found, texts, embedding.own_vectors(texts), reply)
+    found = embeddings_by_position(fresh, "EMB-BATCH-12", caching.expect_every_text(reply, texts), texts)
+    expect_own_vectors(fresh, found, texts, embedding.own_vectors(texts), reply)
     failed = len(failures_of(reply.result))
     expect.check(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
 
@@ -247,7 +267,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
     """A text that the provider refused is reported with the class that the failure has everywhere."""
     _, _, reply, _ = caching.failing_batch(embedding, kind, 1, way)
     classes = embedding.faults.classes(kind)
-    for failure in caching.reported(reply):
+    for failure in caching.reported_failures(reply):
         name = class_of(failure)
         if name is None:
             raise Blocked("EMB-BATCH-11", "a failed text names no class")
@@ -259,7 +279,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
     """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
     _, _, reply, _ = caching.failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
-    families = {family_of(failure) for failure in caching.reported(reply)}
+    families = {family_of(failure) for failure in caching.reported_failures(reply)}
     expect.check(
         "BadRequest" in families,
         "BadRequest among the failures",
@@ -271,9 +291,9 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
 @pytest.mark.requirement("EMB-BATCH-12")
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     """If a batch that the provider refuses is embedded text by text, each text keeps its place."""
-    fresh, texts, reply = caching.fallen_back(embedding, "invalid_request", times=20)
-    found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
-    each_its_own(fresh, found, texts, embedding.own_vectors(texts), reply)
+    fresh, texts, reply = caching.batch_with_fallback(embedding, "invalid_request", times=20)
+    found = embeddings_by_position(fresh, "EMB-BATCH-12", caching.expect_every_text(reply, texts), texts)
+    expect_own_vectors(fresh, found, texts, embedding.own_vectors(texts), reply)
 
 
 @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
@@ -293,6 +313,6 @@ def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: s
 def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) -> None:
     """With `normalize`, texts that are embedded one by one after their batch failed have vectors of norm 1 too."""
     embedding.normalizes()
-    fresh, texts, reply = caching.fallen_back(embedding, kind, times=1, normalize=True)
-    for position, each in placed(fresh, "EMB-NORM-2", reply, texts).items():
-        unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
+    fresh, texts, reply = caching.batch_with_fallback(embedding, kind, times=1, normalize=True)
+    for position, each in embeddings_by_position(fresh, "EMB-NORM-2", reply, texts).items():
+        expect_unit_norm(vector_of(each) or [], f"result.embeddings.{position}.vector")

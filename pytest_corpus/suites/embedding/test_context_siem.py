@@ -16,10 +16,15 @@ from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.embedding.support.answers import failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
-from pytest_corpus.suites.embedding.support.scenarios.batches import several
+from pytest_corpus.suites.embedding.support.scenarios.batches import require_batch_size
 from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.shared.claims.capabilities import TestModelLabels
-from pytest_corpus.suites.shared.claims.context import TestContext, TestObservability, TestStreamObservability, ended
+from pytest_corpus.suites.shared.claims.context import (
+    TestContext,
+    TestObservability,
+    TestStreamObservability,
+    stream_with_outcome,
+)
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
 from pytest_corpus.suites.shared.claims.envelopes import wrongly_typed
 from pytest_corpus.suites.shared.claims.labels import TestLabels, TestPrivacy, TestStreamTimes
@@ -33,7 +38,7 @@ SAID = ("message", "detail", "details", "code", "error", "metadata")
 @pytest.mark.requirement("EMB-OBS-2")
 def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> None:
     """No label of the outcome counter of a finished stream names an error."""
-    stream = ended(embedding, "finished")
+    stream = stream_with_outcome(embedding, "finished")
     expect.works(stream, "a plain stream")
     counted = outcomes(stream.exchange)
     expect.applicable(counted, "no final outcome is counted, which is a finding of its own")
@@ -86,7 +91,7 @@ def with_hidden_vectors(embedding: Embedding, operation: str) -> list[Reply | St
 @pytest.mark.parametrize("failing", ["too_long", "filtered"])
 def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> None:
     """A text of a batch that is too long, or that the provider refuses, is in no log record."""
-    many = several(embedding, 2, least=1)
+    many = require_batch_size(embedding, 2, least=1)
     secret = canary()
     texts = [secret, embedding.fit("river")][:many]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
@@ -107,7 +112,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
 @pytest.mark.requirement("COM-LEAK-1")
 def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     """A failed text is explained without its content, and without the tenant and the key of the call."""
-    several(embedding, 2, least=1)
+    require_batch_size(embedding, 2, least=1)
     secret = canary()
     long = f"{secret} {FILLER * (embedding.beyond() // len(FILLER) + 1)}"
     texts = [long, embedding.fit("river")][: embedding.room(2)]

@@ -18,7 +18,7 @@ def test_the_count_never_falls_around_the_limit(embedding: Embedding) -> None:
     embedding.require("count_tokens")
     limit = embedding.limited()
     text = embedding.text_of(limit + 24)
-    tokens.never_falls(embedding, text, range(max(1, limit - 12), limit + 24, 6))
+    tokens.expect_rising_counts(embedding, text, range(max(1, limit - 12), limit + 24, 6))
 
 
 @pytest.mark.requirement("EMB-TOKENS-6")
@@ -43,7 +43,7 @@ def test_a_model_need_not_be_named(embedding: Embedding) -> None:
 def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
     """Three hundred words have more tokens than one of them, or as many as the limit holds."""
     if not embedding.small:
-        tokens.grows(embedding)
+        tokens.expect_growing_count(embedding)
         return
     embedding.require("count_tokens")
     words = "a b c d e f g h"[: embedding.limited()].strip()

@@ -8,7 +8,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.suites.embedding.support.answers import failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
@@ -20,10 +20,10 @@ from pytest_corpus.suites.shared.claims.deadlines import (
     TestDeadlines,
     TestNestedDeadlines,
     TestStreamDeadlines,
-    in_time,
-    out_of_time,
-    repeatedly,
+    call_with_hanging_provider,
+    expect_in_time,
     require_deadline_support,
+    retry_if_late,
 )
 
 
@@ -32,7 +32,7 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
     """When the provider hangs, a batch ends within its budget plus a second, refused or with its texts reported."""
     embedding.faults.provider_op("embed_batch")
     require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
-    repeatedly(partial(hung, embedding))
+    retry_if_late(partial(expect_hanging_batch_in_time, embedding))
 
 
 @pytest.mark.requirement("COM-DEADLINE-8")
@@ -40,22 +40,22 @@ def test_the_budget_of_a_fallback_is_one(embedding: Embedding) -> None:
     """If a batch fails, and each of its texts then takes almost the whole budget, the call is over in time."""
     embedding.faults.provider_op("embed_batch")
     require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
-    repeatedly(partial(fallen_back, embedding))
+    retry_if_late(partial(expect_fallback_in_time, embedding))
 
 
-def fallen_back(embedding: Embedding) -> None:
+def expect_fallback_in_time(embedding: Embedding) -> None:
     """A batch that the provider refuses at once, and whose texts it embeds slowly."""
     fresh = embedding.fresh()
     [request] = fresh.requests.with_items(ITEMS)
     fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=1)
     fresh.client.provider.plan("slow", times=100 * ITEMS, delay_ms=ITEM_MS)
     limit_s = BUDGET_MS / 1000 + PROMPTLY_S + 0.5
-    reply = fresh.invoke(request.op, request.args, {"deadline_ms": in_ms(BUDGET_MS)}, limit_s=limit_s)
+    reply = fresh.invoke(request.op, request.args, {"deadline_ms": deadline_in(BUDGET_MS)}, limit_s=limit_s)
     fresh.client.provider.clear()
-    in_time(reply, BUDGET_MS)
+    expect_in_time(reply, BUDGET_MS)
 
 
-def hung(embedding: Embedding) -> None:
+def expect_hanging_batch_in_time(embedding: Embedding) -> None:
     """A batch whose provider never answers."""
 
     def call(fresh: Embedding, ctx: dict[str, int], limit_s: float) -> Reply:
@@ -64,9 +64,11 @@ def hung(embedding: Embedding) -> None:
             "embed_batch", {**fresh.requests.minimal("embed_batch"), "texts": texts}, ctx, limit_s=limit_s
         )
 
-    planned, reply, budget_ms = out_of_time(embedding, lambda fresh: fresh.faults.plan("hang", "embed_batch"), call)
+    planned, reply, budget_ms = call_with_hanging_provider(
+        embedding, lambda fresh: fresh.faults.plan("hang", "embed_batch"), call
+    )
     embedding.faults.fired(planned)
-    in_time(reply, budget_ms)
+    expect_in_time(reply, budget_ms)
     reported = [class_of(failure) for failure in failures_of(reply.result)]
     if reported and set(reported) == {"DeadlineExceeded"}:
         return

@@ -14,14 +14,14 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, every, filled, shared_out, some, texts
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, choose, distribute_words, fill_in, join_words, texts
 from pytest_corpus.spec.errors import MODEL_ERRORS, PERMANENT, UNKNOWN_MODEL
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import batches
-from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
+from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, is_sent_text
 from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
@@ -87,7 +87,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
     """The text of a result is the one that was sent; spaces and forms of characters may differ (a SHOULD: may not)."""
-    batches.given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
+    batches.expect_texts_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
 @core("EMB-EMBED-4")
@@ -108,7 +108,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     A text with a NUL may be refused permanently.
     """
     embedding.require("embed")
-    words = filled(some({**INJECTIONS, **WORDS}, GENERATED, ["nul"]), "w")
+    words = fill_in(choose({**INJECTIONS, **WORDS}, GENERATED, ["nul"]), "w")
     most = 40 if embedding.limit is None else max(1, min(40, embedding.limit // 4))
 
     def draw(chance: Random, size: float) -> str:
@@ -124,9 +124,9 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
         shown = result.get("text") if isinstance(result, dict) else None
         if not isinstance(shown, str) or not embedding.holds(text):
             return
-        expect.check(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
+        expect.check(is_sent_text(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
-    for word, others in zip(words.values(), ["", *shared_out(GENERATED - 1, "w")], strict=True):
+    for word, others in zip(words.values(), ["", *distribute_words(GENERATED - 1, "w")], strict=True):
         several = f"{word} {others}" if others else word
         check(embedding.fit(several if embedding.holds(several) else word))
     generate.for_all(draw, check, embedding, examples=GENERATED)
@@ -171,7 +171,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
 def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
     """If `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
-    batches.any_script(embedding, text)
+    batches.require_scripts(embedding, text)
     for model in embedding.able_to("embed"):
         with expect.resting_on("EMB-TOKENS-1" if text.isascii() else "EMB-TOKENS-3"):
             counted = embedding.count(embedding.fit(text), model=model)
@@ -187,8 +187,8 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     [
         *(
             pytest.param(each, "embed", marks=pytest.mark.requirement(f"EMB-ARGS-{rule}"), id=f"{each}-embed")
-            for rule, every in ((1, NO_STRINGS), (2, NO_MODELS), (3, FLAGS))
-            for each in every
+            for rule, wrong in ((1, NO_STRINGS), (2, NO_MODELS), (3, FLAGS))
+            for each in wrong
         ),
         *(
             pytest.param(each, "stream_embed", marks=pytest.mark.requirement("EMB-ARGS-4"), id=f"{each}-stream_embed")
@@ -205,7 +205,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
         args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
     else:
         args, name = embedding.requests.with_text(operation, embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
-    expect.refusal(embedding.invoke(operation, args), *batches.refusing(embedding, name))
+    expect.refusal(embedding.invoke(operation, args), *batches.refusal_classes(embedding, name))
 
 
 @rules("never_retryable EMB-ARGS-5, refused EMB-ARGS-6")
@@ -240,7 +240,7 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
-    batches.any_script(embedding, text)
+    batches.require_scripts(embedding, text)
     for model in embedding.able_to("stream_embed"):
         stream = embedding.known_stream(embedding.fit(text), model=model)
         embedding.fits(stream)
@@ -255,14 +255,14 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
     for model in embedding.able_to("stream_embed"):
         unique = embedding.unique()
-        asked = [every("w", ("nul", "long")) + unique, *texts(1, unique), unique]
+        asked = [join_words("w", ("nul", "long")) + unique, *texts(1, unique), unique]
         text = next(filter(embedding.holds, asked), unique)
         for _ in range(2):
             stream = embedding.streamed(text, model=model)
             if text == asked[0] and embedding.limit is None and stream.is_a("BadRequest"):  # it may be too long
                 text = asked[1]
                 stream = embedding.streamed(text, model=model)
-            found = batches.only(embedding, stream)
+            found = batches.stream_vectors(embedding, stream)
             expect.check(found, "at least one embedding", "no embedding", "chunk.embeddings")
 
 

@@ -16,7 +16,7 @@ from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of, failures_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios import batches
-from pytest_corpus.suites.embedding.support.scenarios.batches import refusing
+from pytest_corpus.suites.embedding.support.scenarios.batches import refusal_classes
 from pytest_corpus.suites.embedding.support.texts import FLAGS, NO_MODELS, UNRELATED
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
@@ -34,8 +34,8 @@ MANY_TEXTS = 1_500
 @pytest.mark.parametrize("many", [1, 3])
 def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
     """A batch of one text, and of several, is answered with a result of the schema."""
-    batches.several(embedding, many, least=1)
-    reply = embedding.batch(batches.arranged(embedding, "plain", embedding.room(many)))
+    batches.require_batch_size(embedding, many, least=1)
+    reply = embedding.batch(batches.arrange_texts(embedding, "plain", embedding.room(many)))
     holds("EMB-BATCH-1", reply, embedding, claim="a plain batch to be embedded")
 
 
@@ -47,13 +47,13 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 
     The last arrangement is embedded by every listed model.
     """
-    texts = batches.arranged(embedding, how, batches.several(embedding, 6))
+    texts = batches.arrange_texts(embedding, how, batches.require_batch_size(embedding, 6))
     for model in embedding.able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
         reply = embedding.known_batch(texts, model=model)
         if requirement == "EMB-BATCH-2":
-            batches.in_order(embedding, texts, reply, model=model)
+            batches.expect_in_order(embedding, texts, reply, model=model)
             continue
-        found = batches.placed(embedding, requirement, reply, texts)
+        found = batches.embeddings_by_position(embedding, requirement, reply, texts)
         if requirement == "EMB-BATCH-3":
             expect.check(len(found) == len(texts), "every good text to be embedded", f"{len(found)} of {len(texts)}")
 
@@ -71,14 +71,14 @@ def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding)
 @pytest.mark.parametrize("stated", [True, False])
 def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) -> None:
     """The vectors stand in the order of the texts, whatever else is asked for."""
-    texts = batches.arranged(embedding, "mixed", batches.several(embedding, 4))
+    texts = batches.arrange_texts(embedding, "mixed", batches.require_batch_size(embedding, 4))
     if stated:
         embedding.normalizes()
     options = {"normalize": stated, "truncate": stated}
     reply = embedding.fresh().batch(texts, **options)
     if stated and embedding.capabilities.flag("supports_truncation") is not True and reply.is_a("NotSupported"):
         raise NotApplicable("truncation is not offered")
-    batches.in_order(embedding, texts, reply, **options)
+    batches.expect_in_order(embedding, texts, reply, **options)
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -87,25 +87,27 @@ def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) ->
 )
 def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding, by: str, known: str) -> None:
     """A batch of which some texts may come from a cache has its vectors in the order of the texts."""
-    texts = batches.arranged(embedding, "plain", batches.several(embedding, 6))
+    texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 6))
     last = len(texts) - 1
     before = {"first": [0], "last": [last], "alternate": [*range(0, last + 1, 2)]}
     fresh = embedding.fresh()
     for position in before.get(known, [*range(last, -1, -1)]):
         fresh.ask(by, texts[position])
-    batches.in_order(embedding, texts, fresh.batch(texts))
+    batches.expect_in_order(embedding, texts, fresh.batch(texts))
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
 def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
     """For generated lists of words, repeated and in any order, each has its own vector."""
-    many = batches.several(embedding, 8)
+    many = batches.require_batch_size(embedding, 8)
     pool = list(dict.fromkeys(embedding.fit(word) for word in (*batches.WORDS[:4], "a", "Apple", "apple", "x y")))
     own = embedding.own_vectors(pool)
 
     def check(texts: list[str]) -> None:
         reply = embedding.batch(texts)
-        batches.each_its_own(embedding, batches.placed(embedding, "EMB-BATCH-2", reply, texts), texts, own, reply)
+        batches.expect_own_vectors(
+            embedding, batches.embeddings_by_position(embedding, "EMB-BATCH-2", reply, texts), texts, own, reply
+        )
 
     def draw(chance: Random, size: float) -> list[str]:
         return chance.choices(pool, k=generate.length(chance, size, many))
@@ -117,13 +119,13 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
 @pytest.mark.parametrize("normalize", [True, False])
 def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normalize: bool) -> None:
     """Each listed model gives a text the same vector in a batch as alone."""
-    texts = batches.arranged(embedding, "mixed", batches.several(embedding, 3, least=1))
+    texts = batches.arrange_texts(embedding, "mixed", batches.require_batch_size(embedding, 3, least=1))
     if normalize:
         embedding.normalizes()
     fresh = embedding.fresh()
     for model in embedding.able_to("embed_batch"):
         reply = fresh.batch(texts, model=model, normalize=normalize)
-        found = batches.placed(embedding, "EMB-BATCH-18", reply, texts)
+        found = batches.embeddings_by_position(embedding, "EMB-BATCH-18", reply, texts)
         for position, each in found.items():
             alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
             same = embedding.same(vector_of(each) or [], alone, 0.02)
@@ -134,7 +136,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
 @pytest.mark.parametrize("where", BAD)
 def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) -> None:
     """Texts that are too long are reported for themselves, or the batch is refused whole."""
-    texts, bad, reply = batches.spoilt(embedding, where)
+    texts, bad, reply = batches.batch_with_bad_texts(embedding, where)
     expect.readable(reply)
     if reply.is_error:
         expect.refusal(reply, *batches.FINAL)
@@ -143,11 +145,11 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
     if None in failed:
         raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
     expect.check(len(failed) == len(bad), f"the {len(bad)} bad texts to fail", f"{len(failed)} failures", "result")
-    found = batches.placed(embedding, "EMB-BATCH-5", reply, texts)
+    found = batches.embeddings_by_position(embedding, "EMB-BATCH-5", reply, texts)
     if failed != bad:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
     good = [text for number, text in enumerate(texts) if number not in bad]
-    batches.each_its_own(embedding, found, texts, embedding.own_vectors(good, truncate=False), reply)
+    batches.expect_own_vectors(embedding, found, texts, embedding.own_vectors(good, truncate=False), reply)
 
 
 @rules(
@@ -157,32 +159,32 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
 @pytest.mark.parametrize("where", BAD)
 def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: str) -> None:
     """Texts that are too long are reported as failed, by their position, text, class and message; none is lost."""
-    texts, bad, reply = batches.spoilt(embedding, where)
+    texts, bad, reply = batches.batch_with_bad_texts(embedding, where)
     expect.readable(reply)
     expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
         expect.check(failed == bad, "the positions of the bad texts", "other positions", "result.failed_texts")
-    batches.placed(embedding, requirement, reply, texts)
+    batches.embeddings_by_position(embedding, requirement, reply, texts)
 
 
 @pytest.mark.requirement("EMB-BATCH-3")
 @pytest.mark.parametrize("blank", ["", "   "], ids=["empty", "spaces"])
 def test_no_blank_text_is_lost(embedding: Embedding, blank: str) -> None:
     """A text without a word is embedded, reported as failed, or makes the whole batch a bad request."""
-    texts = [*batches.arranged(embedding, "plain", batches.several(embedding, 3) - 1), blank]
+    texts = [*batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 3) - 1), blank]
     texts[-2:] = reversed(texts[-2:])
     reply = embedding.batch(texts)
     expect.either(reply, "BadRequest", "NotSupported")
     if not reply.is_error:
-        batches.placed(embedding, "EMB-BATCH-3", reply, texts)
+        batches.embeddings_by_position(embedding, "EMB-BATCH-3", reply, texts)
 
 
 @pytest.mark.requirement("EMB-BATCH-19")
 def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> None:
     """If `total_tokens` is given, it is the sum of the counts of the texts."""
     embedding.require("count_tokens")
-    texts = batches.arranged(embedding, "plain", batches.several(embedding, 2, least=1))
+    texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 2, least=1))
     reply = embedding.known_batch(texts, model=embedding.model)
     result = expect.success(reply, "a batch")
     total = result.get("total_tokens")
@@ -197,20 +199,20 @@ def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> N
 def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) -> None:
     """More texts than `max_batch_size` are the caller's mistake, whatever else is asked for."""
     embedding.require("embed_batch")
-    most = batches.largest(embedding)
+    most = batches.largest_batch(embedding)
     if more == "far_more":
-        expect.refusal(over_large(embedding, max(most + 1, MANY_TEXTS)), "BadRequest")
+        expect.refusal(embed_equal_texts(embedding, max(most + 1, MANY_TEXTS)), "BadRequest")
         return
     models: list[dict[str, Any]] = [{"model": model} for model in embedding.able_to("embed_batch")]
     for options in ({}, {"truncate": False}, *models[1:]):
-        expect.refusal(over_large(embedding, most + 1, **options), "BadRequest")
+        expect.refusal(embed_equal_texts(embedding, most + 1, **options), "BadRequest")
 
 
 @pytest.mark.requirement("EMB-BATCH-13")
 def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
     """The refusal gives the limit and how far to reduce the batch."""
     embedding.require("embed_batch")
-    reply = over_large(embedding, batches.largest(embedding) + 1)
+    reply = embed_equal_texts(embedding, batches.largest_batch(embedding) + 1)
     with expect.resting_on("EMB-BATCH-6"):
         expect.refusal(reply, "BadRequest")
     for key in ("max_batch_size", "suggested_batch_reduction"):
@@ -221,7 +223,7 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
     )
 
 
-def over_large(embedding: Embedding, size: int, **options: Any) -> Reply:
+def embed_equal_texts(embedding: Embedding, size: int, **options: Any) -> Reply:
     """The answer to a batch of equal texts."""
     return embedding.known_batch([embedding.fit("hi")] * size, **options)
 
@@ -231,7 +233,7 @@ def over_large(embedding: Embedding, size: int, **options: Any) -> Reply:
 def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> None:
     """As many texts as `max_batch_size` are all embedded, by every listed model."""
     embedding.require("embed_batch")
-    most = batches.largest(embedding)
+    most = batches.largest_batch(embedding)
     many = [embedding.fit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
     for model in embedding.able_to("embed_batch")[: 1 if texts == "equal" else None]:
         result = expect.success(embedding.batch(many, model=model), "a batch of the stated size to be embedded")
@@ -261,7 +263,7 @@ def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) ->
 )
 def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, kind: str, where: str) -> None:
     """A text that is not a string is refused with its batch, or reported for itself, and leaves the others alone."""
-    many = batches.several(embedding, 3, least=1 if where == "only" else 2)
+    many = batches.require_batch_size(embedding, 3, least=1 if where == "only" else 2)
     wrong, good = NO_STRINGS[kind]["text"], embedding.fit("river stone")
     texts = {"only": [wrong], "middle": [good, wrong, good][:many], "last": [good, wrong]}[where]
     reply = embedding.batch(texts)
@@ -283,13 +285,13 @@ def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[
     embedding.require("embed_batch", "embed")
     name, value = wrong
     reply = embedding.batch([embedding.fit("hi")], **{name: value})
-    expect.refusal(reply, *refusing(embedding, name))
+    expect.refusal(reply, *refusal_classes(embedding, name))
 
 
 @pytest.mark.requirement("EMB-BATCH-10")
 def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
     """Each model that capabilities list embeds a batch without a failure."""
-    texts = batches.arranged(embedding, "plain", batches.several(embedding, 2, least=1))
+    texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 2, least=1))
     embedding.models()
     for model in embedding.able_to("embed_batch"):
         result = expect.success(embedding.known_batch(texts, model=model), "a batch of every listed model")
@@ -300,7 +302,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-MODEL-6")
 def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
     """If two models give a text different vectors, a batch of each has the vectors of its own model."""
-    batches.several(embedding, 1, least=1)
+    batches.require_batch_size(embedding, 1, least=1)
     models, text = embedding.able_to("embed_batch"), embedding.fit(UNRELATED[0])
     first, others = models[0], models[1:]
     alone = {model: embedding.known_vector("embed", text, model=model) for model in models}
@@ -317,12 +319,12 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
 def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
     """If the result counts texts, embeddings and failures, the numbers are right."""
     if where == "none":
-        texts = batches.arranged(embedding, "equal_texts", batches.several(embedding, 6))
+        texts = batches.arrange_texts(embedding, "equal_texts", batches.require_batch_size(embedding, 6))
         reply = embedding.known_batch(texts, model=embedding.model)
     else:
-        texts, _, reply = batches.spoilt(embedding, where)
+        texts, _, reply = batches.batch_with_bad_texts(embedding, where)
         expect.applicable(not reply.is_error, "the batch is refused whole")
-    found = batches.placed(embedding, "EMB-BATCH-14", reply, texts)
+    found = batches.embeddings_by_position(embedding, "EMB-BATCH-14", reply, texts)
     wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
     for key, number in wanted.items():
         said = reply.result.get(key)

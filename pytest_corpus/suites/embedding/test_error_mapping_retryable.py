@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable, in_words
+from pytest_corpus.kit.outcomes import NotApplicable, describe
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
@@ -17,34 +17,34 @@ from pytest_corpus.suites.shared.claims.faults import (
     TestContentFilter,
     TestFaults,
     TestStreamFaults,
-    classified,
-    decided,
-    passed_on,
-    struck,
+    answer_to_fault,
+    expect_provider_hint,
+    require_class,
+    requirement_of,
 )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, kind: str) -> None:
     """Each kind of failure comes out of a batch as its class: as a refusal, or for each of its texts."""
-    reply = struck(embedding, "embed_batch", kind)
+    reply = answer_to_fault(embedding, "embed_batch", kind)
     classes = embedding.faults.classes(kind)
     expect.readable(reply)
     if not isinstance(reply, Reply) or not reply.is_success or not failures_of(reply.result):
         expect.refusal(reply, *classes)
         return
     for failure in failures_of(reply.result):
-        got = in_words(failure.get("error"))
+        got = describe(failure.get("error"))
         expect.check(family_of(failure) in classes, " or ".join(classes), got, "result.failed_texts.error")
 
 
 @pytest.mark.requirement("COM-FAULT-8")
 def test_a_batch_that_is_refused_passes_the_retry_hint_on(embedding: Embedding) -> None:
     """The provider's `retry_after_ms` stands in the error envelope of a batch, if it is refused as a whole (R14)."""
-    reply = struck(embedding, "embed_batch", "rate_limited", retry_after_ms=HINT_MS)
+    reply = answer_to_fault(embedding, "embed_batch", "rate_limited", retry_after_ms=HINT_MS)
     expect.applicable(reply.is_error, "a failure of the provider is reported for each text")
-    classified(embedding, reply, "rate_limited", decided("rate_limited"))
-    passed_on(reply, "embed_batch")
+    require_class(embedding, reply, "rate_limited", requirement_of("rate_limited"))
+    expect_provider_hint(reply, "embed_batch")
 
 
 @pytest.mark.requirement("COM-FAULT-12")

@@ -11,10 +11,15 @@ from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.embedding.support.answers import cosine, is_unit, norm, unit, vector_of
+from pytest_corpus.suites.embedding.support.answers import cosine, expect_unit_norm, is_unit, norm, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
-from pytest_corpus.suites.embedding.support.scenarios.batches import any_script, only, placed, several
+from pytest_corpus.suites.embedding.support.scenarios.batches import (
+    embeddings_by_position,
+    require_batch_size,
+    require_scripts,
+    stream_vectors,
+)
 from pytest_corpus.suites.embedding.support.texts import FILLER, SCRIPTS, UNRELATED
 
 TEXTS = {"word": "hi", "sentence": UNRELATED[0], "script": SCRIPTS["cjk"], "paragraph": FILLER * 8}
@@ -29,9 +34,9 @@ def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> N
     embedding.normalizes()
     for model in embedding.able_to("embed"):
         text, options = embedding.fit(TEXTS[kind]), {"model": model, "normalize": True}
-        unit(embedding.known_vector("embed", text, **options))
+        expect_unit_norm(embedding.known_vector("embed", text, **options))
         if kind == "sentence":
-            unit(embedding.vector("embed", text, **options))
+            expect_unit_norm(embedding.vector("embed", text, **options))
 
 
 @pytest.mark.requirement("EMB-NORM-1")
@@ -39,7 +44,9 @@ def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
     """With `normalize` and `truncate`, a text beyond the limit has a vector of norm 1."""
     embedding.normalizes()
     reply = embedding.embed(embedding.text_of(embedding.beyond(7)), normalize=True, truncate=True)
-    unit(expect.applicable(vector_of(embedding.embedding(reply)), "a text that is too long is not embedded"))
+    expect_unit_norm(
+        expect.applicable(vector_of(embedding.embedding(reply)), "a text that is too long is not embedded")
+    )
 
 
 @pytest.mark.requirement("EMB-NORM-1")
@@ -51,7 +58,7 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
         return " ".join(chance.choices(FILLER.split(), k=generate.length(chance, size, 20)))
 
     def check(text: str) -> None:
-        unit(embedding.vector("embed", embedding.fit(text), normalize=True))
+        expect_unit_norm(embedding.vector("embed", embedding.fit(text), normalize=True))
 
     generate.for_all(draw, check, embedding, examples=8)
 
@@ -61,15 +68,17 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
 def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many: int) -> None:
     """With `normalize`, each vector of a batch has norm 1, whichever listed model embeds."""
     embedding.normalizes()
-    any_script(embedding, *TEXTS.values())
-    many = several(embedding, many, least=1)
+    require_scripts(embedding, *TEXTS.values())
+    many = require_batch_size(embedding, many, least=1)
     for model in embedding.able_to("embed_batch"):
-        alone(embedding, model)
+        require_normal_embed(embedding, model)
         texts = [embedding.fit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][:many]
-        found = placed(embedding, "EMB-NORM-2", embedding.batch(texts, model=model, normalize=True), texts)
+        found = embeddings_by_position(
+            embedding, "EMB-NORM-2", embedding.batch(texts, model=model, normalize=True), texts
+        )
         expect.check(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
         for position, each in found.items():
-            unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
+            expect_unit_norm(vector_of(each) or [], f"result.embeddings.{position}.vector")
 
 
 @core("EMB-NORM-3")
@@ -77,30 +86,30 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
 def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, each vector of a stream has norm 1, whichever listed model embeds."""
     embedding.normalizes()
-    any_script(embedding, TEXTS[kind])
+    require_scripts(embedding, TEXTS[kind])
     for model in embedding.able_to("stream_embed"):
-        alone(embedding, model)
+        require_normal_embed(embedding, model)
         stream = embedding.known_stream(embedding.fit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
-        found = only(embedding, stream)
+        found = stream_vectors(embedding, stream)
         with expect.resting_on("EMB-STREAM-2"):
             expect.check(found, "at least one embedding", "no embedding", "chunk.embeddings")
         for vector in found:
-            unit(vector, "chunk.embeddings")
+            expect_unit_norm(vector, "chunk.embeddings")
 
 
 @pytest.mark.core
 @deciding("operation", embed="EMB-NORM-4", embed_batch="EMB-NORM-5", stream_embed="EMB-NORM-6")
 def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: str) -> None:
     """If normalization is denied, `normalize` is NOT_SUPPORTED by each operation, for every listed model."""
-    denied(embedding, operation)
+    require_denied(embedding, operation)
     alone = embedding.known_embed(embedding.fit("hi"), normalize=True)
     if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
     for text in map(embedding.fit, TEXTS.values()):
         for model in embedding.able_to(operation):
             embedding.known(operation, text, model=model)
-            unserved(embedding, operation, text, model=model)
+            expect_not_normalized(embedding, operation, text, model=model)
 
 
 @core("EMB-NORM-7")
@@ -108,7 +117,7 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
     """A vector that comes with unit norm unasked is the same when `normalize` asks for it."""
-    at_source(embedding)
+    require_normal_source(embedding)
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         raw = embedding.known_vector(operation, text, model=model, normalize=False)
@@ -157,35 +166,39 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: str) -> None:
     """Vectors of a source that is said to normalize have norm 1 without `normalize`."""
-    at_source(embedding)
+    require_normal_source(embedding)
     for model in embedding.able_to("embed"):
-        unit(embedding.known_vector("embed", embedding.fit(TEXTS[kind]), model=model))
+        expect_unit_norm(embedding.known_vector("embed", embedding.fit(TEXTS[kind]), model=model))
 
 
-def at_source(embedding: Embedding) -> None:
+def require_normal_source(embedding: Embedding) -> None:
     """Go on only if the source is said to normalize."""
     embedding.require("embed")
     if embedding.capabilities.flag("normalizes_at_source") is not True:
         raise NotApplicable("capabilities do not claim normalizes_at_source")
 
 
-def alone(embedding: Embedding, model: str) -> None:
+def require_normal_embed(embedding: Embedding, model: str) -> None:
     """Go on only if `embed` normalizes."""
     with expect.resting_on("EMB-NORM-1"):
-        unit(embedding.known_vector("embed", embedding.fit(UNRELATED[0]), model=model, normalize=True))
+        expect_unit_norm(embedding.known_vector("embed", embedding.fit(UNRELATED[0]), model=model, normalize=True))
 
 
-def denied(embedding: Embedding, operation: str) -> None:
+def require_denied(embedding: Embedding, operation: str) -> None:
     """Go on only if normalization is denied."""
     embedding.require("embed", operation)
     expect.applicable(embedding.capabilities.flag("supports_normalization") is False, "normalization is not denied")
 
 
-def unserved(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:
+def expect_not_normalized(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:
     """`normalize` is refused with NOT_SUPPORTED; a source that normalizes by itself may answer with a unit vector."""
     reply = embedding.ask(operation, text, normalize=True, **changed)
     if embedding.capabilities.flag("normalizes_at_source") is True and not reply.is_error:
-        vectors = only(embedding, reply) if isinstance(reply, StreamReply) else [vector_of(embedding.embedding(reply))]
+        vectors = (
+            stream_vectors(embedding, reply)
+            if isinstance(reply, StreamReply)
+            else [vector_of(embedding.embedding(reply))]
+        )
         if all(vector and is_unit(vector) for vector in vectors):
             return
     expect.refusal(reply, "NotSupported")

@@ -9,16 +9,16 @@ from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import failures_of, plain, same_text, texts_of, vector_of
+from pytest_corpus.suites.embedding.support.answers import failures_of, normal_text, same_text, texts_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import truncation
 from pytest_corpus.suites.embedding.support.scenarios.batches import (
-    arranged,
-    each_its_own,
-    only,
-    placed,
-    several,
+    arrange_texts,
+    embeddings_by_position,
+    expect_own_vectors,
+    require_batch_size,
+    stream_vectors,
     streamed_vector,
 )
 from pytest_corpus.suites.embedding.support.texts import FILLER, OTHER
@@ -31,12 +31,12 @@ ASTRAL = "\U0001f600"
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
     """A text beyond the limit, however far, is embedded, and `truncated` says so, every time."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, how)
     for others in truncation.variants(embedding, how):
-        truncation.cut(embedding.known_embed(text, truncate=True, **others))
+        truncation.expect_cut(embedding.known_embed(text, truncate=True, **others))
     if how == "one_more":
-        truncation.cut(embedding.embed(text, truncate=True))
+        truncation.expect_cut(embedding.embed(text, truncate=True))
 
 
 @core("EMB-TRUNC-2")
@@ -54,7 +54,7 @@ def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, how: str, t
         claimed = embedding.capabilities.flag("supports_truncation")
         if truncate and claimed is not True and reply.is_a("NotSupported"):
             raise NotApplicable("truncation is not offered")
-        truncation.whole(reply, text)
+        truncation.expect_whole(reply, text)
 
 
 @pytest.mark.requirement("EMB-TRUNC-2")
@@ -76,7 +76,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG, every time."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     for others in truncation.variants(embedding, how):
         reply = embedding.known_embed(truncation.too_long(embedding, how), truncate=False, **others)
         expect.refusal(reply, "TextTooLong")
@@ -86,18 +86,18 @@ def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: str) -> None:
     """The vector of a truncated text is that of the part that is left."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, how)
     for others in truncation.variants(embedding, how):
         reply = embedding.known_embed(text, truncate=True, **others)
         found = truncation.cut_vector(embedding, text, reply, **others)
-        left, fresh = truncation.parts(embedding, text, reply), embedding.fresh()
+        left, fresh = truncation.possible_parts(embedding, text, reply), embedding.fresh()
         vectors = [
             truncation.cut_vector(fresh, part, fresh.embed(part, truncate=True, **others), **others) for part in left
         ]
         expect.check(
             any(embedding.same(found, vector) for vector in vectors)
-            or truncation.unmoved(embedding, text, found, left, **others),
+            or truncation.ignores_one_end(embedding, text, found, left, **others),
             "the vector of what is left of the text",
             "another vector",
             "result.embedding.vector",
@@ -109,17 +109,19 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, how: str) -> None:
     """If a truncated text comes back shorter, it is no longer than the limit."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     embedding.require(operation)
     limit, text = embedding.limited(), truncation.too_long(embedding, how)
     reply = embedding.known(operation, text, truncate=True)
-    truncation.cut_elsewhere(embedding, operation, text, reply)
+    truncation.require_cut(embedding, operation, text, reply)
     expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
         shorter = not same_text(told, text)
         fits = len(told) <= limit or not embedding.counts_characters
         expect.check(not shorter or fits, f"at most {limit} characters", f"{len(told)}", "text")
-        expect.check(not shorter or plain(told) in plain(text), "a part of the text", "another text", "text")
+        expect.check(
+            not shorter or normal_text(told) in normal_text(text), "a part of the text", "another text", "text"
+        )
 
 
 @pytest.mark.requirement("EMB-TRUNC-5")
@@ -129,25 +131,25 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
 
     Whatever the limit counts, one of the two texts has no character that ends there; in words they are short.
     """
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     text = f"{start}{ASTRAL * embedding.beyond(1)}"
     reply = embedding.embed(text, truncate=True)
-    expect.applicable(truncation.flag(reply), "the text is not too long, as this adapter counts")
+    expect.applicable(truncation.truncated_flag(reply), "the text is not too long, as this adapter counts")
     expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
-        expect.check(plain(told) in plain(text), "a part of the text", "another text", "text")
+        expect.check(normal_text(told) in normal_text(text), "a part of the text", "another text", "text")
 
 
 @pytest.mark.requirement("EMB-TRUNC-15")
 def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     """The part of a truncated text that is kept is its beginning: the vector does not depend on the end."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, "twice")
     reply = embedding.known_embed(text, truncate=True)
     found = truncation.cut_vector(embedding, text, reply)
     told = [part for part in texts_of(reply) if not same_text(part, text)]
     if told:
-        kept = all(plain(text).startswith(plain(part)) for part in told)
+        kept = all(normal_text(text).startswith(normal_text(part)) for part in told)
         expect.check(kept, "the beginning of the text", "another part", "result.text")
         return
     other = f"{text[: -len(OTHER)]}{OTHER[:-1]}x"
@@ -159,39 +161,39 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> None:
     """A request that does not say `truncate` is answered as one that says true."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     embedding.require(operation)
     text = truncation.too_long(embedding, "twice")
-    truncation.cut_elsewhere(embedding, operation, text, embedding.known(operation, text, truncate=True))
+    truncation.require_cut(embedding, operation, text, embedding.known(operation, text, truncate=True))
     silent = embedding.ask(operation, text)
     expect.readable(silent)
-    expect.check(truncation.embedded(silent), "a text that is too long to be cut", str(silent))
+    expect.check(truncation.has_embedding(silent), "a text that is too long to be cut", str(silent))
     if isinstance(silent, Reply) and operation == "embed":
-        truncation.cut(silent)
+        truncation.expect_cut(silent)
 
 
 @pytest.mark.requirement("EMB-TRUNC-7")
 @pytest.mark.parametrize("where", ["end", "middle", "beginning"])
 def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> None:
     """Of two texts of the limit's length that differ in a third, the vectors differ, or `truncated` is true."""
-    text = of_the_limit(embedding)
+    text = text_of_limit(embedding)
     third = len(text) // 3
     start = {"end": len(text) - third, "middle": third, "beginning": 0}[where]
     other = text[:start] + (OTHER * (third // len(OTHER) + 1))[:third] + text[start + third :]
     for model in embedding.able_to("embed"):
-        truncation.differ(embedding, text, f"{other[:-1]}x", model=model)
+        truncation.expect_different_vectors(embedding, text, f"{other[:-1]}x", model=model)
 
 
 @pytest.mark.requirement("EMB-TRUNC-14")
 @pytest.mark.parametrize("end", [" bread", " rivet"], ids=["word", "letter"])
 def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
     """Of two texts of the limit's length that differ in the last word, or letter, the vectors differ."""
-    text = of_the_limit(embedding)
+    text = text_of_limit(embedding)
     for model in embedding.able_to("embed"):
-        truncation.differ(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
+        truncation.expect_different_vectors(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
 
 
-def of_the_limit(embedding: Embedding) -> str:
+def text_of_limit(embedding: Embedding) -> str:
     """A text of the limit's length. Raises NotApplicable if it is too short to have parts."""
     if embedding.limited() < len(FILLER):
         raise NotApplicable(f"a text of {embedding.limited()} characters has no parts")
@@ -202,18 +204,18 @@ def of_the_limit(embedding: Embedding) -> str:
 @pytest.mark.parametrize(("how", "where"), [("one_more", "first"), ("one_more", "all"), ("twice", "last")])
 def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) -> None:
     """Texts beyond the limit are cut in a batch, wherever they stand; each text has its own vector."""
-    truncation.truncates(embedding)
-    many = several(embedding, 3, least=1)
-    texts = arranged(embedding, "plain", many)
+    truncation.require_truncation(embedding)
+    many = require_batch_size(embedding, 3, least=1)
+    texts = arrange_texts(embedding, "plain", many)
     bad = {"first": [0], "last": [many - 1]}.get(where, range(many))
     for position in bad:
         texts[position] = truncation.too_long(embedding, how if where != "all" else [*truncation.BEYOND][position])
     own = {text: truncation.cut_vector(embedding, text, embedding.known_embed(text, truncate=True)) for text in texts}
     reply = embedding.fresh().batch(texts, truncate=True)
-    found = placed(embedding, "EMB-TRUNC-8", reply, texts)
+    found = embeddings_by_position(embedding, "EMB-TRUNC-8", reply, texts)
     expect.check(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
     singly = embedding.own_vectors(texts, truncate=True)
-    each_its_own(embedding, found, texts, singly, reply)
+    expect_own_vectors(embedding, found, texts, singly, reply)
     for position, each in found.items():
         vector, wanted = vector_of(each) or [], own[texts[position]]
         near = embedding.same(vector, wanted, 0.02) or not embedding.same(singly[texts[0]], own[texts[0]], 0.02)
@@ -225,13 +227,13 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
 @pytest.mark.parametrize(("how", "where"), [("one_more", "only"), ("one_more", "last"), ("twice", "first")])
 def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str, where: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for itself, or for the whole batch."""
-    truncation.truncates(embedding)
-    several(embedding, 2, least=1 if where == "only" else 2)
+    truncation.require_truncation(embedding)
+    require_batch_size(embedding, 2, least=1 if where == "only" else 2)
     text, good = truncation.too_long(embedding, how), embedding.fit("river")
-    truncation.refused_by_embed(embedding, text, how)
+    truncation.require_refusal_by_embed(embedding, text, how)
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
     for model in embedding.able_to("embed_batch")[: None if where == "only" else 1]:
-        truncation.refused_in_batch(
+        truncation.expect_refused_text(
             embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong"
         )
 
@@ -240,10 +242,10 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for a stream too."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     embedding.require("stream_embed")
     text = truncation.too_long(embedding, how)
-    truncation.refused_by_embed(embedding, text, how)
+    truncation.require_refusal_by_embed(embedding, text, how)
     for model in embedding.able_to("stream_embed")[: None if how == "one_more" else 1]:
         expect.refusal(embedding.streamed(text, truncate=False, model=model), "TextTooLong")
 
@@ -252,7 +254,7 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     """A text beyond the limit is cut for a stream, with the vector that `embed` gives to it."""
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
     embedding.require("stream_embed")
     text = truncation.too_long(embedding, how)
     alone = truncation.cut_vector(embedding, text, embedding.known_embed(text, truncate=True))
@@ -260,7 +262,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     expect.finished(stream, "a text that is too long to be cut")
     short = embedding.fit("hi")
     usual = embedding.same(streamed_vector(embedding, short), embedding.known_vector("embed", short), 0.02)
-    if usual and len(found := only(embedding, stream)) == 1:
+    if usual and len(found := stream_vectors(embedding, stream)) == 1:
         expect.check(embedding.same(found[0], alone, 0.02), "the vector of `embed`", "another vector")
 
 
@@ -278,7 +280,7 @@ def test_without_truncation_a_text_that_is_too_long_is_refused(
     text = truncation.too_long(embedding, how)
     reply = embedding.ask(operation, text, **options)
     if isinstance(reply, Reply) and operation == "embed_batch":
-        truncation.refused_in_batch(reply, 0, *truncation.DENIED)
+        truncation.expect_refused_text(reply, 0, *truncation.DENIED)
     else:
         expect.refusal(reply, *truncation.DENIED)
 
@@ -293,7 +295,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     if claimed is not True and reply.is_a("NotSupported"):
         raise NotApplicable("truncation is not offered, and this is what is said")
     if claimed is None:
-        truncation.truncates(embedding)
+        truncation.require_truncation(embedding)
     with expect.resting_on("EMB-TRUNC-12" if claimed is False else "EMB-TRUNC-3"):
         expect.refusal(reply, "TextTooLong")
     limit = embedding.limited()
@@ -312,19 +314,19 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
     Where the limit is not one of characters, that is asked of texts within it alone.
     """
     limit = embedding.limited()
-    truncation.truncates(embedding)
+    truncation.require_truncation(embedding)
 
     def check(case: tuple[int, bool]) -> None:
         length, truncate = max(1, limit + case[0]), case[1]
         text = embedding.text_of(length)
         reply = embedding.embed(text, truncate=truncate)
         if length <= limit:
-            truncation.whole(reply, text)
+            truncation.expect_whole(reply, text)
         elif not embedding.counts_characters:
             expect.either(reply, "TextTooLong")
         elif truncate:
             with expect.resting_on("EMB-TRUNC-1"):
-                truncation.cut(reply)
+                truncation.expect_cut(reply)
         else:
             with expect.resting_on("EMB-TRUNC-3"):
                 expect.refusal(reply, "TextTooLong")

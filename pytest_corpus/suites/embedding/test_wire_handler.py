@@ -6,9 +6,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.embedding.support.answers import distance, vector_of, without_vector
+from pytest_corpus.suites.embedding.support.answers import distance, missing_vector, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
-from pytest_corpus.suites.embedding.support.scenarios.batches import arranged
+from pytest_corpus.suites.embedding.support.scenarios.batches import arrange_texts
 from pytest_corpus.suites.shared.claims.envelopes import TestEnvelopes, TestErrors, TestStreaming
 from pytest_corpus.suites.shared.claims.wire_handler import BUSY, TestStreamEntryPoint, TestStress, TestWireHandler
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.wire
 def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, operation: str) -> None:
     """Texts that no cache knows, sent together, get each its own vector."""
     embedding.require(operation)
-    texts = arranged(embedding, "plain", max(2, min(4, embedding.capabilities.limit("concurrency") or 4)))
+    texts = arrange_texts(embedding, "plain", max(2, min(4, embedding.capabilities.limit("concurrency") or 4)))
     requests = [embedding.envelope(operation, embedding.requests.with_text(operation, text)) for text in texts]
     replies = [Reply(exchange) for exchange in embedding.fresh().send_all(requests)]
     other = embedding.fresh()
@@ -34,6 +34,6 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
         expect.success(reply, "the answer that the request gets alone")
         vector = vector_of(embedding.embedding(reply))
         if vector is None:
-            raise without_vector(embedding, operation, texts[number], reply, {})
+            raise missing_vector(embedding, operation, texts[number], reply, {})
         apart = [distance(vector, each) for each in own]
         expect.check(apart[number] <= min(apart) + slack, "the vector of this text", "that of another text")

@@ -113,7 +113,7 @@ def test_a_filter_compares_values(graph: Graph) -> None:
     """Text, numbers and booleans are compared with their type, several properties all together."""
     sandbox = batches.bulky(graph)
     kind, other = words.put_kinds(sandbox)
-    [unknown] = vocabulary.filled(vocabulary.some(vocabulary.INJECTIONS, 1), "w").values()
+    [unknown] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1), "w").values()
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"corpus_kind": kind}, "ab"),
         ({"corpus_kind": other}, "c"),

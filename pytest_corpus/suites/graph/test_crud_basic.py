@@ -11,7 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules, subject
-from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
+from pytest_corpus.kit.generation.histories import check, converges, is_linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.outcomes import number_of
 from pytest_corpus.kit.reply import Reply
@@ -357,7 +357,7 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
         check(events, converges, "whole nodes, and in the end the last write or nothing after a delete")
         return
     require_strong_consistency(graph)
-    check(events, linearizable, "an order of the operations in which each read sees the last write")
+    check(events, is_linearizable, "an order of the operations in which each read sees the last write")
 
 
 def as_written(kind: str, read: Any, *, right: bool) -> None:

@@ -21,7 +21,7 @@ from pytest_corpus.suites.graph.support.scenarios import bad_arguments, batches,
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
-from pytest_corpus.suites.shared.claims.replays import sent_twice_at_once
+from pytest_corpus.suites.shared.claims.replays import send_twice_at_once
 
 ALIKE = {"x": "caf\u00e9", "y": "CAF\u00c9", "z": "cafe\u0301"}
 """Texts that stand for three kinds: they differ from the first one in letter case, or in the normal form alone."""
@@ -61,7 +61,7 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     shorter = [("none", "a", *many)] if is_refused(long) else []
     for names in (*shorter, ("b", "none")):
         expect.success(sandbox.call("delete_nodes", {"ids": list(map(sandbox.id, names))}), "delete_nodes to work")
-    some = vocabulary.some(vocabulary.WORDS, 8, ["composed", "decomposed"])
+    some = vocabulary.choose(vocabulary.WORDS, 8, ["composed", "decomposed"])
     odd = words.offer(sandbox, "nodes", words.with_ids(sandbox, {**vocabulary.INJECTIONS, **some}))
     doomed = {*vocabulary.INJECTIONS, "composed"}
     gone = [node for kind, node in odd.items() if kind in doomed]
@@ -108,8 +108,8 @@ def test_deleted_edges_are_gone(graph: Graph) -> None:
     sandbox.all_lead("a", {"c": values["c"]}, "all but the deleted edge")
     unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
     odd = {kind: word for kind, word in vocabulary.WORDS.items() if kind not in (*vocabulary.CONTROLS, "long")}
-    injected = vocabulary.filled(vocabulary.INJECTIONS)
-    for names in ({**injected, **vocabulary.filled(odd)}, injected, {}):
+    injected = vocabulary.fill_in(vocabulary.INJECTIONS)
+    for names in ({**injected, **vocabulary.fill_in(odd)}, injected, {}):
         ids = [*map(sandbox.id, names.values()), *unknown[len(names) :]]
         reply = sandbox.call("delete_edges", {"ids": [*ids, sandbox.id("f")]})
         if expect.either(reply, *PERMANENT) and not failures(reply.result):
@@ -211,7 +211,7 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     sandbox.put(sandbox.node("a"))
     request = graph.envelope("delete_nodes", {**sandbox.place, "ids": [sandbox.id("a")]}, sandbox.ctx)
-    counts = [counted(result) for result in sent_twice_at_once(graph, request)[0]]
+    counts = [counted(result) for result in send_twice_at_once(graph, request)[0]]
     expect.applicable(None not in counts, "the result counts nothing (R123)")
     total = sum(filter(None, counts))
     expect.check(total == 1, "one deleted node in both answers", f"{total}", "result")
@@ -270,10 +270,10 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
 def with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
     """Nodes with a property, whose key is given, that means something where it is written into a query."""
-    values = vocabulary.filled(vocabulary.some(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
-    keys = vocabulary.some({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
+    values = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
+    keys = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
     terms = {kind: ("corpus_kind", word) for kind, word in values.items()}
-    terms |= {f"{kind} key": (word, "a") for kind, word in vocabulary.filled(keys, "w").items()}
+    terms |= {f"{kind} key": (word, "a") for kind, word in vocabulary.fill_in(keys, "w").items()}
     return {
         kind: (key, sandbox.node(f"odd{number}", **{key: value}))
         for number, (kind, (key, value)) in enumerate(terms.items())

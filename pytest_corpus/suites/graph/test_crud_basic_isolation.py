@@ -12,7 +12,7 @@ from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.vocabulary import meeting
+from pytest_corpus.kit.vocabulary import similar_names
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed, records
@@ -49,7 +49,7 @@ def test_namespaces_are_separate(graph: Graph) -> None:
     """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
     places = isolation.apart(graph)
     one = places[0][0]
-    similar = words.places(one, meeting(str(one.namespace), len(RESEMBLING), RESEMBLING), by="namespaces")
+    similar = words.places(one, similar_names(str(one.namespace), len(RESEMBLING), RESEMBLING), by="namespaces")
     for sandbox, written in places:
         sandbox.all_show(written, "the nodes of the namespace")
     for sandbox, written in similar[:FIRST]:
@@ -66,7 +66,7 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
     third = one.like(namespace=one.namespace, tenant=f"{one.tenant}z")
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
     kinds = ("composed", "decomposed") if own else RESEMBLING
-    names = meeting(str(one.tenant), len(kinds), kinds)
+    names = similar_names(str(one.tenant), len(kinds), kinds)
     similar = words.places(one, [*names, f"-{one.tenant}"], by="tenants")
     for place, values in {**written, third: []}.items():
         (place.one_shows if own or place is third else place.all_show)(values, "the nodes of the tenant")
@@ -124,7 +124,7 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
     """A node that is deleted in one namespace, or for one tenant, is still in another."""
     graph.require("delete_nodes", *([way] if way in MANY else []))
     one, other, values = isolation.written_in_both(graph, by, WAYS)
-    names = meeting(str(one.namespace if by == "namespaces" else one.tenant), 2, ["composed", "decomposed"])
+    names = similar_names(str(one.namespace if by == "namespaces" else one.tenant), 2, ["composed", "decomposed"])
     similar = words.places(one, names[1:], by=by) if way == "ids" else []
     if len(similar) > 1:
         similar.pop(0)[0].remove("nodes", "a")

@@ -77,12 +77,12 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     """
     sandbox = at(graph, where)
     write = Write(graph, sandbox, name)
-    key, first = replays.sent_first(partial(sandbox.call, name, write.args))
+    key, first = replays.send_first(partial(sandbox.call, name, write.args))
     write.undo()
     again = sandbox.call(name, write.args, context_with_key(key))
     expect.success(again, "a replay to succeed")
     write.shows("what was done after the first call", done=False)
-    replays.answers_again(first, again)
+    replays.expect_same_result(first, again)
 
 
 @pytest.mark.requirement("COM-IDEM-3")
@@ -101,7 +101,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
     results = listed(first.result, "results")
     if not (failures(first.result) or any(each.get("ok") is False for each in results)):
         raise NotApplicable("an edge without one of its nodes is not a failure of a part")
-    replays.answers_again(first, sandbox.call(name, args, key))
+    replays.expect_same_result(first, sandbox.call(name, args, key))
 
 
 @pytest.mark.requirement("COM-IDEM-4")
@@ -115,7 +115,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
         sandbox.link(sandbox.edge("a", "b", "edge"))
     ctx = {**sandbox.ctx, "idempotency_key": f"key{canary()}"}
     args = {**sandbox.place, "ids": [sandbox.id("edge" if kind == "edges" else "a")]}
-    replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
+    replays.expect_one_result(graph, graph.envelope(f"delete_{kind}", args, ctx))
 
 
 @pytest.mark.requirement("COM-IDEM-7")
@@ -125,7 +125,7 @@ def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph,
     sandbox = graph.sandbox()
     place = {} if name in MANY else sandbox.place
     args = {**place, **Write(graph, sandbox, name).args}
-    replays.asks_once(graph, graph.envelope(name, args, {**sandbox.ctx, **new_key()}))
+    replays.expect_one_provider_call(graph, graph.envelope(name, args, {**sandbox.ctx, **new_key()}))
 
 
 @pytest.mark.requirement("COM-IDEM-5")
@@ -134,7 +134,7 @@ def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
     """Under the key of a write that the provider failed, the same write is carried out."""
     graph.require(name)
     fresh = graph.fresh()
-    result = replays.can_be_sent_again(fresh, name, fresh.requests.distinct(name)).result
+    result = replays.expect_second_attempt(fresh, name, fresh.requests.distinct(name)).result
     failed = failures(result) or any(each.get("ok") is False for each in listed(result, "results"))
     expect.check(not failed, "the write to be carried out", "a failure", "result")
 

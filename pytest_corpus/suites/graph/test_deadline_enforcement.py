@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
@@ -36,7 +36,7 @@ def test_an_expired_write_changes_nothing(graph: Graph) -> None:
     ]
     for name, args in writes:
         if graph.works(name):
-            require_deadline_support(graph, name, sandbox.call(name, args, {"deadline_ms": in_ms(-60_000)}))
+            require_deadline_support(graph, name, sandbox.call(name, args, {"deadline_ms": deadline_in(-60_000)}))
     sandbox.all_show(values.values(), "the nodes as they were")
     if linked and graph.readers.of_edges():
         sandbox.one_leads("a", {"b": values["b"]}, "the edge as it was")

@@ -24,7 +24,7 @@ from pytest_corpus.suites.graph.support.readers import can_ask
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios import queries
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
-from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, in_time, repeatedly
+from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, expect_in_time, retry_if_late
 
 FINDING = deciding("operation", query="GRA-QUERY-2", stream_query="GRA-STREAM-2")
 BINDING = deciding("operation", query="GRA-QUERY-3", stream_query="GRA-STREAM-4")
@@ -365,12 +365,12 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
         plan = fresh.faults.plan("hang", operation)
         reply = fresh.invoke(operation, args, limit_s=TIMEOUT_MS / 1000 + PROMPTLY_S + 1)
         fresh.faults.fired(plan)
-        in_time(reply, TIMEOUT_MS)
+        expect_in_time(reply, TIMEOUT_MS)
         expect.readable(reply)
         expect.check(reply.is_error, "an error once the timeout is over", str(reply))
 
     graph.faults.provider_op(operation)
-    repeatedly(time_out)
+    retry_if_late(time_out)
 
 
 def times(graph: Graph, operation: str, requirement: str) -> None:

@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, context_with_key, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.obstacles import Obstacle
@@ -83,7 +83,7 @@ def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, 
     llm.require("complete")
     reply = llm.known_complete(**{name: llm.limit(value) for name, value in changed.items()})
     llm.fits(reply)
-    completions.well_formed(llm, reply)
+    completions.require_completion(llm, reply)
     holds(requirement, reply, llm)
 
 
@@ -96,13 +96,15 @@ def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
     llm.require("complete")
     if others == "every_model":
         for model in llm.able_to("complete"):
-            limited(llm, limit, model=model)
+            expect_at_most(llm, limit, model=model)
         return
-    temperature = {"temperature": completions.cold(llm).get("temperature")} if others == "temperature" else {}
-    limited(llm, limit, **(completions.accepted(llm, "all") if others == "all_arguments" else temperature))
+    temperature = {"temperature": completions.cold_arguments(llm).get("temperature")} if others == "temperature" else {}
+    expect_at_most(
+        llm, limit, **(completions.accepted_arguments(llm, "all") if others == "all_arguments" else temperature)
+    )
 
 
-def limited(llm: LLM, limit: int, **others: Any) -> None:
+def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
     """A long completion has no more tokens than `limit`, or the least that the provider takes."""
     limit = llm.limit(limit)
     given = {name: value for name, value in others.items() if value is not None}
@@ -111,7 +113,9 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
         expect.check(isinstance(result, Mapping), "an object", word(result), "result")
-    completions.within(llm, limit or MINIMUM, reply, result.get("usage"), None if others else result.get("text"))
+    completions.expect_within_limit(
+        llm, limit or MINIMUM, reply, result.get("usage"), None if others else result.get("text")
+    )
 
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
@@ -133,7 +137,7 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     limit = llm.limit(ROOM)
     reply = llm.known_complete(max_tokens=limit)
     llm.fits(reply)
-    completions.well_formed(llm, reply)
+    completions.require_completion(llm, reply)
     usage = reply.result["usage"]
     spent, total = completion_tokens(usage), usage["total_tokens"]
     if spent is None or 2 * spent > limit or 2 * total > (llm.capabilities.context_window(llm.model) or 2 * total):
@@ -147,7 +151,7 @@ def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
     llm.require("complete")
     reply = completions.long_completion(llm, **changed)
     llm.fits(reply)
-    completions.well_formed(llm, reply)
+    completions.require_completion(llm, reply)
     return reply.result["text"], reply.result["finish_reason"]
 
 
@@ -164,7 +168,7 @@ def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
         expect.applicable(llm.capabilities.flag("supports_roles") is True, "roles are not claimed")
     without, reply = llm.known_complete(), llm.known_complete(**given)
     for each in (without, reply):
-        completions.well_formed(llm, each)
+        completions.require_completion(llm, each)
     sizes = [each.result["usage"]["prompt_tokens"] for each in (without, reply)]
     expect.check(sizes[1] > sizes[0], f"more than {sizes[0]} tokens", f"{sizes[1]}", "result.usage.prompt_tokens")
 
@@ -187,7 +191,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("complete")
-    reply = completions.taken(llm, name, "complete")
+    reply = completions.call_with_accepted(llm, name, "complete")
     llm.fits(reply)
     expect.works(reply, f"{name} to be accepted")
 
@@ -209,9 +213,9 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")
-    for request in completions.beyond(llm, where):
+    for request in completions.requests_beyond_window(llm, where):
         reply = llm.known_complete(**request)
-        completions.overran(llm, reply.result if reply.is_success else None)
+        completions.require_overrun(llm, reply.result if reply.is_success else None)
         expect.refusal(reply, "BadRequest")
 
 
@@ -228,8 +232,8 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
     """It is a PromptTooLong that gives the limit, the length and the model, whether `max_tokens` is given or not."""
     llm.require("complete")
-    reply = llm.known_complete(**completions.beyond(llm, where)[0])
-    completions.refused_as_too_long(llm, reply)
+    reply = llm.known_complete(**completions.requests_beyond_window(llm, where)[0])
+    completions.require_refused_prompt(llm, reply)
     if requirement == "LLM-CONTEXT-5":
         given = reply.details.get("model")
         known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
@@ -243,7 +247,9 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
 @pytest.mark.requirement("LLM-CACHE-1")
 def test_other_messages_are_another_request(llm: LLM) -> None:
     """At temperature 0, new messages are never answered from the cache."""
-    completions.not_shared(llm, *({**completions.cold(llm), "messages": [user(llm.unique())]} for _ in range(2)))
+    completions.expect_own_answer(
+        llm, *({**completions.cold_arguments(llm), "messages": [user(llm.unique())]} for _ in range(2))
+    )
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -254,10 +260,10 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
     """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
     begun = BEGUN.get(kind)
     text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
-    one, other = completions.alike(llm, text, kind)
-    messages = [{**completions.cold(llm, operation), "messages": each} for each in (one, other)]
+    one, other = completions.similar_conversations(llm, text, kind)
+    messages = [{**completions.cold_arguments(llm, operation), "messages": each} for each in (one, other)]
     binding = kind not in ("role", "normal_form")
-    completions.not_shared(llm, *messages, operation=operation, binding=binding, learnt=bool(begun))
+    completions.expect_own_answer(llm, *messages, operation=operation, binding=binding, learnt=bool(begun))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -265,7 +271,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     """A request that may be answered from the cache gets a completion of the schema too."""
     llm.require("complete")
     expect.applicable(llm.capabilities.caches, "caching is not claimed")
-    args = {**completions.cold(llm), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
     for _ in range(2):
         reply = llm.call("complete", args)
         llm.fits(reply)
@@ -276,9 +282,9 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
 def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -> None:
     """A call whose deadline has passed gets no answer from the cache."""
     llm.require("complete")
-    args = {**completions.cold(llm), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
     llm.call("complete", args)
-    reply = llm.call("complete", args, {"deadline_ms": in_ms(-60_000)})
+    reply = llm.call("complete", args, {"deadline_ms": deadline_in(-60_000)})
     expect.refusal(reply, "DeadlineExceeded")
 
 
@@ -288,7 +294,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is never answered from the cache."""
     llm.require("complete")
     text = cached(llm, "a cached prompt", llm.unique)
-    args = {**completions.cold(llm), "messages": [user(text)]}
+    args = {**completions.cold_arguments(llm), "messages": [user(text)]}
     if name == "model":
         others = [model for model in llm.models() if model != args["model"]]
         expect.applicable(others, "fewer than two models are listed")
@@ -303,10 +309,10 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
             args = {**args, "tools": [WEATHER], "tool_choice": "none"}
         changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}
     else:
-        given = completions.accepted(llm, name)
+        given = completions.accepted_arguments(llm, name)
         changed = {**args, **({name: llm.other_limit("complete")} if name == "max_tokens" else given)}
         expect.applicable(name != "stop_sequences" or not completions.ignores_stops(llm), "stop_sequences are ignored")
-    completions.not_shared(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
+    completions.expect_own_answer(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
 
 
 @pytest.mark.requirement("LLM-CACHE-3")
@@ -317,16 +323,16 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
     high = llm.range_of("temperature")[1]
     expect.applicable(llm.accepts(operation, temperature=high), f"a temperature of {high:g} is refused permanently")
     args = {**llm.requests.args(temperature=high), "messages": [user(llm.unique())]}
-    completions.not_shared(llm, args, args, operation=operation)
+    completions.expect_own_answer(llm, args, args, operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant, however much its name resembles the first, is not answered from the cache."""
-    args = {**completions.cold(llm, operation), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm, operation), "messages": [user(llm.unique())]}
     for number in (0, 1) if operation == "complete" else (2,):
-        completions.not_shared(llm, args, args, *tenants_alike(llm, number), operation=operation)
+        completions.expect_own_answer(llm, args, args, *tenants_alike(llm, number), operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -335,9 +341,9 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
 )
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither gets the other's answer."""
-    args = {**completions.cold(llm, operation), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm, operation), "messages": [user(llm.unique())]}
     contexts = [{**new_tenant(), **cache_scope(llm, scope)} for _ in range(2)]
-    completions.not_shared(llm, args, args, *contexts, operation=operation)
+    completions.expect_own_answer(llm, args, args, *contexts, operation=operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -364,7 +370,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     if operation == "complete" and llm.takes("system_message"):
         changes.append({"system_message": llm.unique()})
     for changed in changes:
-        completions.not_shared(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)
+        completions.expect_own_answer(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)
     if operation == "complete" and llm.works("count_tokens"):
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
@@ -377,7 +383,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant asks the provider again."""
     key, args = new_key(), llm.requests.args(messages=[user(llm.unique())])
     one, other = ({**key, **tenant} for tenant in tenants_alike(llm, 1))
-    completions.not_shared(llm, args, args, one, other)
+    completions.expect_own_answer(llm, args, args, one, other)
 
 
 @pytest.mark.requirement("LLM-IDEM-1")
@@ -389,4 +395,4 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     first = llm.call("complete", args, context_with_key(ctx))
     expect.success(first, "a completion under an idempotency key")
     llm.complete(messages=[user(llm.unique())])
-    replays.answers_again(first, llm.call("complete", args, context_with_key(ctx)))
+    replays.expect_same_result(first, llm.call("complete", args, context_with_key(ctx)))

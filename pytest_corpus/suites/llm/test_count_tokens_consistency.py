@@ -9,7 +9,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import user
-from pytest_corpus.suites.llm.support.scenarios.completions import long_completion, well_formed
+from pytest_corpus.suites.llm.support.scenarios.completions import long_completion, require_completion
 from pytest_corpus.suites.shared.claims import tokens
 from pytest_corpus.suites.shared.claims.tokens import TestTokens
 
@@ -20,7 +20,7 @@ FEW_TOKENS, PART = 8, 5
 @core("LLM-TOKENS-8")
 def test_a_count_grows_with_the_text(llm: LLM) -> None:
     """Three hundred words have more tokens than one of them."""
-    tokens.grows(llm)
+    tokens.expect_growing_count(llm)
 
 
 @pytest.mark.requirement("LLM-TOKENS-9")
@@ -41,7 +41,7 @@ def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
     llm.require("count_tokens", "complete")
     reply = long_completion(llm)
     llm.fits(reply)
-    well_formed(llm, reply)
+    require_completion(llm, reply)
     spent = completion_tokens(reply.result["usage"])
     if spent is None:
         raise NotApplicable("completion_tokens are not given")

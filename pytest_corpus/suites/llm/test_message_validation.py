@@ -46,7 +46,7 @@ STREAMED = (
 def test_malformed_messages_are_refused(llm: LLM, messages: Any) -> None:
     """Each of `messages` is an object with one of the four roles, a text, and optional fields of their types."""
     llm.require("complete")
-    refuses_messages(llm, messages)
+    expect_messages_refused(llm, messages)
 
 
 @pytest.mark.requirement("LLM-MSG-5")
@@ -85,7 +85,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
     messages = next(json.loads(messages) for _, name, messages in MALFORMED if name == kind)
     if not llm.known("complete", messages=messages).is_a("BadRequest"):
         raise NotApplicable("complete does not refuse it either, which is a finding of its own")
-    refuses_messages(llm, messages, operation="stream")
+    expect_messages_refused(llm, messages, operation="stream")
 
 
 @pytest.mark.requirement("LLM-MSG-9")
@@ -126,11 +126,11 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
     Ids of tool calls are not empty, and no two calls of an answer have the same one. The reason to finish is the call.
     """
     if requirement == "LLM-TOOLS-1":
-        expect.check(called(llm), "at least one tool call", "no tool call", "result.tool_calls")
+        expect.check(tool_calls_of(llm), "at least one tool call", "no tool call", "result.tool_calls")
         return
-    calls = calling(llm)
+    calls = require_tool_calls(llm)
     if requirement in ("LLM-TOOLS-22", "LLM-COMPLETE-12"):
-        holds(requirement, llm.known_complete(**with_tools(llm, tool_choice="required")), llm)
+        holds(requirement, llm.known_complete(**tool_arguments(llm, tool_choice="required")), llm)
         return
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None
@@ -151,16 +151,16 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
 @pytest.mark.parametrize("chosen", [0, 1], ids=["first", "last"])
 def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
     """Of two tools, whose names resemble each other if that is taken, the one that `tool_choice` names is called."""
-    offered(llm)
+    require_tools(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     for names in (["get_weather", "get-weather"], ["get_weather", "get_time"]):
         tools = [{**WEATHER, "function": {**WEATHER["function"], "name": name}} for name in names]
         given = {"tools": tools, "tool_choice": {"type": "function", "function": {"name": names[chosen]}}}
-        if llm.accepts("complete", **with_tools(llm, **given)):
+        if llm.accepts("complete", **tool_arguments(llm, **given)):
             break
-    calls = called(llm, asked=True, **given)
+    calls = tool_calls_of(llm, asked=True, **given)
     if not calls:
-        calling(llm)
+        require_tool_calls(llm)
     found = [call["function"].get("name") for call in calls if isinstance(call.get("function"), Mapping)]
     expect.check(set(found) == {names[chosen]}, "the tool that was named", "another tool", "result.tool_calls")
 
@@ -180,9 +180,9 @@ def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
 )
 def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> None:
     """A tool is an object with a function that has a name."""
-    used(llm, llm.tools)
-    has_tools(llm, operation)
-    llm.refuses(operation, **with_tools(llm, tools=tools))
+    require_use(llm, llm.tools)
+    require_tools_of(llm, operation)
+    llm.refuses(operation, **tool_arguments(llm, tools=tools))
 
 
 @pytest.mark.requirement("LLM-TOOLS-4")
@@ -194,9 +194,9 @@ def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> No
 def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
     expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed (R72)")
-    offered(llm)
-    has_tools(llm, operation)
-    llm.refuses(operation, **with_tools(llm, tool_choice=choice))
+    require_tools(llm)
+    require_tools_of(llm, operation)
+    llm.refuses(operation, **tool_arguments(llm, tool_choice=choice))
 
 
 @pytest.mark.requirement("LLM-TOOLS-5")
@@ -211,8 +211,8 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     """A conversation may go on with an assistant's tool call and the tool's answer."""
-    offered(llm)
-    has_tools(llm, operation)
+    require_tools(llm)
+    require_tools_of(llm, operation)
     place, weather = ("Oslo", "rain") if llm.small else texts(2, "w", ["double_quote"])
     call = {**CALL, "function": {"name": "get_weather", "arguments": json.dumps({"place": place})}}
     messages = [
@@ -220,7 +220,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
         {"role": "assistant", "content": "yes", "tool_calls": [call]},
         {"role": "tool", "content": weather, "tool_call_id": "call_1", "name": "get_weather"},
     ]
-    reply = llm.ask(operation, **with_tools(llm, messages=messages))
+    reply = llm.ask(operation, **tool_arguments(llm, messages=messages))
     unclaimed = "BadRequest" if llm.tools is None else "NotSupported"
     if reply.is_a("NotSupported", unclaimed) and None in (llm.tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
@@ -231,14 +231,16 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
 @pytest.mark.requirement("LLM-TOOLS-7")
 def test_no_tool_is_called_where_none_is_wanted(llm: LLM) -> None:
     """`tool_choice` "none" makes the model answer in words."""
-    expect.check(not called(llm, asked=True, tool_choice="none"), "no tool call", "a tool call", "result.tool_calls")
+    expect.check(
+        not tool_calls_of(llm, asked=True, tool_choice="none"), "no tool call", "a tool call", "result.tool_calls"
+    )
 
 
 @pytest.mark.requirement("LLM-TOOLS-21")
 def test_the_model_may_choose(llm: LLM) -> None:
     """With `tool_choice` "auto" a request is answered, in words or with a call."""
     expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed")
-    called(llm, tool_choice="auto")
+    tool_calls_of(llm, tool_choice="auto")
 
 
 @pytest.mark.requirement("LLM-TOOLS-8")
@@ -247,14 +249,14 @@ def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
     parallel = llm.capabilities.flag("supports_parallel_tool_calls")
     limit = 1 if parallel is False else llm.capabilities.limit("max_tool_calls_per_turn")
     most = expect.applicable(limit, "no limit of tool calls is stated")
-    calls = called(llm, tools=[WEATHER, CLOCK])
+    calls = tool_calls_of(llm, tools=[WEATHER, CLOCK])
     expect.check(len(calls) <= most, f"at most {most} tool calls", f"{len(calls)}", "result.tool_calls")
 
 
 @pytest.mark.requirement("LLM-TOOLS-9")
 def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
     """A chunk of a stream has the tool call that a completion has."""
-    calling(llm)
+    require_tool_calls(llm)
     llm.require("stream")
     stream = expect.finished(stream_with_tools(llm), "a stream with a tool call")
     expect.check(
@@ -262,7 +264,7 @@ def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
     )
 
 
-def refuses_messages(llm: LLM, messages: Any, operation: str = "complete") -> None:
+def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete") -> None:
     """These messages are refused; with NOT_SUPPORTED too where their roles, or tools, are not offered."""
     listed = messages if isinstance(messages, list) else []
     keys = {key for message in listed if isinstance(message, dict) for key in message}
@@ -271,7 +273,7 @@ def refuses_messages(llm: LLM, messages: Any, operation: str = "complete") -> No
     expect.refusal(llm.known(operation, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
 
 
-def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
+def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
     """The arguments of a request with a tool, of a model that has tools, with some of them changed."""
     able = llm.able("supports_tools")
     model = {"model": able[0]} if able and llm.model not in able else {}
@@ -283,38 +285,38 @@ def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
     }
 
 
-def offered(llm: LLM) -> None:
+def require_tools(llm: LLM) -> None:
     """Go on only if a plain request with tools is taken, or tools are claimed."""
     llm.require("complete")
     expect.applicable(llm.tools is not False, "no listed model has tools")
-    if llm.tools is None and not llm.accepts("complete", **with_tools(llm)):
+    if llm.tools is None and not llm.accepts("complete", **tool_arguments(llm)):
         raise NotApplicable("tools are not claimed, and refused permanently")
 
 
-def has_tools(llm: LLM, operation: str) -> None:
+def require_tools_of(llm: LLM, operation: str) -> None:
     """Go on only if tools are taken at this entry point: no document gives them to streams (SPECIFICATION 8.3)."""
     llm.require(operation)
-    if operation == "stream" and not llm.accepts(operation, **with_tools(llm)):
+    if operation == "stream" and not llm.accepts(operation, **tool_arguments(llm)):
         raise NotApplicable("a stream with tools is refused permanently")
 
 
-def used(llm: LLM, claimed: bool | None) -> None:
+def require_use(llm: LLM, claimed: bool | None) -> None:
     """Go on only if what is not claimed is used all the same: an argument may be unknown, and ignored."""
-    offered(llm)
-    expect.applicable(claimed is not None or called(llm), "it is not claimed, and not used")
+    require_tools(llm)
+    expect.applicable(claimed is not None or tool_calls_of(llm), "it is not claimed, and not used")
 
 
-def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
+def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
     """The tool calls in the answer to a request that requires one.
 
     Args:
         asked: a `tool_choice` that is not claimed has to be taken all the same, as a SHOULD says (R72).
     """
-    offered(llm)
+    require_tools(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     denied = llm.capabilities.flag("supports_tool_choice") is False
     expect.applicable(not denied or asked, "tool_choice is denied by capabilities")
-    reply = llm.known_complete(**with_tools(llm, **{"tool_choice": "required", **changed}))
+    reply = llm.known_complete(**tool_arguments(llm, **{"tool_choice": "required", **changed}))
     llm.fits(reply)
     claimed = llm.tools and llm.capabilities.flag("supports_tool_choice")
     if claimed is None and reply.is_a("NotSupported", *([] if asked else ["BadRequest"])):
@@ -325,10 +327,10 @@ def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
     return calls if isinstance(calls, list) else []
 
 
-def calling(llm: LLM) -> list[Any]:
+def require_tool_calls(llm: LLM) -> list[Any]:
     """The tool calls in the answer to a request that requires one; where there are none, that is another's finding."""
     with expect.resting_on("LLM-TOOLS-1"):
-        calls = called(llm)
+        calls = tool_calls_of(llm)
         expect.check(calls, "at least one tool call", "no tool call", "result.tool_calls")
     return calls
 
@@ -336,7 +338,7 @@ def calling(llm: LLM) -> list[Any]:
 @remembered
 def stream_with_tools(llm: LLM) -> StreamReply:
     """The answer to a stream that requires a tool call."""
-    return llm.streamed(**with_tools(llm, tool_choice="required"))
+    return llm.streamed(**tool_arguments(llm, tool_choice="required"))
 
 
 def streamed_calls(llm: LLM) -> list[tuple[list[str], list[str]]]:

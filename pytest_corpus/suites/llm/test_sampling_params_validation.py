@@ -11,7 +11,7 @@ from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
-from pytest_corpus.suites.llm.support.scenarios.completions import well_formed
+from pytest_corpus.suites.llm.support.scenarios.completions import require_completion
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {
@@ -63,9 +63,9 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
     """Both ends of a stated range, its middle, and an integer are accepted; else they may be refused (R117)."""
     llm.require(operation)
     expect.applicable(llm.takes(name, operation), f"{name} is refused permanently")
-    value = within_range(llm, name, where)
+    value = value_in_range(llm, name, where)
     expect.applicable(value is not None, f"no integer lies in the range of {name}")
-    every = {each: within_range(llm, each, where) for each in RANGES if llm.takes(each, operation)}
+    every = {each: value_in_range(llm, each, where) for each in RANGES if llm.takes(each, operation)}
     together = llm.known(operation, **{each: number for each, number in every.items() if number is not None})
     # Where all of them are accepted at once, each of them is; else each is asked for alone.
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
@@ -74,7 +74,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
     expect.works(reply, f"{name} {value:g} to be accepted")
 
 
-def within_range(llm: LLM, name: str, where: str) -> float | None:
+def value_in_range(llm: LLM, name: str, where: str) -> float | None:
     """A value of the range that protocol and adapter share; None if no integer lies in it."""
     low, high = llm.range_of(name)
     low = 0.05 if name == "top_p" and low <= 0 else low
@@ -132,7 +132,7 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
         expect.applicable(what in values, "system_message is not offered")
         values = {what: values[what]} if llm.known(operation, **values).is_error else values
     elif what != "all":
-        ends = {name: within_range(llm, name, what) for name in RANGES}
+        ends = {name: value_in_range(llm, name, what) for name in RANGES}
         values |= {name: value for name, value in ends.items() if value is not None}
     reply = llm.known(operation, **values)
     llm.fits(reply)
@@ -176,5 +176,5 @@ def text_of(llm: LLM, args: dict[str, Any], otherwise: dict[str, Any] | None = N
     if otherwise is not None and not expect.either(reply, *PERMANENT):
         reply = llm.call("complete", otherwise)
     llm.fits(reply)
-    well_formed(llm, reply)
+    require_completion(llm, reply)
     return str(reply.result["text"])

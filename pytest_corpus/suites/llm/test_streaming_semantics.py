@@ -25,15 +25,15 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
     if requirement == "LLM-STREAM-2":
-        any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
+        require_usage(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
     if requirement == "LLM-STREAM-9":
-        characters_are_whole(llm, stream)
+        expect_whole_characters(llm, stream)
     if requirement == "LLM-STREAM-9" and sum(bool(chunk.get("text")) for chunk in stream.chunks) < 2:
         raise NotApplicable("the text of a stream comes in one chunk")
     holds(requirement, stream, llm)
 
 
-def characters_are_whole(llm: LLM, stream: StreamReply) -> None:
+def expect_whole_characters(llm: LLM, stream: StreamReply) -> None:
     """No chunk has a replacement character, if the provider is the stand-in, none of whose words has one."""
     if llm.faults.is_stood_in:
         torn = any("\ufffd" in str(chunk.get("text")) for chunk in stream.chunks)
@@ -58,7 +58,7 @@ def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
         usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
         text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
         if usages or not model:  # tokens are counted for the main model
-            completions.within(llm, limit, stream, usages[-1] if usages else None, None if model else text)
+            completions.expect_within_limit(llm, limit, stream, usages[-1] if usages else None, None if model else text)
 
 
 @pytest.mark.requirement("LLM-STREAM-4")
@@ -72,7 +72,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
         if isinstance(chunk.get("usage_so_far"), dict)
     ]
     counted = [total for total in totals if total is not None]
-    any_shown(total is not None for total in totals)
+    require_usage(total is not None for total in totals)
     expect.check(counted == sorted(counted), "totals that never decrease", "a smaller one later", "usage_so_far")
 
 
@@ -81,7 +81,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("stream")
-    stream = completions.taken(llm, name, "stream")
+    stream = completions.call_with_accepted(llm, name, "stream")
     llm.fits(stream)
     expect.works(stream, f"{name} to be accepted")
 
@@ -91,13 +91,15 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
     """At the lowest temperature the chunks together are the text of `complete`, where that repeats itself."""
     llm.require("stream")
     llm.require("complete")
-    if "temperature" not in completions.cold(llm) or completions.cold(llm, "stream") != completions.cold(llm):
+    if "temperature" not in completions.cold_arguments(llm) or completions.cold_arguments(
+        llm, "stream"
+    ) != completions.cold_arguments(llm):
         raise NotApplicable("the lowest temperature is not offered")
-    args = {**completions.cold(llm), "messages": llm.requests.long("complete")["messages"]}
+    args = {**completions.cold_arguments(llm), "messages": llm.requests.long("complete")["messages"]}
     replies = [llm.call("complete", args) for _ in range(3)]
     for reply in replies:
         llm.fits(reply)
-        completions.well_formed(llm, reply)
+        completions.require_completion(llm, reply)
     texts = {str(reply.result["text"]) for reply in replies}
     expect.applicable(len(texts) <= 1, "complete does not repeat itself at the lowest temperature")
     stream = expect.finished(llm.stream("stream", args))
@@ -110,7 +112,7 @@ def long_stream(llm: LLM) -> StreamReply:
     return cached(llm, "a long stream", lambda: llm.stream("stream", llm.requests.long("stream")))
 
 
-def any_shown(found: Iterable[bool]) -> None:
+def require_usage(found: Iterable[bool]) -> None:
     """Go on only if a chunk tells what is looked at. Raises NotApplicable if none does."""
     expect.applicable(any(found), "no chunk reports usage")
 
@@ -119,9 +121,9 @@ def any_shown(found: Iterable[bool]) -> None:
 def test_another_limit_is_another_stream(llm: LLM) -> None:
     """At temperature 0, a stream that differs in `max_tokens` is never answered from the cache."""
     llm.require("stream")
-    args = {**completions.cold(llm, "stream"), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm, "stream"), "messages": [user(llm.unique())]}
     changed = {**args, "max_tokens": llm.other_limit("stream")}
-    completions.not_shared(llm, args, changed, operation="stream", binding=False)
+    completions.expect_own_answer(llm, args, changed, operation="stream", binding=False)
 
 
 @pytest.mark.requirement("LLM-CONTEXT-2")
@@ -130,10 +132,10 @@ def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> Non
     """A prompt longer than the stated context length is the caller's mistake, a system message and all."""
     llm.require("stream")
     expect.applicable(where != "system_message" or llm.takes(where, "stream"), "system_message is not offered")
-    request = completions.beyond(llm, where)[0]
+    request = completions.requests_beyond_window(llm, where)[0]
     reply = llm.known_complete(**request)
-    completions.refused_as_too_long(llm, reply)
+    completions.require_refused_prompt(llm, reply)
     stream = llm.streamed(**request)
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
-    completions.overran(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
+    completions.require_overrun(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
     expect.refusal(stream, "BadRequest")

@@ -18,7 +18,7 @@ def by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[str]]:
     return found
 
 
-def listed(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, ...]:
+def list_files(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, ...]:
     """Every file of a table and of its folder; where there is no folder its name, and its test says so."""
     try:
         return files()

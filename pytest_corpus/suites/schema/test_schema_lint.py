@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from pytest_corpus.authoring.lint import linter
-from pytest_corpus.suites.schema.findings import assert_none, by_file, listed
+from pytest_corpus.suites.schema.findings import assert_none, by_file, list_files
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 
 pytestmark = pytest.mark.schema
@@ -18,7 +18,7 @@ def findings(_: str | None) -> dict[str, list[str]]:
     return by_file(linter.lint)
 
 
-@pytest.mark.parametrize("file", listed(linter.files, "schemas"))
+@pytest.mark.parametrize("file", list_files(linter.files, "schemas"))
 def test_a_schema_file_passes_every_rule(file: str) -> None:
     """A schema file exists, is listed, and breaks no rule (SCHEMA 2.2, 2.3, 8.1, 8.3, 10.1; R41)."""
     assert_none(findings(os.environ.get(ROOT_VARIABLE)), file)

@@ -4,7 +4,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.vocabulary import ALIKE, INJECTIONS, MEETING, WORDS, filled, some
+from pytest_corpus.kit.vocabulary import ALIKE, INJECTIONS, MEETING, WORDS, choose, fill_in
 from pytest_corpus.kit.vocabulary import STEM as STEM_OF_WORDS
 from pytest_corpus.spec.errors import PERMANENT
 
@@ -24,7 +24,7 @@ def new_key(**more: str) -> dict[str, str]:
 
 def odd_key(**more: str) -> dict[str, str]:
     """A context with an idempotency key that no other call has, and that is not tame (R138)."""
-    [word] = filled(some({**INJECTIONS, **WORDS}, 1), new_key()["idempotency_key"]).values()
+    [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), new_key()["idempotency_key"]).values()
     return {"idempotency_key": word, **more}
 
 

@@ -14,7 +14,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import look_at
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import STREAMING
@@ -39,7 +39,7 @@ class SeenExchange:
     @property
     def bodies(self) -> list[Any]:
         """The JSON values that the answer carries, read leniently; None for each that is not JSON."""
-        return [lenient(each) for each in payloads(self.answer)]
+        return [parse_leniently(each) for each in payloads(self.answer)]
 
     @property
     def exchange(self) -> Exchange:
@@ -69,12 +69,12 @@ def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool 
     return found
 
 
-def sent_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> SeenExchange:
+def send_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> SeenExchange:
     """A raw exchange that is made once for this component, or `everywhere`: for the whole adapter."""
-    return once(subject, name, lambda: sent(subject, request), everywhere=everywhere)
+    return once(subject, name, lambda: send(subject, request), everywhere=everywhere)
 
 
-def sent(subject: Subject, request: RawRequest) -> SeenExchange:
+def send(subject: Subject, request: RawRequest) -> SeenExchange:
     """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
     seen: list[SeenExchange] = []
 
@@ -88,17 +88,17 @@ def sent(subject: Subject, request: RawRequest) -> SeenExchange:
 
 def capabilities(subject: Subject) -> SeenExchange:
     """A plain unary success."""
-    return sent_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
+    return send_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
 
 
-def refused(subject: Subject) -> list[SeenExchange]:
+def refusals(subject: Subject) -> list[SeenExchange]:
     """Unary errors: an unknown operation, a request without arguments, a deadline that has passed."""
 
     def ask() -> list[SeenExchange]:
         unknown = {**subject.envelope("capabilities"), "op": f"{subject.component}.no_such_operation"}
         lacking = {name: value for name, value in subject.envelope("capabilities").items() if name != "args"}
-        expired = subject.envelope(subject.principal, ctx={"deadline_ms": in_ms(-60_000)})
-        return [sent(subject, RawRequest(each)) for each in (unknown, lacking, expired)]
+        expired = subject.envelope(subject.principal, ctx={"deadline_ms": deadline_in(-60_000)})
+        return [send(subject, RawRequest(each)) for each in (unknown, lacking, expired)]
 
     return once(subject, "refused", ask)
 
@@ -106,14 +106,14 @@ def refused(subject: Subject) -> list[SeenExchange]:
 def stream(subject: Subject, accept: str = NDJSON) -> SeenExchange:
     """A plain stream; over HTTP of the content type that is asked for."""
     envelope = subject.envelope(subject.principal_stream)
-    return sent_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
+    return send_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
 
 
-def streaming(subject: Subject) -> SeenExchange:
+def working_stream(subject: Subject) -> SeenExchange:
     """A plain stream, over HTTP in a format that is offered."""
     found = [stream(subject, kind) for kind in kinds_of(subject)]
     for seen in found:
-        if seen.answer.fault is None and not refuses(seen) and seen.answer.pieces:
+        if seen.answer.fault is None and not is_refusal(seen) and seen.answer.pieces:
             return seen
     supported = [seen for seen in found if not any("NotSupported" in error_names(body) for body in seen.bodies)]
     if not supported and subject.prerequisites.claimed(subject.principal_stream) is None:
@@ -121,10 +121,10 @@ def streaming(subject: Subject) -> SeenExchange:
     raise NotAssessed(Obstacle.NO_FRAMES)
 
 
-def plain(subject: Subject) -> Iterator[SeenExchange]:
+def plain_exchanges(subject: Subject) -> Iterator[SeenExchange]:
     """A success, errors and, where the component has streams that are not denied, a stream in each format."""
     yield capabilities(subject)
-    yield from refused(subject)
+    yield from refusals(subject)
     if subject.component in STREAMING and subject.prerequisites.is_callable(subject.principal_stream):
         yield from (stream(subject, kind) for kind in kinds_of(subject))
 
@@ -134,7 +134,7 @@ def kinds_of(subject: Subject) -> tuple[str, ...]:
     return tuple(STREAM_TYPES.values()) if way_of(subject) == "http" else (NDJSON,)
 
 
-def refuses(seen: SeenExchange) -> bool:
+def is_refusal(seen: SeenExchange) -> bool:
     """True if the answer is a single error."""
     status = seen.answer.status
     bodies = seen.bodies
@@ -143,23 +143,23 @@ def refuses(seen: SeenExchange) -> bool:
 
 def is_offered(subject: Subject, kind: str) -> bool:
     """True if a plain stream comes in a format, under any content type but that of another format."""
-    seen = answered(stream(subject, kind))
+    seen = require_answer(stream(subject, kind))
     bodies = seen.bodies
     expect.assessable(not (bodies and is_busy(bodies[0])), Obstacle.STREAM_REFUSED)
-    if refuses(seen):
+    if is_refusal(seen):
         return False
     others = [each for each in STREAM_TYPES.values() if each != kind]
     in_another = seen.answer.content_type in others and bool(bodies) and all(isinstance(each, dict) for each in bodies)
     return not in_another
 
 
-def offered(subject: Subject, kind: str) -> SeenExchange:
+def offered_stream(subject: Subject, kind: str) -> SeenExchange:
     """A plain stream in a format."""
     expect.applicable(is_offered(subject, kind), f"{kind} is not offered")
     return stream(subject, kind)
 
 
-def answered(seen: SeenExchange) -> SeenExchange:
+def require_answer(seen: SeenExchange) -> SeenExchange:
     """Itself, where the call came to its end."""
     fault = seen.answer.fault
     if fault is None:
@@ -169,7 +169,7 @@ def answered(seen: SeenExchange) -> SeenExchange:
 
 
 @contextmanager
-def shown(seen: SeenExchange) -> Iterator[None]:
+def judge_on(seen: SeenExchange) -> Iterator[None]:
     """Judge what is read within on this exchange."""
     look_at(seen.exchange)
     yield
@@ -179,7 +179,7 @@ def payloads(answer: RawAnswer) -> list[bytes]:
     """The content of each line, event or message of an answer, and of an envelope in gRPC's trailing metadata."""
     if answer.code:
         trailing = answer.trailing.get(GRPC_ENVELOPE)
-        found = [opened(piece.data) for piece in answer.pieces]
+        found = [unpack_message(piece.data) for piece in answer.pieces]
         return [*found, *([trailing] if isinstance(trailing, bytes) else [])]
     if not answer.status:
         return [_frame_of(piece.data) for piece in answer.pieces]
@@ -190,7 +190,7 @@ def payloads(answer: RawAnswer) -> list[bytes]:
     return [answer.body] if answer.body else []
 
 
-def opened(message: bytes) -> bytes:
+def unpack_message(message: bytes) -> bytes:
     """The JSON of a gRPC message; empty where that is none."""
     try:
         return unpack(message)
@@ -199,7 +199,7 @@ def opened(message: bytes) -> bytes:
 
 
 def _frame_of(message: bytes) -> bytes:
-    value = lenient(message)
+    value = parse_leniently(message)
     return json.dumps(value.get("frame")).encode() if isinstance(value, dict) else message
 
 
@@ -214,7 +214,7 @@ def events(body: bytes) -> list[bytes]:
     return [data for data in SseReader(len(body)).feed(body) if data is not None]
 
 
-def lenient(data: bytes) -> Any:
+def parse_leniently(data: bytes) -> Any:
     """The value of JSON, whatever its encoding or a byte order mark spoils; None if it is not JSON."""
     try:
         return json.loads(data.removeprefix(BOM).decode("utf-8", "replace"))
@@ -233,7 +233,7 @@ def is_envelope(body: Any) -> bool:
     return looks_like_error(body) or looks_like_success(body)
 
 
-def undelayed(seen: SeenExchange) -> SeenExchange:
+def require_no_delay(seen: SeenExchange) -> SeenExchange:
     """The exchange itself, if the adapter did not ask to retry later."""
     expect.assessable(not any(map(is_busy, seen.bodies)), Obstacle.COME_AGAIN)
     return seen
@@ -253,17 +253,17 @@ def kind_of(body: Any) -> str:
     return "no JSON" if body is None else f"a {type_name(body)}"
 
 
-def hold_frames(seen: SeenExchange, parts: list[bytes], unit: str) -> None:
+def expect_frames(seen: SeenExchange, parts: list[bytes], unit: str) -> None:
     """Each part of a stream is a JSON object."""
-    with shown(seen):
+    with judge_on(seen):
         for number, part in enumerate(parts, start=1):
-            got = kind_of(lenient(part)) if part.strip() else "an empty one"
-            expect.check(isinstance(lenient(part), dict), "one JSON frame", got, f"{unit} {number}")
+            got = kind_of(parse_leniently(part)) if part.strip() else "an empty one"
+            expect.check(isinstance(parse_leniently(part), dict), "one JSON frame", got, f"{unit} {number}")
 
 
-def ends_with_terminal(seen: SeenExchange, bodies: list[Any], unit: str) -> None:
+def expect_terminal_last(seen: SeenExchange, bodies: list[Any], unit: str) -> None:
     """The last frame of a stream is a terminal one, and no frame before it is."""
-    with shown(seen):
+    with judge_on(seen):
         places = [number for number, body in enumerate(bodies, start=1) if is_terminal(body)]
         first = places[0] if places else None
         where = f"{unit} {len(bodies)}"

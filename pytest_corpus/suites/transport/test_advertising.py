@@ -9,7 +9,15 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
-from pytest_corpus.suites.transport.exchanges import answered, is_offered, refuses, remote_of, shown, stream, undelayed
+from pytest_corpus.suites.transport.exchanges import (
+    is_offered,
+    is_refusal,
+    judge_on,
+    remote_of,
+    require_answer,
+    require_no_delay,
+    stream,
+)
 
 WHERE = "result.extensions.streaming_transports"
 
@@ -17,27 +25,27 @@ WHERE = "result.extensions.streaming_transports"
 @pytest.mark.requirement("TRA-ADV-1")
 def test_what_is_advertised_works(subject: Subject) -> None:
     """A plain stream comes by each transport of this address that capabilities name."""
-    named = advertised(subject)
+    named = advertised_transports(subject)
     formats = [name for name in remote_of(subject).address.scheme.formats if isinstance(named, list) and name in named]
     expect.applicable(formats, "capabilities name no streaming transport of this address")
     for name in formats:
         kind = STREAM_TYPES.get(name, NDJSON)
-        seen = undelayed(answered(stream(subject, kind)))
-        works = is_offered(subject, kind) if name in STREAM_TYPES else not refuses(seen)
-        with shown(seen):
+        seen = require_no_delay(require_answer(stream(subject, kind)))
+        works = is_offered(subject, kind) if name in STREAM_TYPES else not is_refusal(seen)
+        with judge_on(seen):
             expect.check(works and seen.answer.pieces, f"a stream over {name}", "no stream", WHERE)
 
 
 @pytest.mark.requirement("TRA-ADV-2")
 def test_what_is_advertised_is_a_list_of_names(subject: Subject) -> None:
     """`streaming_transports` is a list of strings."""
-    named = advertised(subject)
+    named = advertised_transports(subject)
     expect.applicable(named is not None, "capabilities name no streaming transport")
     is_list = isinstance(named, list) and all(isinstance(name, str) for name in named)
     expect.check(is_list, "a list of names", found=named, path=WHERE)
 
 
-def advertised(subject: Subject) -> Any:
+def advertised_transports(subject: Subject) -> Any:
     """The value of `streaming_transports` in `extensions`; None if there is none."""
     extensions = subject.capabilities.document.get("extensions")
     return extensions.get("streaming_transports") if isinstance(extensions, Mapping) else None

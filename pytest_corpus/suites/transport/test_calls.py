@@ -22,19 +22,19 @@ from pytest_corpus.spec.words import BOM
 from pytest_corpus.suites.transport.exchanges import (
     SeenExchange,
     is_busy,
+    judge_on,
     kind_of,
-    lenient,
     lines,
     once,
-    opened,
-    plain,
-    refused,
-    sent,
-    sent_once,
-    shown,
-    streaming,
-    undelayed,
+    parse_leniently,
+    plain_exchanges,
+    refusals,
+    require_no_delay,
+    send,
+    send_once,
+    unpack_message,
     way_of,
+    working_stream,
 )
 
 NO_JSON = b'{"op": "llm.capabilities", '
@@ -50,16 +50,16 @@ _CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 @pytest.mark.requirement("TRA-CALL-1")
 def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
     """Half an object is refused with BAD_REQUEST, or passed over on a channel of messages; the next call works."""
-    seen = once(subject, "no json", lambda: without_json(subject), everywhere=True)
-    with shown(seen):
+    seen = once(subject, "no json", lambda: send_no_json(subject), everywhere=True)
+    with judge_on(seen):
         bodies, fault = list(answers_to_no_request(seen)), seen.answer.fault
         silent = way_of(subject) in TRANSPORT_GROUPS["messages"] and not bodies and fault is None
         for body in [] if silent else bodies or [None]:
-            got = f"no answer ({fault.kind})" if fault else named(body)
+            got = f"no answer ({fault.kind})" if fault else name_answer(body)
             expect.check("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
         plain_call = RawRequest(subject.envelope("capabilities"))
-        after = sent_once(subject, "after no json", plain_call, everywhere=True)
-    with shown(after):
+        after = send_once(subject, "after no json", plain_call, everywhere=True)
+    with judge_on(after):
         works = after.answer.fault is None and after.answer.pieces
         expect.check(works, "an answer to the next call", "no answer")
 
@@ -67,8 +67,8 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-CALL-2")
 def test_what_is_sent_is_utf_8(subject: Subject) -> None:
     """Answers and streams are UTF-8 and name no other charset; a byte order mark begins none but a stream of events."""
-    for seen in plain(subject):
-        with shown(seen):
+    for seen in plain_exchanges(subject):
+        with judge_on(seen):
             found = _CHARSET.search(seen.answer.header("Content-Type"))
             charset = found[1].lower() if found else ""
             expect.check(charset in CHARSETS, "no charset but utf-8", found=charset, path="Content-Type")
@@ -82,7 +82,7 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-CALL-3")
 def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     """50 requests of different kinds at once get the answers that they get one by one."""
-    pairs = once(subject, "side by side", lambda: side_by_side(subject), everywhere=True)
+    pairs = once(subject, "side by side", lambda: call_together(subject), everywhere=True)
     decided = [(alone, beside) for alone, beside in pairs if beside]
     expect.assessable(decided, Obstacle.ALL_REFUSED)
     wrong = sum(alone != beside for alone, beside in decided)
@@ -92,9 +92,9 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-CALL-4")
 def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> None:
     """After four streams that the client left early, a call and a stream are answered."""
-    unary, streamed = once(subject, "leavers", lambda: after_leavers(subject), everywhere=True)
+    unary, streamed = once(subject, "leavers", lambda: call_after_leavers(subject), everywhere=True)
     for seen in (unary, streamed):
-        with shown(seen):
+        with judge_on(seen):
             fault = seen.answer.fault
             got = f"no answer ({fault.kind})" if fault else "nothing"
             expect.check(fault is None and seen.bodies, "an answer after clients that went away", got)
@@ -105,23 +105,23 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
 @pytest.mark.requirement("TRA-CALL-5")
 def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
     """Within a second after the client is gone, the adapter stops waiting for the slow provider."""
-    seen, freed = once(subject, "freed", lambda: after_leaving(subject), everywhere=True)
-    with shown(seen):
+    seen, freed = once(subject, "freed", lambda: leave_stream(subject), everywhere=True)
+    with judge_on(seen):
         expect.check(freed, "the work to end within a second", "the provider is still waited for")
 
 
-def named(body: Any) -> str:
+def name_answer(body: Any) -> str:
     """An answer by the class that it names."""
     names = error_names(body)
     return names[0] if names else kind_of(body)
 
 
-def without_json(subject: Subject) -> SeenExchange:
+def send_no_json(subject: Subject) -> SeenExchange:
     """The answer to input that is not JSON; if it asks to retry, the second answer, once a plain call works."""
-    seen = sent(subject, RawRequest(body=NO_JSON))
+    seen = send(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
-        undelayed(sent(subject, RawRequest(subject.envelope("capabilities"))))
-        seen = sent(subject, RawRequest(body=NO_JSON))
+        require_no_delay(send(subject, RawRequest(subject.envelope("capabilities"))))
+        seen = send(subject, RawRequest(body=NO_JSON))
     if any("ResourceExhausted" in error_names(body) for body in seen.bodies):
         raise NotAssessed(Obstacle.COME_AGAIN)
     return seen
@@ -133,7 +133,7 @@ def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
         yield from seen.bodies
         return
     for piece in seen.answer.pieces:
-        body = lenient(piece.data)
+        body = parse_leniently(piece.data)
         if isinstance(body, dict) and body.get("id", 0) is None:
             yield body.get("frame")
 
@@ -144,7 +144,7 @@ def texts(seen: SeenExchange) -> list[bytes]:
     if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):
         return []
     if answer.code:
-        return [opened(piece.data) for piece in answer.pieces]
+        return [unpack_message(piece.data) for piece in answer.pieces]
     if not answer.status:
         return [piece.data for piece in answer.pieces]
     if answer.content_type == NDJSON:
@@ -161,9 +161,9 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
     return True
 
 
-def side_by_side(subject: Subject) -> list[tuple[str, str]]:
+def call_together(subject: Subject) -> list[tuple[str, str]]:
     """The answer to each request when sent alone and when sent with others; empty if it is to be retried later."""
-    requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refused(subject))]
+    requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refusals(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
         raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
@@ -184,23 +184,23 @@ def fingerprint(reply: Reply) -> str:
     return f"a success {sorted(result) if isinstance(result, dict) else ''}" if reply.is_success else str(reply)
 
 
-def after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
+def call_after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
     """A unary call and a stream after several streams that were left."""
-    usual = streaming(subject).request
+    usual = working_stream(subject).request
     name = subject.principal_stream
     for _ in range(LEAVERS):
         envelope = subject.envelope(name, subject.requests.long(name))
-        sent(subject, RawRequest(envelope, True, accept=usual.accept, leave_after=1, disconnect=True, listen_s=0.0))
-    return sent(subject, RawRequest(subject.envelope("capabilities"))), sent(subject, usual)
+        send(subject, RawRequest(envelope, True, accept=usual.accept, leave_after=1, disconnect=True, listen_s=0.0))
+    return send(subject, RawRequest(subject.envelope("capabilities"))), send(subject, usual)
 
 
-def after_leaving(subject: Subject) -> tuple[SeenExchange, bool]:
+def leave_stream(subject: Subject) -> tuple[SeenExchange, bool]:
     """A stream that is left while its provider is slow, and whether the work ends in time."""
     name = subject.principal_stream
-    kind = streaming(subject).request.accept
+    kind = working_stream(subject).request.accept
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)
     envelope = subject.envelope(name, subject.requests.long(name))
-    seen = sent(subject, RawRequest(envelope, True, accept=kind, leave_after=1, disconnect=True, listen_s=0.0))
+    seen = send(subject, RawRequest(envelope, True, accept=kind, leave_after=1, disconnect=True, listen_s=0.0))
     if seen.answer.left_s is None:
         raise NotAssessed(Obstacle.ENDED_BEFORE_LEAVING)
     until = seen.answer.started + seen.answer.left_s + FREED_S + SLACK_S

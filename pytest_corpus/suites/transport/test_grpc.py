@@ -17,36 +17,36 @@ OK = "OK"
 @core("TRA-GRPC-1")
 def test_each_message_is_one_frame(subject: Subject) -> None:
     """Each message is a `Frame` whose `json` is one JSON object."""
-    for seen in exchanges.plain(subject):
-        exchanges.hold_frames(seen, messages(seen), "message")
-        exchanges.answered(seen)
+    for seen in exchanges.plain_exchanges(subject):
+        exchanges.expect_frames(seen, messages(seen), "message")
+        exchanges.require_answer(seen)
 
 
 @pytest.mark.requirement("TRA-GRPC-2")
 def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> None:
     """The last message of a stream holds a terminal frame, and no other does."""
-    seen = exchanges.answered(exchanges.stream(subject))
+    seen = exchanges.require_answer(exchanges.stream(subject))
     found = messages(seen)
     expect.assessable(found, Obstacle.NO_MESSAGE)
     with expect.resting_on("TRA-GRPC-1"):
-        exchanges.hold_frames(seen, found, "message")
-    exchanges.ends_with_terminal(seen, list(map(exchanges.lenient, found)), "message")
+        exchanges.expect_frames(seen, found, "message")
+    exchanges.expect_terminal_last(seen, list(map(exchanges.parse_leniently, found)), "message")
 
 
 @pytest.mark.requirement("TRA-GRPC-3")
 def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
     """The status of an error is OK, or in the table of ERRORS 3.2 for the class of its envelope."""
-    for seen in exchanges.refused(subject):
-        answer = exchanges.answered(seen).answer
+    for seen in exchanges.refusals(subject):
+        answer = exchanges.require_answer(seen).answer
         envelope = answer.trailing.get(GRPC_ENVELOPE)
-        names = error_names(exchanges.lenient(envelope)) if isinstance(envelope, bytes) else ()
+        names = error_names(exchanges.parse_leniently(envelope)) if isinstance(envelope, bytes) else ()
         wanted = [code for name in names for code in TAXONOMY[name].grpc]
         if answer.code == OK or names:
-            with exchanges.shown(seen):
+            with exchanges.judge_on(seen):
                 text = f"OK or {' or '.join(wanted)}" if wanted else OK
                 expect.check(answer.code in (OK, *wanted), text, answer.code, "status")
 
 
 def messages(seen: exchanges.SeenExchange) -> list[bytes]:
     """The JSON of each message; empty if it is not a `Frame`."""
-    return [exchanges.opened(piece.data) for piece in seen.answer.pieces]
+    return [exchanges.unpack_message(piece.data) for piece in seen.answer.pieces]

@@ -9,24 +9,24 @@ from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import core, rules, subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, in_words
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, describe
 from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, PROTOCOL_HEADER, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
     SeenExchange,
-    answered,
     capabilities,
     is_envelope,
     is_offered,
+    judge_on,
     kind_of,
-    lenient,
-    refused,
-    sent_once,
-    shown,
+    parse_leniently,
+    refusals,
+    require_answer,
+    require_no_delay,
+    send_once,
     stream,
-    undelayed,
 )
 
 OTHER_TYPE = "text/plain"
@@ -39,21 +39,21 @@ GZIP_MAGIC = b"\x1f\x8b"
 @core("TRA-HTTP-1")
 def test_a_unary_answer_is_json(subject: Subject) -> None:
     """Successes and errors have the content type application/json."""
-    for seen in (capabilities(subject), *refused(subject)):
-        answer = answered(seen).answer
-        with shown(seen):
+    for seen in (capabilities(subject), *refusals(subject)):
+        answer = require_answer(seen).answer
+        with judge_on(seen):
             expect.check(answer.content_type == JSON, JSON, type_and_status(seen), "Content-Type")
 
 
 @pytest.mark.requirement("TRA-HTTP-2")
 def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
     """The status of each error is in the table of ERRORS 3.1, or 200."""
-    for seen in refused(subject):
-        body = body_of(answered(seen))
+    for seen in refusals(subject):
+        body = body_of(require_answer(seen))
         names = error_names(body) if looks_like_error(body) else ()
         if names:
             wanted = sorted({200, *(status for name in names for status in TAXONOMY[name].http)})
-            with shown(seen):
+            with judge_on(seen):
                 text = f"{' or '.join(map(str, wanted))} for {names[0]}"
                 expect.check(seen.answer.status in wanted, text, f"{seen.answer.status}", "status")
 
@@ -61,9 +61,9 @@ def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-HTTP-3")
 def test_a_success_has_a_status_of_success(subject: Subject) -> None:
     """A success is answered with 2xx."""
-    seen = answered(capabilities(subject))
+    seen = require_answer(capabilities(subject))
     expect.assessable(looks_like_success(body_of(seen)), Obstacle.NO_SUCCESS)
-    with shown(seen):
+    with judge_on(seen):
         expect.check(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
 
 
@@ -73,22 +73,22 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
     for offer in ("identity", "gzip"):
         request = RawRequest(subject.envelope("capabilities"), encoding=offer)
         plain = offer == "identity"
-        seen = capabilities(subject) if plain else sent_once(subject, "compressed", request, everywhere=True)
-        answer = answered(seen).answer
-        with shown(seen):
+        seen = capabilities(subject) if plain else send_once(subject, "compressed", request, everywhere=True)
+        answer = require_answer(seen).answer
+        with judge_on(seen):
             coding = answer.header("Content-Encoding").strip().lower().removeprefix("x-") or "identity"
             expect.check(coding in ("identity", offer), f"identity or {offer}", found=coding, path="Content-Encoding")
             if coding == "identity":
                 expect.check(not answer.body.startswith(GZIP_MAGIC), "a body that is not compressed", "gzip", "body")
-            elif not is_envelope(lenient(unzipped(answer.body))):
+            elif not is_envelope(parse_leniently(unzip(answer.body))):
                 expect.check(False, "an envelope, compressed", "what does not decompress to one", "body")
 
 
 @pytest.mark.requirement("TRA-HTTP-5")
 def test_another_method_is_refused(subject: Subject) -> None:
     """GET is answered with 4xx."""
-    seen = sent_once(subject, "method", RawRequest(body=b"", method="GET"), everywhere=True)
-    with shown(seen):
+    seen = send_once(subject, "method", RawRequest(body=b"", method="GET"), everywhere=True)
+    with judge_on(seen):
         status = seen.answer.status
         expect.check(400 <= status < 500, "a status of 4xx for GET", f"{status}" if status else "no answer", "status")
 
@@ -96,8 +96,8 @@ def test_another_method_is_refused(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-HTTP-6")
 def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
     """An envelope that is sent as text/plain is answered with an envelope."""
-    seen = other_type(subject)
-    with shown(seen):
+    seen = call_with_other_type(subject)
+    with judge_on(seen):
         body = body_of(seen)
         got = "no answer" if seen.answer.fault else f"{kind_of(body)} with status {seen.answer.status}"
         expect.check(is_envelope(body), "an envelope", got, "body")
@@ -106,11 +106,11 @@ def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-HTTP-7")
 def test_another_content_type_is_refused_with_its_status(subject: Subject) -> None:
     """An envelope that is sent as text/plain is served, or refused with 400 or 415."""
-    seen = undelayed(answered(other_type(subject)))
+    seen = require_no_delay(require_answer(call_with_other_type(subject)))
     status, body = seen.answer.status, body_of(seen)
     expect.applicable(not looks_like_success(body), "another content type is served")
     legal = (400, 415, 200) if looks_like_error(body) else (400, 415)
-    with shown(seen):
+    with judge_on(seen):
         expect.check(status in legal, "400 or 415", f"{status}", "status")
 
 
@@ -124,12 +124,12 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
         if not is_offered(subject, kind):
             continue
         there = True
-        seen = answered(sent_once(subject, f"refused {kind}", RawRequest(envelope, True, accept=kind)))
+        seen = require_answer(send_once(subject, f"refused {kind}", RawRequest(envelope, True, accept=kind)))
         bodies = seen.bodies
         if len(bodies) > 1 or (bodies and isinstance(bodies[0], dict) and not looks_like_error(bodies[0])):
             continue  # it is not refused, which is another requirement's finding
         looked = True
-        with shown(seen):
+        with judge_on(seen):
             allowed = seen.answer.content_type in (kind, JSON)
             expect.check(allowed, f"{kind} or {JSON}", type_and_status(seen), "Content-Type")
             found = kind_of(bodies[0]) if bodies else "nothing"
@@ -145,10 +145,10 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
     expect.applicable(any(offered.values()), "no stream is offered")
     legal = (406, 200, *TAXONOMY["NotSupported"].http)
     for kind in (kind for kind, is_there in offered.items() if not is_there):
-        seen = answered(stream(subject, kind))
+        seen = require_answer(stream(subject, kind))
         bodies, status = seen.bodies, seen.answer.status
         named = len(bodies) == 1 and "NotSupported" in error_names(bodies[0])
-        with shown(seen):
+        with judge_on(seen):
             got = f"{kind_of(bodies[0]) if bodies else 'nothing'} with status {status}"
             expect.check(named and status in legal, f"NOT_SUPPORTED with 406 for {kind}", got)
     expect.applicable(not all(offered.values()), "every format is offered")
@@ -157,43 +157,43 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
 @rules("refused TRA-HTTP-10, read_as_it_is TRA-HTTP-11")
 def test_another_major_version_is_refused(subject: Subject, requirement: str) -> None:
     """A request whose header names version 2 is refused as NOT_SUPPORTED, and one of version 1.3 is served."""
-    one, two = (of_version(subject, version) for version in ("v1.3", "v2.0"))
-    bodies = [body_of(undelayed(answered(seen))) for seen in (one, two)]
+    one, two = (call_version(subject, version) for version in ("v1.3", "v2.0"))
+    bodies = [body_of(require_no_delay(require_answer(seen))) for seen in (one, two)]
     served = [looks_like_success(body) for body in bodies]
     if requirement == "TRA-HTTP-11" and served == [True, True]:
         raise NotApplicable("the header X-Adapter-Protocol is not read")
     if requirement == "TRA-HTTP-11":
-        with shown(one):
+        with judge_on(one):
             expect.check(served[0], "version 1.3 to be served", kind_of(bodies[0]), PROTOCOL_HEADER)
-    with shown(two):
+    with judge_on(two):
         expect.check("NotSupported" in error_names(bodies[1]), "NOT_SUPPORTED for version 2.0", kind_of(bodies[1]))
 
 
-def of_version(subject: Subject, version: str) -> SeenExchange:
+def call_version(subject: Subject, version: str) -> SeenExchange:
     """The answer to a call that names a version of the protocol."""
     headers = {PROTOCOL_HEADER: f"{subject.component}/{version}"}
-    return sent_once(subject, f"version {version}", RawRequest(subject.envelope("capabilities"), headers=headers))
+    return send_once(subject, f"version {version}", RawRequest(subject.envelope("capabilities"), headers=headers))
 
 
 def type_and_status(seen: SeenExchange) -> str:
     """The content type and the status of an answer."""
     kind = seen.answer.content_type
-    return f"{in_words(kind) if kind else 'none'} with status {seen.answer.status}"
+    return f"{describe(kind) if kind else 'none'} with status {seen.answer.status}"
 
 
 def body_of(seen: SeenExchange) -> Any:
     """The value of a unary body, compressed or not; None if it is not JSON."""
     body = seen.answer.body
-    return lenient(unzipped(body) if body.startswith(GZIP_MAGIC) else body)
+    return parse_leniently(unzip(body) if body.startswith(GZIP_MAGIC) else body)
 
 
-def other_type(subject: Subject) -> SeenExchange:
+def call_with_other_type(subject: Subject) -> SeenExchange:
     """The answer to an envelope that is sent as another content type."""
     request = RawRequest(subject.envelope("capabilities"), content_type=OTHER_TYPE)
-    return sent_once(subject, "content type", request, everywhere=True)
+    return send_once(subject, "content type", request, everywhere=True)
 
 
-def unzipped(body: bytes) -> bytes:
+def unzip(body: bytes) -> bytes:
     """Return what gzip made of a body, in one member or more; empty if it is none."""
     found = b""
     while body:

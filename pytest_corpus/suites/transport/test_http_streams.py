@@ -17,18 +17,18 @@ PARTS = {"ndjson": ("line", exchanges.lines), "sse": ("event", exchanges.events)
 def test_a_stream_has_its_content_type(subject: Subject, name: str) -> None:
     """A stream has the content type that is asked for: application/x-ndjson or text/event-stream."""
     kind = STREAM_TYPES[name]
-    seen = exchanges.offered(subject, kind)
+    seen = exchanges.offered_stream(subject, kind)
     found = seen.answer.content_type
-    with exchanges.shown(seen):
+    with exchanges.judge_on(seen):
         expect.check(found == kind, kind, found=found or None, path="Content-Type")
 
 
 @core("TRA-NDJSON-2")
 def test_ndjson_is_chunked(subject: Subject) -> None:
     """A stream of NDJSON is sent in chunks, without a content length."""
-    seen = exchanges.offered(subject, NDJSON)
+    seen = exchanges.offered_stream(subject, NDJSON)
     coding = seen.answer.header("Transfer-Encoding").lower()
-    with exchanges.shown(seen):
+    with exchanges.judge_on(seen):
         length = "a content length" if seen.answer.header("Content-Length") else "no transfer encoding"
         got = f"{length}, HTTP/{seen.answer.version}"
         expect.check("chunked" in coding, "Transfer-Encoding: chunked", got, "Transfer-Encoding")
@@ -46,15 +46,15 @@ def test_the_last_part_is_the_terminal(subject: Subject, name: str) -> None:
     """The last line, or event with data, holds a terminal frame, and no other does."""
     with expect.resting_on("TRA-NDJSON-3" if name == "ndjson" else "TRA-SSE-2"):
         seen, found = frames_in(subject, name)
-    exchanges.ends_with_terminal(seen, [exchanges.lenient(each) for each in found], PARTS[name][0])
+    exchanges.expect_terminal_last(seen, [exchanges.parse_leniently(each) for each in found], PARTS[name][0])
 
 
 def frames_in(subject: Subject, name: str) -> tuple[exchanges.SeenExchange, list[bytes]]:
     """A stream in a format, and its lines or events, each of which is a frame."""
-    seen = exchanges.offered(subject, STREAM_TYPES[name])
+    seen = exchanges.offered_stream(subject, STREAM_TYPES[name])
     part, split = PARTS[name]
     found = split(seen.answer.body)
-    with exchanges.shown(seen):
+    with exchanges.judge_on(seen):
         expect.check(found, f"a frame in each {part}", f"no {part} with data", "body")
-    exchanges.hold_frames(seen, found, part)
+    exchanges.expect_frames(seen, found, part)
     return seen, found

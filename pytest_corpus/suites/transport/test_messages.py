@@ -9,7 +9,7 @@ from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import core, deciding, subject
-from pytest_corpus.kit.outcomes import Keys, NotAssessed, in_words
+from pytest_corpus.kit.outcomes import Keys, NotAssessed, describe
 from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.transport import exchanges
@@ -21,39 +21,39 @@ SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
 @core("TRA-MSG-1")
 def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
     """Each message is an object with the number of its request, its frame, and nothing else."""
-    for seen in exchanges.plain(subject):
-        with exchanges.shown(seen):
+    for seen in exchanges.plain_exchanges(subject):
+        with exchanges.judge_on(seen):
             for number, body in messages(seen, objects_only=exchanges.way_of(subject) == "stdio"):
-                got = in_words(Keys(body)) if isinstance(body, dict) else exchanges.kind_of(body)
+                got = describe(Keys(body)) if isinstance(body, dict) else exchanges.kind_of(body)
                 is_answer = isinstance(body, dict) and set(body) == {"id", "frame"}
                 expect.check(is_answer, "an object with the keys id, frame", got, f"message {number}")
                 same = type(body["id"]) is int and 0 < body["id"] <= (seen.answer.number or 0)
                 expect.check(same, "the number of the request", kind_of_id(body["id"]), f"message {number}, id")
-        exchanges.answered(seen)
+        exchanges.require_answer(seen)
 
 
 @core("TRA-MSG-2")
 def test_each_message_holds_one_frame(subject: Subject) -> None:
     """`frame` is one JSON object: neither a list of frames nor JSON inside a string."""
-    for seen in exchanges.plain(subject):
-        with exchanges.shown(seen):
+    for seen in exchanges.plain_exchanges(subject):
+        with exchanges.judge_on(seen):
             for number, body in messages(seen, objects_only=True):
                 if "frame" in body:
                     frame = body["frame"]
                     expect.check(
                         isinstance(frame, dict), "one frame", exchanges.kind_of(frame), f"message {number}, frame"
                     )
-        exchanges.answered(seen)
+        exchanges.require_answer(seen)
 
 
 @pytest.mark.requirement("TRA-MSG-3")
 def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
     """No message with the id of a call comes after its answer, or after the terminal frame of its stream."""
-    for seen in exchanges.plain(subject):
-        frames = own_frames(exchanges.answered(seen))
+    for seen in exchanges.plain_exchanges(subject):
+        frames = own_frames(exchanges.require_answer(seen))
         last = next((at for at, frame in enumerate(frames) if is_last(seen, frame)), None)
         if last is not None:
-            with exchanges.shown(seen):
+            with exchanges.judge_on(seen):
                 more = len(frames) - last - 1
                 expect.check(more == 0, "nothing after the terminal frame", f"{more} more", f"message {last + 1}")
 
@@ -61,14 +61,14 @@ def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-MSG-4")
 def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
     """While its provider is slow, a stream is cancelled after a frame: at most one error frame follows."""
-    seen = exchanges.once(subject, "cancelled", lambda: cancelled(subject), everywhere=True)
-    answer = exchanges.answered(seen).answer
+    seen = exchanges.once(subject, "cancelled", lambda: cancel_stream(subject), everywhere=True)
+    answer = exchanges.require_answer(seen).answer
     if answer.left_s is None:
         raise NotAssessed(Obstacle.ENDED_BEFORE_CANCEL)
     left = answer.left_s
-    after = [(piece.at_s - left, exchanges.lenient(piece.data)) for piece in answer.pieces if piece.at_s > left]
+    after = [(piece.at_s - left, exchanges.parse_leniently(piece.data)) for piece in answer.pieces if piece.at_s > left]
     frames = [(at, body["frame"]) for at, body in after if isinstance(body, dict) and body.get("id") == answer.number]
-    with exchanges.shown(seen):
+    with exchanges.judge_on(seen):
         late = [frame for at, frame in frames if at > IN_FLIGHT_S and not looks_like_error(frame)]
         expect.check(not late, "nothing more, or one error frame, after `cancel`", f"{len(late)} more frames")
         errors = [frame for _, frame in frames if looks_like_error(frame)]
@@ -79,20 +79,20 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
 @deciding("way", websocket="TRA-WS-1", stdio="TRA-STDIO-1")
 def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
     """No message of a WebSocket is binary; every line on standard output is a JSON object: no log and no banner."""
-    for seen in exchanges.plain(subject):
+    for seen in exchanges.plain_exchanges(subject):
         wanted, kind = ("text messages", "binary ones") if way == "websocket" else ("answers alone", "other lines")
-        with exchanges.shown(seen):
+        with exchanges.judge_on(seen):
             others = sum(piece.binary for piece in seen.answer.pieces) if way == "websocket" else seen.answer.noise
             expect.check(not others, wanted, f"{others} {kind}")
-        exchanges.answered(seen)
+        exchanges.require_answer(seen)
 
 
-def cancelled(subject: Subject) -> exchanges.SeenExchange:
+def cancel_stream(subject: Subject) -> exchanges.SeenExchange:
     """A stream that is cancelled after a frame, while its provider is slow."""
     name = subject.principal_stream
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=SLOW_MS)
     envelope = subject.envelope(name, subject.requests.long(name))
-    seen = exchanges.sent(subject, RawRequest(envelope, True, leave_after=1, listen_s=LISTEN_S))
+    seen = exchanges.send(subject, RawRequest(envelope, True, leave_after=1, listen_s=LISTEN_S))
     subject.faults.fired(plan)
     return seen
 
@@ -100,7 +100,7 @@ def cancelled(subject: Subject) -> exchanges.SeenExchange:
 def messages(seen: exchanges.SeenExchange, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
     """The values of the text messages, with their number; the test of standard output judges the others."""
     for number, piece in enumerate(seen.answer.pieces, start=1):
-        body = exchanges.lenient(piece.data)
+        body = exchanges.parse_leniently(piece.data)
         if not piece.binary and (isinstance(body, dict) or not objects_only):
             yield number, body
 

@@ -278,8 +278,8 @@ def filters_of_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any
 
     The queries behind that of the word have the other words and find nothing; if the batch is refused, it goes alone.
     """
-    [word] = vocabulary.filled(vocabulary.some(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
-    others = [{"sort": several} for several in vocabulary.shared_out(queries_at_once(vector) - 1, "w")]
+    [word] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
+    others = [{"sort": several} for several in vocabulary.distribute_words(queries_at_once(vector) - 1, "w")]
     for term, behind in (({"part": {"gt": 2}}, []), ({"sort": word}, others)):
         query = {**plain, "filter": term}
         alone = sandbox.ask(**query)

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.judgement import look_at_capabilities
-from pytest_corpus.kit.outcomes import Undecided, Violation, in_words
+from pytest_corpus.kit.outcomes import Undecided, Violation, describe
 from pytest_corpus.spec.capabilities import SECTIONS
 from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestConsistency
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -38,7 +38,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
     expect.applicable(listed, "no metric is listed")
     for metric in listed:
         if not is_ranked(vector, metric):
-            upsert_and_query(vector, vector.named(metric=metric), in_words(metric))
+            upsert_and_query(vector, vector.named(metric=metric), describe(metric))
 
 
 def is_ranked(vector: Vector, metric: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached, context_with_key, remembered
-from pytest_corpus.kit.faults import at_struck
+from pytest_corpus.kit.faults import try_with_fault
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.reply import Reply
@@ -198,7 +198,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
         vector.name("shared") if vector.namespaces else "default",
         new_tenant()["tenant"],
     )
-    similar, keys = vocabulary.filled(vocabulary.MEETING, stem), {name: new_key() for name in ("upsert", "delete")}
+    similar, keys = vocabulary.fill_in(vocabulary.MEETING, stem), {name: new_key() for name in ("upsert", "delete")}
 
     def written(tenant: str) -> list[Reply]:
         """The answers to both writes of a tenant."""
@@ -268,7 +268,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     require_tenants(vector)
     needs(vector, "create_namespace")
     args, key, stem = vector.named(vector.name("shared")), new_key(), new_tenant()["tenant"]
-    similar = vocabulary.filled(vocabulary.MEETING, stem)
+    similar = vocabulary.fill_in(vocabulary.MEETING, stem)
     contexts: list[dict[str, str]] = []
     for kind, end in zip(vocabulary.ALIKE[1], "ab", strict=True):
         ctx = tenant_context(similar[kind])
@@ -293,7 +293,7 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
     first = within(sandbox, **context_with_key(key)).upsert(*items)
     expect.applicable(failures_of(first.result), "an upsert with a bad vector is refused whole")
-    replays.answers_again(first, within(sandbox, **context_with_key(key)).upsert(*items))
+    replays.expect_same_result(first, within(sandbox, **context_with_key(key)).upsert(*items))
 
 
 def needs(vector: Vector, write: str) -> None:
@@ -325,7 +325,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     made = []
     for each, of in writes.items():
         operation, args = replayed(vector, sandbox, each, of)
-        key, first = replays.sent_first(partial(vector.call, operation, args), **tenant_context(owner))
+        key, first = replays.send_first(partial(vector.call, operation, args), **tenant_context(owner))
         made.append((operation, args, key, first))
     if name == "delete_namespace":
         sandbox = vector.sandbox(tenant=owner, name=sandbox.name)
@@ -335,7 +335,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     ]
     sandbox.put(*later)
     for operation, args, key, first in made:
-        replays.answers_again(first, vector.call(operation, args, context_with_key(key)))
+        replays.expect_same_result(first, vector.call(operation, args, context_with_key(key)))
     found = exactly(sandbox, *later, claim="what was written after the first call")
     described = all(described_by(found[each["id"]], {"kind": "later"}) for each in later)
     expect.check(described, "the later metadata", "the first metadata")
@@ -362,7 +362,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
         vector.faults.provider_op(name)
     results, reached = sent_twice_at_once(vector, name)
     if requirement == "COM-IDEM-4":
-        expect.check(same(*results), "the same result for both", replays.differing(*results), "result")
+        expect.check(same(*results), "the same result for both", replays.describe_difference(*results), "result")
     else:
         expect.check(reached == 1, "one call of the provider", f"{reached} at once")
 
@@ -375,7 +375,7 @@ def sent_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
         op = vector.faults.provider_op(name)
     [sandbox] = lasting(vector, "sent twice", lambda: [vector.sandbox(item, vector.item(120))])
     request = vector.envelope(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **new_key()})
-    return replays.sent_twice_at_once(vector, request, op)
+    return replays.send_twice_at_once(vector, request, op)
 
 
 @pytest.mark.requirement("COM-IDEM-5")
@@ -383,8 +383,8 @@ def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
     """A write that failed at the provider is carried out when it is sent again, under the same key or a new one."""
     vector.require("upsert")
     args = {"vectors": [vector.item(40)], **vector.requests.in_scratch}
-    _, reply = at_struck(
-        vector, lambda instance: replays.can_be_sent_again(instance, "upsert", args), lambda reply: reply.is_success
+    _, reply = try_with_fault(
+        vector, lambda instance: replays.expect_second_attempt(instance, "upsert", args), lambda reply: reply.is_success
     )
     result = reply.result
     expect.check(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")

@@ -54,7 +54,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         expect.check(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
         pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first with the plain name
-        tenants = vocabulary.meeting(str(one.ctx["tenant"]), len(pairs), pairs)
+        tenants = vocabulary.similar_names(str(one.ctx["tenant"]), len(pairs), pairs)
         for places in checks.offered_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
             for place, mine in places:
                 checks.exactly(place, mine, claim="the vector of a tenant whose name resembles that of another")

@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import CONTROLS, INJECTIONS, WORDS, filled, some
+from pytest_corpus.kit.vocabulary import CONTROLS, INJECTIONS, WORDS, choose, fill_in
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, matches_of, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -160,14 +160,16 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         "dash": {**vector.item(100), "id": f"{stem}-1"},
         "letter_case": {**vector.item(140), "id": stem.upper()},
     }
-    odd |= with_ids(vector, {**INJECTIONS, **some(WORDS, vector.features.words_at_once(8), ["composed", "decomposed"])})
+    odd |= with_ids(
+        vector, {**INJECTIONS, **choose(WORDS, vector.features.words_at_once(8), ["composed", "decomposed"])}
+    )
     others = offer(sandbox, odd)
     gone = [stem, *(others.pop(kind)["id"] for kind in (*INJECTIONS, "composed") if kind in others)]
     written = len(twins) + len(others) + len(gone) - 1
     if len(sandbox.contents()) == written:  # else ids are not told apart, which is VEC-UPSERT-13
         sandbox.remove(*gone)
         never = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*CONTROLS, "long")}
-        unknown = [*filled(some(never, vector.limits.batch or len(never)), stem).values()]
+        unknown = [*fill_in(choose(never, vector.limits.batch or len(never)), stem).values()]
         expect.either(sandbox.delete(ids=unknown), *PERMANENT)
         found = present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
@@ -197,7 +199,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
 
 def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
     """A delete by a word removes what has it as a value and nothing else, or is refused permanently (R138)."""
-    words = filled(some(INJECTIONS, 2, ["expression", "condition"]), "w")
+    words = fill_in(choose(INJECTIONS, 2, ["expression", "condition"]), "w")
     items = with_value(vector, words, "kind")
     taken = offer(sandbox, items)
     for kind, item in items.items():

@@ -7,7 +7,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.shared.claims.faults import KINDS, TestFaults, struck
+from pytest_corpus.suites.shared.claims.faults import KINDS, TestFaults, answer_to_fault
 from pytest_corpus.suites.shared.claims.replays import TestLateReplays
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -21,7 +21,7 @@ def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str)
     reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.faults.itemised(name)]
     expect.applicable(reporting, "no operation reports a failing provider for each item")
     for name in reporting:
-        reply = struck(vector, name, kind)
+        reply = answer_to_fault(vector, name, kind)
         expect.readable(reply)
         for failure in failures_of(reply.exchange.frames[-1].body.get("result")):
             named = any(is_a(each, family) for each in error_names(failure) for family in families)

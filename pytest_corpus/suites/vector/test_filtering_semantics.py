@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import core, rules
-from pytest_corpus.kit.outcomes import Full, NotApplicable, difference, in_words, number_of
+from pytest_corpus.kit.outcomes import Full, NotApplicable, describe, difference, number_of
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -217,14 +217,14 @@ def with_other_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list
 
 def odd_items(vector: Vector) -> dict[str, Item]:
     """Vectors with words that are not tame, as values of a key or as keys."""
-    values = vocabulary.some(vocabulary.INJECTIONS, 3, ["expression", "condition"])
-    several = {f"words {number}": text for number, text in enumerate(vocabulary.shared_out(2, "w", UNPRINTABLE))}
+    values = vocabulary.choose(vocabulary.INJECTIONS, 3, ["expression", "condition"])
+    several = {f"words {number}": text for number, text in enumerate(vocabulary.distribute_words(2, "w", UNPRINTABLE))}
     several["newline"] = " ".join(vocabulary.WORDS[kind] for kind in ("newline", "tab"))
     first = ("composed", "decomposed", *several)
-    values |= vocabulary.some({**vocabulary.WORDS, **several}, min(5, vector.features.words_at_once(5)), first)
-    keys = vocabulary.filled(vocabulary.some({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
+    values |= vocabulary.choose({**vocabulary.WORDS, **several}, min(5, vector.features.words_at_once(5)), first)
+    keys = vocabulary.fill_in(vocabulary.choose({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
     with_keys = {f"{kind} key": vector.item(90 + 9 * n, {word: f"a{n}"}) for n, (kind, word) in enumerate(keys.items())}
-    return {**checks.with_value(vector, vocabulary.filled(values, "w")), **with_keys}
+    return {**checks.with_value(vector, vocabulary.fill_in(values, "w")), **with_keys}
 
 
 @core("VEC-FILTER-2")
@@ -286,7 +286,7 @@ def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
         if not isinstance(term, dict) or len(term) <= terms:
             found, right = matching_items(sandbox, {"part": term}, items, *PERMANENT), [items[part] for part in parts]
             wrong = f"{len(found or ())}, some of them wrong"
-            expect.check(not found or found == right, f"{len(right)} matches of {in_words(term)}", wrong)
+            expect.check(not found or found == right, f"{len(right)} matches of {describe(term)}", wrong)
 
 
 @pytest.mark.requirement("VEC-FILTER-7")

@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, meeting, shared_out
+from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, distribute_words, similar_names
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.spec.obstacles import Obstacle
@@ -36,7 +36,7 @@ def odd_sandbox(vector: Vector, turn: int, *items: Item) -> Sandbox:
     Args:
         turn: the number of the place among those of the run, as each has other words.
     """
-    name = f"{vector.name('n')}{shared_out(ODD_NAMES)[turn]}"
+    name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
     return (vector.offered(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
 
 
@@ -71,7 +71,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
     vector.features.need_namespaces("query")
     kinds = ("long", *FIRST_TO_MEET, "trailing_blank", "longer", "colon")
-    name, long, *similar = meeting(vector.name("n"), len(kinds), kinds)
+    name, long, *similar = similar_names(vector.name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]
     sandboxes.append(vector.offered(long, *items[1]) or vector.sandbox(*items[1]))
@@ -141,7 +141,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
     vector.features.need_namespaces("delete_namespace")
     item, (name, *similar) = (
         vector.item(20),
-        meeting(vector.name("n"), vector.features.names_at_once(2), ["composed", "decomposed"]),
+        similar_names(vector.name("n"), vector.features.names_at_once(2), ["composed", "decomposed"]),
     )
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
     others = [other for each in similar if (other := vector.offered(each, item)) is not None]

@@ -11,11 +11,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules, subject
-from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
+from pytest_corpus.kit.generation.histories import check, converges, is_linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS, filled, some
+from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS, choose, fill_in
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
@@ -230,7 +230,7 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Non
 
 def odd_metadata(vector: Vector) -> dict[str, Item]:
     """Vectors with words that are not tame, as values or as keys."""
-    words = with_words(vector, filled({**WORDS, **INJECTIONS}, "w"), filled({**WORDS, **RESERVED}, "w"))
+    words = with_words(vector, fill_in({**WORDS, **INJECTIONS}, "w"), fill_in({**WORDS, **RESERVED}, "w"))
     return dict([*words.items()][: vector.features.words_at_once(len(words))])
 
 
@@ -302,7 +302,7 @@ def test_ids_are_told_apart(vector: Vector) -> None:
         }
         for at in (0, 1)
     ]
-    words = with_ids(vector, {**INJECTIONS, **some(WORDS, vector.features.words_at_once(len(WORDS)))})
+    words = with_ids(vector, {**INJECTIONS, **choose(WORDS, vector.features.words_at_once(len(WORDS)))})
     stored = [item for items in (*halves, words) for item in offer(sandbox, items).values()]
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
@@ -424,4 +424,4 @@ def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str)
         check(history(vector), converges, "whole vectors, and in the end the last write or nothing after a delete")
         return
     require_strong_consistency(vector)
-    check(history(vector), linearizable, "an order of the operations in which each read sees the last write")
+    check(history(vector), is_linearizable, "an order of the operations in which each read sees the last write")

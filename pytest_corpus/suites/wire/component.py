@@ -28,22 +28,22 @@ class Stage:
     check: Callable[[Any, WireRequestCase], object]
 
 
-def _is_written(envelope: Any, case: WireRequestCase) -> None:
+def _check_json(envelope: Any, case: WireRequestCase) -> None:
     try:
         roundtrip.json_roundtrip(envelope, case.id)
     except exceptions.RoundTripError:
         return  # the finding of the stage that follows
 
 
-def _has_schema(envelope: Any, case: WireRequestCase) -> None:
+def _check_schema(envelope: Any, case: WireRequestCase) -> None:
     pipeline.validate_schema(roundtrip.json_roundtrip(envelope), case.schema_id, case.id, case.schema_versions)
 
 
-def _keeps_rules(envelope: Any, case: WireRequestCase) -> None:
+def _check_rules(envelope: Any, case: WireRequestCase) -> None:
     arguments.validate_rules(case.op, roundtrip.json_roundtrip(envelope)["args"], case.id)
 
 
-def _has_request_schema(envelope: Any, case: WireRequestCase) -> None:
+def _check_request_schema(envelope: Any, case: WireRequestCase) -> None:
     arguments.validate_request_schema(
         case.op, roundtrip.json_roundtrip(envelope)["args"], case.id, case.schema_versions
     )
@@ -54,11 +54,11 @@ STAGES = {
     "WIR-ENV-2": Stage("op, ctx and args", lambda envelope, case: pipeline.validate_envelope_shape(envelope, case.id)),
     "WIR-ENV-3": Stage("its op", lambda envelope, case: pipeline.validate_op_field(envelope, case.op, case.id)),
     "WIR-CTX-1": Stage("a sound ctx", lambda envelope, case: pipeline.validate_ctx_field(envelope, case.id)),
-    "WIR-JSON-1": Stage("what JSON has", _is_written),
+    "WIR-JSON-1": Stage("what JSON has", _check_json),
     "WIR-JSON-2": Stage("the same after JSON", lambda envelope, case: roundtrip.json_roundtrip(envelope, case.id)),
-    "WIR-SCHEMA-1": Stage("a valid envelope", _has_schema),
-    "WIR-ARGS-1": Stage("args that keep the rules", _keeps_rules),
-    "WIR-ARGS-2": Stage("args of the operation", _has_request_schema),
+    "WIR-SCHEMA-1": Stage("a valid envelope", _check_schema),
+    "WIR-ARGS-1": Stage("args that keep the rules", _check_rules),
+    "WIR-ARGS-2": Stage("args of the operation", _check_request_schema),
 }
 """The stages of SCHEMA 6.3 in their order, by the requirement that each decides."""
 

@@ -47,14 +47,14 @@ def cosine(one: Vector, other: Vector) -> float:
     return math.fsum(a / lengths[0] * (b / lengths[1]) for a, b in zip(one, other, strict=True))
 
 
-def plain(text: str) -> str:
+def normal_text(text: str) -> str:
     """A text without what a sound adapter may tidy up: spaces at the ends, runs of spaces, forms of characters."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def same_text(one: Any, other: str) -> bool:
     """True if a text came back as it was sent."""
-    return isinstance(one, str) and (one == other or plain(one) == plain(other))
+    return isinstance(one, str) and (one == other or normal_text(one) == normal_text(other))
 
 
 def vector_of(embedding: Any) -> list[float] | None:
@@ -106,7 +106,7 @@ def streamed_embeddings(stream: StreamReply) -> list[Mapping[str, Any]]:
     return [each for found in listed if isinstance(found, list) for each in found if isinstance(each, Mapping)]
 
 
-def embedded_by(reply: Reply | StreamReply) -> list[Mapping[str, Any]]:
+def all_embeddings_of(reply: Reply | StreamReply) -> list[Mapping[str, Any]]:
     """The embeddings of any answer, in order."""
     return streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
 
@@ -114,10 +114,10 @@ def embedded_by(reply: Reply | StreamReply) -> list[Mapping[str, Any]]:
 def texts_of(reply: Reply | StreamReply) -> list[str]:
     """Every text that an answer gives back."""
     top = reply.result.get("text") if isinstance(reply, Reply) and isinstance(reply.result, Mapping) else None
-    return [text for text in (top, *(each.get("text") for each in embedded_by(reply))) if isinstance(text, str)]
+    return [text for text in (top, *(each.get("text") for each in all_embeddings_of(reply))) if isinstance(text, str)]
 
 
-def unit(vector: Vector, path: str = "vector") -> None:
+def expect_unit_norm(vector: Vector, path: str = "vector") -> None:
     """A vector of approximately unit norm."""
     expect.check(is_unit(vector), "a vector of norm 1", f"one of norm {norm(vector):.4g}", path)
 
@@ -139,24 +139,24 @@ ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": 
 """The requirement that says that an operation answers a plain text."""
 
 
-def without_vector(
+def missing_vector(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> Undecided:
     """Return the obstacle to a test if an operation gave no vector. Raises Blocked if the answer cannot be read."""
     expect.readable(reply)
     if reply.is_error:
-        expect.named(reply)
-        by, instead = _refused_against(texts, name, text, reply, changed), f": {reply}"
+        expect.known_class(reply)
+        by, instead = _requirement_of_refusal(texts, name, text, reply, changed), f": {reply}"
     else:
-        by, instead = _left_out_against(texts, name, reply), ", and no error"
+        by, instead = _requirement_of_omission(texts, name, reply), ", and no error"
     if not by:
         return NotAssessed(Obstacle.NO_VECTOR, op=name, instead=instead)
     return Blocked(by, Obstacle.NO_VECTOR.reason(op=name, instead=instead), judged_on=(reply.exchange,))
 
 
-def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
+def _requirement_of_omission(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
     """The requirement that an answer without a vector breaks; none if the text is reported as failed."""
-    found = embedded_by(expect.finished(reply) if isinstance(reply, StreamReply) else reply)
+    found = all_embeddings_of(expect.finished(reply) if isinstance(reply, StreamReply) else reply)
     if any(True for each in found for _ in non_finite(each.get("vector"))):
         return "COM-NUM-2"
     if found or name == "embed":
@@ -166,7 +166,9 @@ def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> st
     return "" if failures_of(reply.result) else "EMB-BATCH-3"
 
 
-def _refused_against(texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]) -> str:
+def _requirement_of_refusal(
+    texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
+) -> str:
     """The requirement that an error breaks; none if the adapter may be busy, or the text or an option too much."""
     flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
     sized = texts.holds(text) and (len(text) <= PLAIN or texts.limit is not None)

@@ -8,8 +8,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
-from pytest_corpus.suites.embedding.support.answers import embedded_by, embeddings_of, vector_of, without_vector
+from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
+from pytest_corpus.suites.embedding.support.answers import all_embeddings_of, embeddings_of, missing_vector, vector_of
 from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, FILLER, MOST_LENGTH, Texts
 
 OPERATIONS = ("embed", "embed_batch", "stream_embed")
@@ -107,7 +107,7 @@ class EmbeddingRequests(Requests):
             for args in wrong:
                 yield op, self.batched(op, args), {}
         for op in (*OPERATIONS, "count_tokens"):
-            yield op, self.with_text(op, text), {"deadline_ms": in_ms(-60_000)}
+            yield op, self.with_text(op, text), {"deadline_ms": deadline_in(-60_000)}
         yield "count_tokens", {**self.minimal("count_tokens"), "text": [text]}, {}
         yield "embed_batch", {**batch, "texts": text}, {}
         most = self._texts.capabilities.limit("max_batch_size") or MOST_LENGTH
@@ -169,7 +169,7 @@ class EmbeddingCalls(Texts):
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
         """The first embedding of an answer; empty if there is none."""
-        return next(iter(embedded_by(reply)), {})
+        return next(iter(all_embeddings_of(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
         """The vector that an operation gives to a text now. Raises Undecided if it gives none (`vector_in`)."""
@@ -183,7 +183,7 @@ class EmbeddingCalls(Texts):
         """The vector in an answer. Raises Undecided if it has none, which may be another requirement's finding."""
         found = vector_of(self.embedding(reply))
         if found is None:
-            raise without_vector(self, name, text, reply, changed)
+            raise missing_vector(self, name, text, reply, changed)
         return found
 
     def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:

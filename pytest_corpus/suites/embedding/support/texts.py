@@ -164,9 +164,9 @@ class Texts(ListedModels):
         """A text of exactly this many ASCII characters, not sent before, without a space at either end."""
         start = f"{self.unique()} " if length > SMALL else self.short_word(inputs.ordinal(MOST_WORDS), min(length, 12))
         body = start + words * (max(0, length - len(start)) // len(words) + 1)
-        return tidy(body[:length])
+        return without_outer_blanks(body[:length])
 
 
-def tidy(text: str) -> str:
+def without_outer_blanks(text: str) -> str:
     """A text with a letter in the place of a space at either end."""
     return ("x" if text[:1].isspace() else text[:1]) + text[1:-1] + ("x" if text[-1:].isspace() else text[1:][-1:])

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
+from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
 from pytest_corpus.suites.graph.support.answers import listed, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.run_state import MANY
@@ -189,7 +189,9 @@ class GraphRequests(Requests):
         if not refused:
             return [Request(name, args, {}, held) for name, args in self._good(secret)]
         wrong = [Request(name, args, {}, held) for name, args in self._refused(secret)]
-        late = [Request(name, args, {"deadline_ms": in_ms(-60_000)}, held) for name, args in self._good(secret)[:2]]
+        late = [
+            Request(name, args, {"deadline_ms": deadline_in(-60_000)}, held) for name, args in self._good(secret)[:2]
+        ]
         return [*wrong, *late]
 
     def _node(self, secret: str) -> dict[str, Any]:

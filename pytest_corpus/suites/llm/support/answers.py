@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.outcomes import Violation, in_words
+from pytest_corpus.kit.outcomes import Violation, describe
 from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 
@@ -85,5 +85,5 @@ def _count_problem(text: Any, usage: Any) -> Violation | None:
 
 def _total_of(usage: Mapping[str, Any]) -> tuple[str, str]:
     """The right total of a usage, and the total that does not add up, with its parts."""
-    prompt, completion, total = (in_words(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
+    prompt, completion, total = (describe(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
     return "prompt_tokens + completion_tokens", f"a total of {total} for {prompt} and {completion}"

@@ -6,7 +6,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
+from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
 from pytest_corpus.suites.llm.support.capabilities import LONG, MINIMUM, MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
 
 WEATHER: dict[str, Any] = {
@@ -136,7 +136,7 @@ class LLMRequests(Requests):
         ]
         if not refused:
             return [*requests, Request("count_tokens", counted, {}, held)]
-        expired = {"deadline_ms": in_ms(-60_000)}
+        expired = {"deadline_ms": deadline_in(-60_000)}
         late = [Request(op, self.args(messages=[user(text)]), expired, held) for op in ("complete", "stream")]
         wrong = Request("count_tokens", {**counted, "text": [text]}, {}, held)
         return [*requests, *late, wrong, Request("count_tokens", counted, expired, held)]

@@ -192,14 +192,14 @@ class TestModels:
         """A model that is not listed is refused permanently, after a listed one has answered the same request too."""
         subject.require(subject.principal)
         for model in subject.unknown_models():
-            expect.refusal(of_unknown(subject, subject.principal, model), *UNKNOWN_MODEL)
+            expect.refusal(invoke_with_model(subject, subject.principal, model), *UNKNOWN_MODEL)
 
     @pytest.mark.requirement("LLM-MODEL-4", "EMB-MODEL-5")
     def test_the_refusal_of_an_unknown_model_names_it(self, subject: ListedModels) -> None:
         """`details.model` is the model that was asked for."""
         subject.require(subject.principal)
         model = subject.unknown_model()
-        reply = of_unknown(subject, subject.principal, model)
+        reply = invoke_with_model(subject, subject.principal, model)
         with expect.resting_on(subject.unknown):
             expect.refusal(reply, *UNKNOWN_MODEL)
         named = reply.details.get("model")
@@ -210,18 +210,18 @@ class TestModels:
         """A model that is not listed is refused permanently."""
         subject.require(subject.principal_stream, subject.principal)
         for model in subject.unknown_models():
-            expect.refusal(of_unknown(subject, subject.principal_stream, model), *UNKNOWN_MODEL)
+            expect.refusal(invoke_with_model(subject, subject.principal_stream, model), *UNKNOWN_MODEL)
 
     @pytest.mark.requirement("LLM-STREAM-5", "EMB-STREAM-5")
     def test_every_listed_model_streams(self, subject: ListedModels) -> None:
         """Each model that capabilities list streams a plain request."""
-        for stream in streams(subject):
+        for stream in streams_of_models(subject):
             expect.finished(stream, "a stream by every listed model")
 
     @pytest.mark.requirement("LLM-STREAM-7", "EMB-STREAM-6")
     def test_a_chunk_names_the_model_asked_for(self, subject: ListedModels) -> None:
         """If a chunk, or an embedding in it, names a model, it is the one that was asked for."""
-        for stream in streams(subject):
+        for stream in streams_of_models(subject):
             chunks = expect.finished(stream, "a stream by every listed model").chunks
             inner = [chunk["embeddings"] for chunk in chunks if isinstance(chunk.get("embeddings"), list)]
             naming = [each for each in (*chunks, *itertools.chain(*inner)) if isinstance(each, Mapping)]
@@ -240,18 +240,18 @@ class TestModelLabels:
         model = subject.unknown_model()
         hidden = {"model": model.rpartition("-")[2]}
         names = [name for name in subject.working() if "model" in subject.requests.minimal(name)]
-        replies = [of_unknown(subject, name, model, secrets=hidden) for name in names]
+        replies = [invoke_with_model(subject, name, model, secrets=hidden) for name in names]
         expect.applicable(replies, "no operation that names a model is offered, or works")
         for reply in replies:
             holds("COM-OBS-13", reply, subject)
 
 
-def of_unknown(subject: ListedModels, name: str, model: str, **options: Any) -> Reply | StreamReply:
+def invoke_with_model(subject: ListedModels, name: str, model: str, **options: Any) -> Reply | StreamReply:
     """The answer to a plain request of an operation to a model that is not listed."""
     return subject.invoke(name, {**subject.requests.minimal(name), "model": model}, **options)
 
 
-def streams(subject: ListedModels) -> list[StreamReply]:
+def streams_of_models(subject: ListedModels) -> list[StreamReply]:
     """The streams for a plain request of each listed model that streams, asked for once a run."""
     name = subject.principal_stream
     subject.require(name)

@@ -14,11 +14,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.faults import with_fault
-from pytest_corpus.kit.fixtures import core, in_turn, rules
+from pytest_corpus.kit.faults import call_with_fault
+from pytest_corpus.kit.fixtures import core, rules, take_turns
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
+from pytest_corpus.kit.requests import HOUR_MS, canary, deadline_in, new_trace
 from pytest_corpus.spec.errors import BY_KIND, PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
@@ -97,7 +97,7 @@ class TestContext:
             together = with_more(subject, name)
             alone = together.is_error or subject.settings.edition == "1.0.0"
             reply = subject.invoke(name, ctx=unknown) if alone else together
-            if closed(subject, reply):
+            if refuses_unknown_keys(subject, reply):
                 raise NotApplicable("the context of edition 1.0.0 is closed, and unknown keys in it are refused")
             expect.works(reply, f"{name} to ignore unknown keys in ctx")
 
@@ -108,7 +108,7 @@ class TestContext:
         subject.require(subject.principal)
         case = WRONG_CONTEXT.index((key, value))
         for name in subject.working(
-            in_turn(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) * 2 // 3)
+            take_turns(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) * 2 // 3)
         ):
             reply = subject.invoke(name, ctx={key: value})
             if name == "capabilities":
@@ -199,7 +199,7 @@ class TestObservability:
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
         """Every operation, whatever its outcome, labels one tenant with the same hash."""
-        found = set(filter(None, map(labelled, with_canaries_in_context(subject))))
+        found = set(filter(None, map(tenant_label, answers_in_full_context(subject))))
         expect.applicable(found, UNLABELLED)
         expect.check(len(found) == 1, "the hash of the tenant in every observation", "another hash")
 
@@ -214,7 +214,7 @@ class TestObservability:
         wanted = sorted(hashes)
         name = subject.principal
         contexts: list[dict[str, Any]] = [{"tenant": tenant} for tenant in tenants]
-        contexts[0]["deadline_ms"] = in_ms(HOUR_MS)
+        contexts[0]["deadline_ms"] = deadline_in(HOUR_MS)
         requests = [subject.envelope(name, subject.requests.distinct(name), ctx) for ctx in contexts]
         subject.client.provider.plan("slow", times=len(tenants), delay_ms=TOGETHER_MS)
         replies = [Reply(exchange) for exchange in subject.send_all(requests)]
@@ -261,16 +261,16 @@ class TestStreamObservability:
     @pytest.mark.parametrize("outcome", ENDS)
     def test_a_stream_is_observed_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams are observed exactly once."""
-        holds("COM-OBS-3", ended(subject, outcome), subject)
+        holds("COM-OBS-3", stream_with_outcome(subject, outcome), subject)
 
     @core("COM-OBS-11", "EMB-OBS-1")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_the_outcome_of_a_stream_is_counted_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams have one final outcome."""
-        holds(telemetry.counting(subject.component), ended(subject, outcome), subject)
+        holds(telemetry.counting(subject.component), stream_with_outcome(subject, outcome), subject)
 
 
-def ended(subject: Subject, outcome: str) -> Reply | StreamReply:
+def stream_with_outcome(subject: Subject, outcome: str) -> Reply | StreamReply:
     """A stream with one of the outcomes `ENDS`."""
     name = subject.principal_stream
     subject.require(name)
@@ -280,7 +280,7 @@ def ended(subject: Subject, outcome: str) -> Reply | StreamReply:
     return stream
 
 
-def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
+def refuses_unknown_keys(subject: Subject, reply: Reply | StreamReply) -> bool:
     """True if unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
@@ -288,7 +288,11 @@ def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
 def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
     """A context with this word for the scope of a cache."""
     ctx = CACHE_SCOPES[scope]
-    if "attrs" not in ctx and subject.settings.edition and closed(subject, subject.invoke(subject.principal, ctx=ctx)):
+    if (
+        "attrs" not in ctx
+        and subject.settings.edition
+        and refuses_unknown_keys(subject, subject.invoke(subject.principal, ctx=ctx))
+    ):
         raise NotApplicable("the context of edition 1.0.0 is closed, and cache_scope in it is refused")
     return ctx
 
@@ -308,8 +312,8 @@ def hashes_of_three(subject: Subject) -> list[str]:
 
     The first two are looked at before the last one is made: reports may come late, in any order.
     """
-    first, again = map(labelled, calls_of_one_tenant(subject))
-    return [first, again, labelled(subject.call(subject.principal, ctx={"tenant": two_tenants(subject)[1]}))]
+    first, again = map(tenant_label, calls_of_one_tenant(subject))
+    return [first, again, tenant_label(subject.call(subject.principal, ctx={"tenant": two_tenants(subject)[1]}))]
 
 
 @remembered
@@ -336,23 +340,23 @@ def with_more(subject: Subject, name: str) -> Reply | StreamReply:
     """
     every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
     unknown = {} if subject.settings.edition == "1.0.0" else every
-    ctx = {"traceparent": new_trace(), "deadline_ms": ahead(), **unknown}
+    ctx = {"traceparent": new_trace(), "deadline_ms": new_deadline(), **unknown}
     return subject.invoke(name, {**subject.requests.distinct(name), **UNKNOWN_ARGUMENT}, ctx)
 
 
-def ahead() -> int:
+def new_deadline() -> int:
     """A deadline that was not given before."""
-    return in_ms(AHEAD_MS + inputs.below(AHEAD_MS))
+    return deadline_in(AHEAD_MS + inputs.below(AHEAD_MS))
 
 
 @remembered
 def ample(subject: Subject, name: str) -> Reply | StreamReply:
     """The answer to a plain request that has an hour left, and a full context if that makes no difference."""
     full = in_full_context(subject, name)[0]
-    return subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}) if full.is_error else full
+    return subject.invoke(name, ctx={"deadline_ms": deadline_in(HOUR_MS)}) if full.is_error else full
 
 
-def labelled(reply: Reply | StreamReply) -> str:
+def tenant_label(reply: Reply | StreamReply) -> str:
     """The hash that the call of a tenant is labelled with; empty if it has none (R122)."""
     expect.readable(reply)
     return str(telemetry.the_one(reply.exchange).extra.get("tenant_hash") or "")
@@ -365,12 +369,12 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     if "provider" not in subject.client.hooks:
         subject.require(name)
         return subject.stream(name, subject.requests.wrong_types(name))
-    return with_fault(
+    return call_with_fault(
         subject, "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
     )[1]
 
 
-def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
+def answers_in_full_context(subject: Subject) -> list[Reply | StreamReply]:
     """The answers of every operation to good, refused and expired requests with a full context."""
     subject.require(subject.principal)
     return [*chain(*side_by_side(partial(in_full_context, subject), subject.working()))]
@@ -392,7 +396,7 @@ def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
         ctx = {
             "request_id": identity,
             "idempotency_key": key,
-            "deadline_ms": in_ms(left_ms),
+            "deadline_ms": deadline_in(left_ms),
             "traceparent": TRACE.replace(TRACE.split("-")[1], trace),
             "tenant": tenant,
             "attrs": {"note": note},
@@ -400,11 +404,13 @@ def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
         hidden = {"tenant": tenant, "idempotency key": key, "attribute": note}
         unique = {"request id": identity, "request id of the trace": trace}
         given = getattr(subject.requests, args)(name)
-        replies.append(subject.invoke(name, given, ctx, secrets={**hidden, **unique}, debug_logs=in_process(subject)))
+        replies.append(
+            subject.invoke(name, given, ctx, secrets={**hidden, **unique}, debug_logs=can_log_debug(subject))
+        )
     return replies
 
 
-def in_process(subject: Subject) -> bool:
+def can_log_debug(subject: Subject) -> bool:
     """True if debug logging can be switched on: if the adapter runs in this process (R74)."""
     return subject.client.declaration.in_process
 
@@ -423,8 +429,8 @@ def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamRe
     def send(fresh: Subject) -> Reply | StreamReply:
         found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
         own = {"tenant": two_tenants(subject)[0], "idempotency key": canary(24)}
-        ctx = {"deadline_ms": in_ms(HOUR_MS), "tenant": own["tenant"], "idempotency_key": own["idempotency key"]}
+        ctx = {"deadline_ms": deadline_in(HOUR_MS), "tenant": own["tenant"], "idempotency_key": own["idempotency key"]}
         request = replace(found, ctx={**ctx, **found.ctx}, canaries={**found.canaries, **own})
-        return fresh.carry_out(request, debug_logs=in_process(subject))
+        return fresh.carry_out(request, debug_logs=can_log_debug(subject))
 
-    return with_fault(subject, kind, name, send)[1]
+    return call_with_fault(subject, kind, name, send)[1]

@@ -13,12 +13,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, at_struck, with_fault
-from pytest_corpus.kit.fixtures import core, in_turn
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, call_with_fault, try_with_fault
+from pytest_corpus.kit.fixtures import core, take_turns
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
@@ -68,9 +68,9 @@ class TestDeadlines:
         """Every operation that has a deadline fails fast when it has passed."""
         subject.require(subject.principal)
         case = [*AGO_MS.values()].index(ago_ms)
-        for name in subject.working(in_turn(subject.deadlined(streaming=False), subject.principal, case)):
+        for name in subject.working(take_turns(subject.deadlined(streaming=False), subject.principal, case)):
             own = name == subject.principal or ago_ms == AS_FLOAT  # the others had one that passed a minute ago
-            reply = subject.call(name, ctx={"deadline_ms": ago(ago_ms)}) if own else expired(subject, name)
+            reply = subject.call(name, ctx={"deadline_ms": past_deadline(ago_ms)}) if own else expired(subject, name)
             expect.refusal(reply, "DeadlineExceeded")
 
     @pytest.mark.requirement("COM-DEADLINE-2")
@@ -86,8 +86,8 @@ class TestDeadlines:
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
         """When the provider hangs, the call ends with DEADLINE_EXCEEDED within its budget plus a second."""
-        for name in deadlined(subject, subject.faults.backed(streaming=False)):
-            cut_off(subject, name, at_chunk=None)
+        for name in keep_deadlined(subject, subject.faults.backed(streaming=False)):
+            expect_cut_off(subject, name, at_chunk=None)
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_retries_share_the_budget(self, subject: Subject) -> None:
@@ -95,7 +95,7 @@ class TestDeadlines:
         name = subject.principal
         subject.faults.provider_op(name)
         require_deadline_support(subject, name, expired(subject, name))
-        repeatedly(partial(retried, subject, name))
+        retry_if_late(partial(expect_retries_in_time, subject, name))
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_the_deadline_of_one_call_does_not_end_another(self, subject: Subject) -> None:
@@ -106,16 +106,16 @@ class TestDeadlines:
 
         def attempt(instance: Subject) -> Reply:
             instance.client.provider.plan("slow", times=2, delay_ms=SLOW_MS)
-            contexts: tuple[dict[str, Any], ...] = ({}, {"deadline_ms": in_ms(CUT_OFF_MS)})
+            contexts: tuple[dict[str, Any], ...] = ({}, {"deadline_ms": deadline_in(CUT_OFF_MS)})
             requests = [instance.envelope(name, instance.requests.distinct(name), ctx) for ctx in contexts]
             exchanges = instance.send_all(requests)
             instance.client.provider.clear()
             return Reply(exchanges[0])
 
-        _, first = at_struck(subject, attempt, lambda reply: reply.is_success)
+        _, first = try_with_fault(subject, attempt, lambda reply: reply.is_success)
         expect.readable(first)
         if first.is_a("DeadlineExceeded"):
-            _, alone = with_fault(subject, "slow", name, delay_ms=SLOW_MS)
+            _, alone = call_with_fault(subject, "slow", name, delay_ms=SLOW_MS)
             expect.applicable(
                 not alone.is_a("DeadlineExceeded"), "a call without a deadline has a short one all the same"
             )
@@ -126,23 +126,23 @@ class TestDeadlines:
         """Every operation works with a deadline that lies an hour ahead, the principal one also with a minute."""
         subject.require(subject.principal)
         for name in subject.working():
-            works_as_without(subject, name, ample(subject, name))
+            expect_success_as_without_deadline(subject, name, ample(subject, name))
         name = subject.principal
-        works_as_without(subject, name, subject.call(name, ctx={"deadline_ms": in_ms(60_000)}))
+        expect_success_as_without_deadline(subject, name, subject.call(name, ctx={"deadline_ms": deadline_in(60_000)}))
 
     @pytest.mark.requirement("COM-DEADLINE-6")
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
         """A provider that takes a moment does not use up a budget of a minute."""
         if "provider" not in subject.client.hooks:
-            expect.works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
+            expect.works(subject.call(subject.principal, ctx={"deadline_ms": deadline_in(60_000)}), "the call to work")
             return
-        name, deadline = subject.principal, {"deadline_ms": in_ms(60_000)}
-        _, reply = with_fault(
+        name, deadline = subject.principal, {"deadline_ms": deadline_in(60_000)}
+        _, reply = call_with_fault(
             subject, "slow", name, lambda fresh: fresh.call(name, fresh.requests.distinct(name), deadline), delay_ms=60
         )
         if not reply.is_success:
-            _, alone = with_fault(subject, "slow", name, delay_ms=60)
-            as_without(subject.operation(name), alone)
+            _, alone = call_with_fault(subject, "slow", name, delay_ms=60)
+            require_success_without_deadline(subject.operation(name), alone)
         expect.works(reply, "a call well within its deadline to be carried out")
 
     @pytest.mark.requirement("COM-DEADLINE-7")
@@ -150,7 +150,7 @@ class TestDeadlines:
     def test_a_deadline_of_zero_or_less_is_refused(self, subject: Subject, deadline_ms: int) -> None:
         """Epoch milliseconds of zero or less are invalid, or long past, whatever the operation."""
         subject.require(subject.principal)
-        for name in subject.working(in_turn(subject.deadlined(), subject.principal, PAST_MS.index(deadline_ms))):
+        for name in subject.working(take_turns(subject.deadlined(), subject.principal, PAST_MS.index(deadline_ms))):
             reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
             expect.refusal(reply, "BadRequest", "DeadlineExceeded")
 
@@ -159,7 +159,7 @@ class TestDeadlines:
         """When the provider hangs, `health` ends within its budget plus a second, with a report or an error."""
         subject.require(subject.principal, "health")
         require_deadline_support(subject, "health", expired(subject, "health"))
-        repeatedly(partial(hung_health, subject))
+        retry_if_late(partial(expect_health_in_time, subject))
 
 
 class TestNestedDeadlines:
@@ -172,20 +172,20 @@ class TestNestedDeadlines:
         for name in names:
             subject.faults.provider_op(name)
             require_deadline_support(subject, name, expired(subject, name))
-            repeatedly(partial(_itemised, subject, name))
+            retry_if_late(partial(expect_one_budget_for_items, subject, name))
         expect.applicable(names, "no operation on several items is offered, or works")
 
 
-def _itemised(subject: Subject, name: str) -> None:
+def expect_one_budget_for_items(subject: Subject, name: str) -> None:
     def attempt(instance: Subject) -> Reply | StreamReply:
         request = next(each for each in instance.requests.with_items(ITEMS) if each.op == name)
         instance.client.provider.plan("slow", times=100 * ITEMS, delay_ms=ITEM_MS)
         limit_s = BUDGET_MS / 1000 + PROMPTLY_S + 0.5
-        reply = instance.invoke(name, request.args, {"deadline_ms": in_ms(BUDGET_MS)}, limit_s=limit_s)
+        reply = instance.invoke(name, request.args, {"deadline_ms": deadline_in(BUDGET_MS)}, limit_s=limit_s)
         instance.client.provider.clear()
         return reply
 
-    in_time(at_struck(subject, attempt, lambda reply: is_in_time(reply, BUDGET_MS))[1], BUDGET_MS)
+    expect_in_time(try_with_fault(subject, attempt, lambda reply: is_in_time(reply, BUDGET_MS))[1], BUDGET_MS)
 
 
 class TestStreamDeadlines:
@@ -196,7 +196,7 @@ class TestStreamDeadlines:
     def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
         """A stream whose deadline has passed has one frame, the error."""
         subject.require(subject.principal_stream)
-        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": ago(ago_ms)})
+        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": past_deadline(ago_ms)})
         require_deadline_support(subject, subject.principal, expired(subject, subject.principal))
         expect.refusal(stream, "DeadlineExceeded")
         expect.check(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
@@ -208,23 +208,23 @@ class TestStreamDeadlines:
     def test_a_hanging_stream_ends_in_a_deadline(self, subject: Subject, at_chunk: int | None) -> None:
         """When the provider hangs, the stream ends with DEADLINE_EXCEEDED within its budget plus a second."""
         for name in subject.faults.backed(streaming=True):
-            cut_off(subject, name, at_chunk=at_chunk)
+            expect_cut_off(subject, name, at_chunk=at_chunk)
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
         """When each chunk takes less than the budget, but all of them far more, the stream is cut off in time."""
         for name in subject.faults.backed(streaming=True):
             require_deadline_support(subject, name, expired(subject, name))
-            repeatedly(partial(trickled, subject, name))
+            retry_if_late(partial(expect_slow_stream_in_time, subject, name))
 
 
-def ago(milliseconds: int) -> float:
+def past_deadline(milliseconds: int) -> float:
     """A deadline that passed so long ago."""
-    deadline = in_ms(-milliseconds)
+    deadline = deadline_in(-milliseconds)
     return float(deadline) if milliseconds == AS_FLOAT else deadline
 
 
-def deadlined(subject: Subject, names: list[str]) -> list[str]:
+def keep_deadlined(subject: Subject, names: list[str]) -> list[str]:
     """Those of some operations that heed a deadline (R16)."""
     return [name for name in names if name in subject.deadlined()]
 
@@ -241,7 +241,7 @@ class _Late(Violation):
     """A call came to its end too late."""
 
 
-def repeatedly(attempt: Callable[[], None]) -> None:
+def retry_if_late(attempt: Callable[[], None]) -> None:
     """Repeat an attempt that ends too late: a busy machine may delay one, so only a call that is always late is."""
     for left in reversed(range(ATTEMPTS)):
         try:
@@ -253,7 +253,7 @@ def repeatedly(attempt: Callable[[], None]) -> None:
             return
 
 
-def out_of_time(
+def call_with_hanging_provider(
     subject: S, plan: Callable[[S], Plan], call: Callable[[S, dict[str, int], float], R], *, is_shared: bool = True
 ) -> tuple[Plan, R, float]:
     """The answer of a call whose provider hangs, with the plan and the budget in milliseconds.
@@ -267,7 +267,7 @@ def out_of_time(
 
         def attempt(instance: S) -> tuple[Plan, R]:
             planned = plan(instance)
-            ctx = {"deadline_ms": in_ms(budget_ms)}  # noqa: B023 - it is called at once
+            ctx = {"deadline_ms": deadline_in(budget_ms)}  # noqa: B023 - it is called at once
             reply = call(instance, ctx, budget_ms / 1000 + PROMPTLY_S + 0.5)  # noqa: B023
             instance.client.provider.clear()
             return planned, reply
@@ -276,7 +276,7 @@ def out_of_time(
             return found[1].is_a("DeadlineExceeded") and is_in_time(found[1], budget_ms)  # noqa: B023
 
         if is_shared:
-            planned, reply = at_struck(subject, attempt, sound)[1]
+            planned, reply = try_with_fault(subject, attempt, sound)[1]
         else:
             planned, reply = attempt(subject.fresh())
         if planned.fired or not reply.is_a("DeadlineExceeded"):
@@ -284,35 +284,35 @@ def out_of_time(
     return planned, reply, budget_ms
 
 
-def retried(subject: Subject, name: str) -> None:
+def expect_retries_in_time(subject: Subject, name: str) -> None:
     """A call whose provider never answers, with a budget in which a retry would show."""
 
     def attempt(instance: Subject) -> Reply | StreamReply:
         plan, args = instance.faults.plan("hang", name), instance.requests.distinct(name)
         limit_s = RETRIED_MS / 1000 + PROMPTLY_S + 0.5
-        reply = instance.invoke(name, args, {"deadline_ms": in_ms(RETRIED_MS)}, limit_s=limit_s)
+        reply = instance.invoke(name, args, {"deadline_ms": deadline_in(RETRIED_MS)}, limit_s=limit_s)
         instance.faults.fired(plan)
         return reply
 
-    in_time(at_struck(subject, attempt, lambda reply: is_in_time(reply, RETRIED_MS))[1], RETRIED_MS)
+    expect_in_time(try_with_fault(subject, attempt, lambda reply: is_in_time(reply, RETRIED_MS))[1], RETRIED_MS)
 
 
-def hung_health(subject: Subject) -> None:
+def expect_health_in_time(subject: Subject) -> None:
     """`health` ends in time although its provider never answers."""
 
     def anywhere(fresh: Subject) -> Plan:
         fresh.client.provider.clear()
         return fresh.client.provider.plan("hang", times=MAX_PROVIDER_RETRIES)
 
-    planned, reply, budget_ms = out_of_time(
+    planned, reply, budget_ms = call_with_hanging_provider(
         subject, anywhere, lambda fresh, ctx, limit_s: fresh.call("health", ctx=ctx, limit_s=limit_s)
     )
     expect.applicable(planned.fired, "health does not ask the provider")
-    in_time(reply, budget_ms)
+    expect_in_time(reply, budget_ms)
     expect.either(reply, "DeadlineExceeded", *RETRYABLE)
 
 
-def trickled(subject: Subject, name: str) -> None:
+def expect_slow_stream_in_time(subject: Subject, name: str) -> None:
     """A stream ends in time although its provider takes a while for each of many chunks."""
     op = subject.faults.provider_op(name)
     for budget_ms, slow_ms in STREAM_BUDGETS_MS:
@@ -321,45 +321,45 @@ def trickled(subject: Subject, name: str) -> None:
         plans = [
             fresh.client.provider.plan("slow", op, at_chunk=chunk, delay_ms=slow_ms) for chunk in range(SLOW_CHUNKS)
         ]
-        reply = fresh.invoke(name, fresh.requests.long(name), {"deadline_ms": in_ms(budget_ms)})
+        reply = fresh.invoke(name, fresh.requests.long(name), {"deadline_ms": deadline_in(budget_ms)})
         fresh.client.provider.clear()
-        in_time(reply, budget_ms)
+        expect_in_time(reply, budget_ms)
         if plans[0].fired or not reply.is_a("DeadlineExceeded"):
             return
 
 
-def cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
+def expect_cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
     """The operation ends in time although its provider never answers."""
     require_deadline_support(subject, name, expired(subject, name))
-    repeatedly(lambda: _cut_off(subject, name, at_chunk))
+    retry_if_late(lambda: _expect_cut_off_once(subject, name, at_chunk))
 
 
-def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
-    planned, reply, budget_ms = out_of_time(
+def _expect_cut_off_once(subject: Subject, name: str, at_chunk: int | None) -> None:
+    planned, reply, budget_ms = call_with_hanging_provider(
         subject,
         lambda fresh: fresh.faults.plan("hang", name, at_chunk=at_chunk),
         lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.long(name), ctx, limit_s=limit_s),
     )
     if not planned.fired and reply.is_a("DeadlineExceeded"):
-        in_time(reply, budget_ms)
+        expect_in_time(reply, budget_ms)
         return
     if not planned.fired and at_chunk:
-        ended(reply)
+        report_short_stream(reply)
     subject.faults.fired(planned)
-    in_time(reply, budget_ms)
+    expect_in_time(reply, budget_ms)
     expect.failure(reply, "DeadlineExceeded")
 
 
-def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
+def expect_success_as_without_deadline(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
     """A plain request with an ample deadline works, where it does without one."""
     try:
         expect.works(reply, f"{name} to work")
     except Violation:
-        as_without(subject.operation(name), subject.invoke(name))
+        require_success_without_deadline(subject.operation(name), subject.invoke(name))
         raise
 
 
-def as_without(operation: Operation, reply: Reply | StreamReply) -> None:
+def require_success_without_deadline(operation: Operation, reply: Reply | StreamReply) -> None:
     """Go on only where a request works without a deadline, so that the deadline is the reason."""
     with expect.resting_on(operation.works):
         expect.works(reply, f"{operation.op} to work without a deadline")
@@ -370,7 +370,7 @@ def is_in_time(reply: Reply | StreamReply, budget_ms: float) -> bool:
     return reply.exchange.fault is None and reply.exchange.elapsed_s - budget_ms / 1000 <= PROMPTLY_S
 
 
-def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
+def expect_in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
     """A call came to an end within its budget plus a second."""
     note_check()
     fault = reply.exchange.fault
@@ -381,7 +381,7 @@ def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
         raise _Late("an end within the budget plus 1 s", f"{late:.1f} s later")
 
 
-def ended(reply: Reply | StreamReply) -> None:
+def report_short_stream(reply: Reply | StreamReply) -> None:
     """There is nothing to be said of a stream that had fewer chunks than the planned one."""
     if isinstance(reply, StreamReply) and not reply.finished:
         raise NotAssessed(Obstacle.NEVER_HUNG)
@@ -411,20 +411,22 @@ class TestCancelling:
         with expect.resting_on("COM-OBS-1"):
             expect.check(bool(telemetry.observations_of(reply.exchange)), "an observation", "no observation")
         before = len(subject.client.metrics.observations)
-        given_up_before = inputs.read("given up", lambda: given_up_outside(subject))
+        given_up_before = inputs.read("given up", lambda: count_abandoned_waits(subject))
         plan = fresh.faults.plan("hang", name)
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)
         fresh.faults.fired(plan)
         fault = given_up.exchange.fault
         expect.assessable(fault is not None and fault.kind == "timeout", Obstacle.ENDS_ANYWAY)
-        if subject.client.remote is not None and not within(lambda: given_up_outside(subject) > given_up_before):
+        if subject.client.remote is not None and not wait_until(
+            lambda: count_abandoned_waits(subject) > given_up_before
+        ):
             raise NotAssessed(Obstacle.CONNECTION_KEPT)
-        within(lambda: observed(subject, before))
-        found = inputs.read("observed", lambda: observed(subject, before))
+        wait_until(lambda: has_observation(subject, before))
+        found = inputs.read("observed", lambda: has_observation(subject, before))
         expect.check(found, "an observation of the call that was cancelled", "no observation")
 
 
-def within(holds: Callable[[], bool]) -> bool:
+def wait_until(holds: Callable[[], bool]) -> bool:
     """True if something becomes true while an observation would still count."""
     until = inputs.monotonic() + LATEST_S
     while not inputs.read("holds", holds):
@@ -434,12 +436,12 @@ def within(holds: Callable[[], bool]) -> bool:
     return True
 
 
-def given_up_outside(subject: Subject) -> int:
+def count_abandoned_waits(subject: Subject) -> int:
     """The number of times that an adapter outside this process has stopped waiting for its provider."""
     return subject.client.remote.hooks.given_up if subject.client.remote is not None else 0
 
 
-def observed(subject: Subject, before: int) -> bool:
+def has_observation(subject: Subject, before: int) -> bool:
     """True if the principal operation was observed after this number of observations."""
     names = subject.principal, f"{subject.component}.{subject.principal}"
     return any(one.op in names for one in subject.client.metrics.observations[before:])

@@ -119,7 +119,7 @@ class TestErrors:
         replies += [known] if isinstance(known, Reply) else []
         for reply in replies:
             expect.readable(reply)
-            expect.named(reply)
+            expect.known_class(reply)
         with expect.resting_on(subject.checked):
             expect.some_refused(replies, "a refusal")
         named = [reply.names for reply in replies]

@@ -11,16 +11,16 @@ from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, context_with_key
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, at_struck, with_fault
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, call_with_fault, try_with_fault
 from pytest_corpus.kit.fixtures import ONE_IN
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.kit.requests import canary, deadline_in
 from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.spec.errors import AWAY, BY_KIND, PERMANENT, RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, two_tenants
-from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
+from pytest_corpus.suites.shared.claims.deadlines import call_with_hanging_provider, expect_cut_off
 
 REQUIREMENTS = {
     "COM-FAULT-1": ("rate_limited", "quota_exhausted"),
@@ -60,16 +60,16 @@ class TestFaults:
         Of the principal operation that is asked of a call whose context tells all that a context can. An operation on
         several items may report it for each of them.
         """
-        names = asked(subject, kind)
+        names = operations_in_turn(subject, kind)
         classes = subject.faults.classes(kind)
         for name in names:
-            expect.failure(struck(subject, name, kind), *classes)
+            expect.failure(answer_to_fault(subject, name, kind), *classes)
         expect.failure(provider_failure(subject, subject.principal, kind), *classes)
         for form in subject.faults.forms(kind, subject.principal):
             away = AWAY if form == "garbage" else ()  # the network may have damaged an unreadable answer
-            expect.failure(struck(subject, subject.principal, kind, form=form), *classes, *away)
+            expect.failure(answer_to_fault(subject, subject.principal, kind, form=form), *classes, *away)
         if kind == "content_filtered" and subject.component == "llm":
-            is_not_taken_for_a_whole_answer(subject)
+            expect_filter_reported(subject)
 
     @pytest.mark.requirement("COM-FAULT-1")
     def test_a_second_rate_limit_has_the_class_of_the_first(self, subject: Subject) -> None:
@@ -82,7 +82,7 @@ class TestFaults:
                 expect.failure(first, "ResourceExhausted")
             return fresh.invoke(name, fresh.requests.distinct(name))
 
-        _, second = with_fault(subject, "rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
+        _, second = call_with_fault(subject, "rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
         if not second.exchange.observed.reached_provider or not second.is_error:
             raise NotApplicable("after a failure the provider is not asked, or no longer fails")
         expect.refusal(second, "ResourceExhausted")
@@ -92,35 +92,35 @@ class TestFaults:
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of the provider stands in the error of every operation, unless items fail instead."""
         for name in subject.faults.backed(streaming=False):
-            reply = struck(subject, name, kind, sound=passes_hint_on, retry_after_ms=HINT_MS)
+            reply = answer_to_fault(subject, name, kind, sound=has_provider_hint, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
                 continue
-            classified(subject, reply, kind, decided(kind))
-            passed_on(reply, name)
+            require_class(subject, reply, kind, requirement_of(kind))
+            expect_provider_hint(reply, name)
 
     @pytest.mark.requirement("COM-FAULT-8")
     def test_a_long_retry_hint_is_passed_on(self, subject: Subject) -> None:
         """A `retry_after_ms` of a minute stands in the error envelope as it is."""
-        ctx = {"deadline_ms": in_ms(BUDGET_MS)}
-        reply = struck(subject, subject.principal, "rate_limited", ctx, retry_after_ms=MINUTE_MS)
+        ctx = {"deadline_ms": deadline_in(BUDGET_MS)}
+        reply = answer_to_fault(subject, subject.principal, "rate_limited", ctx, retry_after_ms=MINUTE_MS)
         expect.applicable(not reply.is_a("DeadlineExceeded"), "the adapter waits for the provider by itself")
-        classified(subject, reply, "rate_limited", "COM-FAULT-1")
-        passed_on(reply, subject.principal)
+        require_class(subject, reply, "rate_limited", "COM-FAULT-1")
+        expect_provider_hint(reply, subject.principal)
 
     @pytest.mark.requirement("COM-FAULT-10")
     @pytest.mark.parametrize("kind", HINTLESS)
     def test_a_retryable_error_gives_a_hint(self, subject: Subject, kind: str) -> None:
         """An error that may be retried says when, in one of the two documented ways."""
-        reply = struck(subject, subject.principal, kind)
-        classified(subject, reply, kind, decided(kind))
-        hinted(reply)
+        reply = answer_to_fault(subject, subject.principal, kind)
+        require_class(subject, reply, kind, requirement_of(kind))
+        expect_hint(reply)
 
     @pytest.mark.requirement("COM-FAULT-13")
     @pytest.mark.parametrize("kind", REQUIREMENTS["COM-FAULT-1"])
     def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
         """`details.throttle_scope` names what is throttled."""
-        reply = struck(subject, subject.principal, kind)
-        classified(subject, reply, kind, decided(kind))
+        reply = answer_to_fault(subject, subject.principal, kind)
+        require_class(subject, reply, kind, requirement_of(kind))
         expect.check(reply.details.get("throttle_scope"), "a scope", "no scope", "details.throttle_scope")
 
     @pytest.mark.requirement("COM-FAULT-15")
@@ -128,8 +128,8 @@ class TestFaults:
         """Two requests of one tenant that are throttled are throttled in the same scope, whatever their ids."""
         tenant, scopes = two_tenants(subject)[0], []
         for _ in range(2):
-            reply = struck(subject, subject.principal, "rate_limited", {"tenant": tenant, **ids()})
-            classified(subject, reply, "rate_limited", "COM-FAULT-1")
+            reply = answer_to_fault(subject, subject.principal, "rate_limited", {"tenant": tenant, **unique_ids()})
+            require_class(subject, reply, "rate_limited", "COM-FAULT-1")
             scopes.append(reply.details.get("throttle_scope"))
         expect.applicable(None not in scopes, "no throttle_scope is given")
         where = "details.throttle_scope"
@@ -141,8 +141,8 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-16")
     def test_an_exhausted_resource_is_named(self, subject: Subject) -> None:
         """`details.resource_scope` names the exhausted resource."""
-        reply = struck(subject, subject.principal, "rate_limited")
-        classified(subject, reply, "rate_limited", "COM-FAULT-1")
+        reply = answer_to_fault(subject, subject.principal, "rate_limited")
+        require_class(subject, reply, "rate_limited", "COM-FAULT-1")
         named = reply.details.get("resource_scope")
         expect.check(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), found=named, path="details.resource_scope")
 
@@ -150,7 +150,7 @@ class TestFaults:
     @pytest.mark.parametrize("kind", PASSING)
     def test_the_next_call_works_again(self, subject: Subject, kind: str) -> None:
         """One failure of the provider does not stay."""
-        works_again(subject, subject.principal, kind)
+        expect_recovery(subject, subject.principal, kind)
 
     @pytest.mark.requirement("COM-FAULT-12")
     def test_the_call_after_a_deadline_works_again(self, subject: Subject) -> None:
@@ -165,7 +165,7 @@ class TestFaults:
             fresh.invoke(name, fresh.requests.distinct(name))  # an index that is being built is waited for (R141)
             return fresh.faults.plan("hang", name, times=1)
 
-        planned, cut, _ = out_of_time(
+        planned, cut, _ = call_with_hanging_provider(
             subject,
             plan,
             lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.distinct(name), ctx, limit_s=limit_s),
@@ -175,7 +175,7 @@ class TestFaults:
         fresh.faults.fired(planned)
         if not cut.is_a("DeadlineExceeded"):
             with expect.resting_on("COM-DEADLINE-4"):
-                cut_off(subject, name, at_chunk=None)
+                expect_cut_off(subject, name, at_chunk=None)
             raise NotAssessed(Obstacle.NO_DEADLINE)
         expect.works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
 
@@ -183,9 +183,9 @@ class TestFaults:
     @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
     def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of a provider that is not rate limiting stands in the error envelope too."""
-        reply = struck(subject, subject.principal, kind, retry_after_ms=HINT_MS)
-        classified(subject, reply, kind, decided(kind))
-        passed_on(reply, subject.principal)
+        reply = answer_to_fault(subject, subject.principal, kind, retry_after_ms=HINT_MS)
+        require_class(subject, reply, kind, requirement_of(kind))
+        expect_provider_hint(reply, subject.principal)
 
 
 class TestContentFilter:
@@ -195,7 +195,7 @@ class TestContentFilter:
     def test_a_content_filter_has_its_own_class(self, subject: Subject) -> None:
         """The subtype ContentFiltered tells a filter from other bad requests."""
         expect.refusal(
-            struck(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
+            answer_to_fault(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
         )
 
 
@@ -205,8 +205,8 @@ class TestOverload:
     @pytest.mark.requirement("COM-FAULT-17")
     def test_an_overloaded_model_has_its_own_class(self, subject: Subject) -> None:
         """The subtype ModelOverloaded tells a model at capacity from an outage."""
-        reply = struck(subject, subject.principal, "overloaded")
-        classified(subject, reply, "overloaded", "COM-FAULT-2")
+        reply = answer_to_fault(subject, subject.principal, "overloaded")
+        require_class(subject, reply, "overloaded", "COM-FAULT-2")
         expect.refusal(reply, "ModelOverloaded")
 
 
@@ -228,13 +228,13 @@ class TestStreamFaults:
             expect.refusal(provider_failure(subject, subject.principal_stream, kind), *classes)
             return
         for form in BROKEN_STREAMS if kind == "network" else [{}]:
-            expect.refusal(struck_at(subject, kind, at_chunk, **form), *classes)
+            expect.refusal(stream_with_fault(subject, kind, at_chunk, **form), *classes)
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING[::2])
     def test_the_next_stream_works_again(self, subject: Subject, kind: str) -> None:
         """One failure of the provider does not stay for streams either."""
-        works_again(subject, subject.principal_stream, kind)
+        expect_recovery(subject, subject.principal_stream, kind)
 
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("at_chunk", [None, 1], ids=["at_the_start", "second_chunk"])
@@ -243,34 +243,34 @@ class TestStreamFaults:
         self, subject: Subject, kind: str, at_chunk: int | None
     ) -> None:
         """`retry_after_ms` of the provider stands in the error envelope that ends a stream."""
-        stream = struck_at(subject, kind, at_chunk, retry_after_ms=HINT_MS)
-        classified_alike(subject, stream, kind)
-        passed_on(stream, subject.principal_stream)
+        stream = stream_with_fault(subject, kind, at_chunk, retry_after_ms=HINT_MS)
+        require_stream_class(subject, stream, kind)
+        expect_provider_hint(stream, subject.principal_stream)
 
     @pytest.mark.requirement("COM-FAULT-10")
     @pytest.mark.parametrize("kind", HINTLESS)
     def test_a_retryable_error_of_a_stream_gives_a_hint(self, subject: Subject, kind: str) -> None:
         """The error that ends a stream says when to retry, like that of a unary call."""
-        stream = struck(subject, subject.principal_stream, kind)
-        classified_alike(subject, stream, kind)
-        hinted(stream)
+        stream = answer_to_fault(subject, subject.principal_stream, kind)
+        require_stream_class(subject, stream, kind)
+        expect_hint(stream)
 
 
-def is_not_taken_for_a_whole_answer(subject: Subject) -> None:
+def expect_filter_reported(subject: Subject) -> None:
     """A good answer of the provider that says that its rest was filtered is refused, or says so too."""
-    _, reply = with_fault(subject, "content_filtered", subject.principal, form="in_answer")
+    _, reply = call_with_fault(subject, "content_filtered", subject.principal, form="in_answer")
     assert isinstance(reply, Reply)
     if expect.either(reply, "BadRequest"):
         reason = reply.result.get("finish_reason") if isinstance(reply.result, Mapping) else None
         expect.check(reason == "content_filter", "content_filter", found=reason, path="result.finish_reason")
 
 
-def ids() -> dict[str, Any]:
+def unique_ids() -> dict[str, Any]:
     """A context that distinguishes one request from all others."""
     return context_with_key({"idempotency_key": f"key{canary()}"})
 
 
-def works_again(subject: Subject, name: str, kind: str) -> None:
+def expect_recovery(subject: Subject, name: str, kind: str) -> None:
     """After one failure of the provider the same request works where it may be retried, and else another one."""
     same = subject.requests.distinct(name)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
@@ -286,13 +286,13 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
             return instance.invoke(name, same if retryable else instance.requests.distinct(name))
 
     subject.faults.provider_op(name)
-    _, again = at_struck(subject, asked_again, lambda reply: not reply.is_error)
+    _, again = try_with_fault(subject, asked_again, lambda reply: not reply.is_error)
     if not again.is_error:
         expect.works(again, "the next call to work")
         return
     fresh = failed(subject.fresh())
     broken = kind == "unexpected" and is_broken(subject, fresh, name)
-    if broken and is_broken(subject, broken_again(subject, name), name):
+    if broken and is_broken(subject, new_failed_instance(subject, name), name):
         expect.check(False, "the next call to work", "an error, though the one after it works")
     again = fresh.invoke(name, same if retryable else fresh.requests.distinct(name))
     if again.is_a(*PERMANENT) and subject.fresh().invoke(name, same).is_a(*PERMANENT):
@@ -300,7 +300,7 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
     expect.works(again, "the next call to work")
 
 
-def broken_again(subject: Subject, name: str) -> Subject:
+def new_failed_instance(subject: Subject, name: str) -> Subject:
     """A new instance whose provider failed once in a way that nothing foresees."""
     fresh = subject.fresh()
     plan = fresh.faults.plan("unexpected", name, times=1)
@@ -325,7 +325,7 @@ def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
     return not replies[1].is_error
 
 
-def struck(
+def answer_to_fault(
     subject: Subject,
     name: str,
     kind: str,
@@ -340,12 +340,12 @@ def struck(
         def send(fresh: Subject) -> Reply | StreamReply:
             return fresh.invoke(name, fresh.requests.distinct(name), ctx)
 
-        return with_fault(subject, kind, name, send, sound=sound, **options)[1]
+        return call_with_fault(subject, kind, name, send, sound=sound, **options)[1]
 
     return ask() if ctx else cached(subject, ("struck", name, kind, *sorted(options.items())), ask)
 
 
-def asked(subject: Subject, kind: str) -> Iterator[str]:
+def operations_in_turn(subject: Subject, kind: str) -> Iterator[str]:
     """The operations but for the principal one that are asked for a kind of failure.
 
     Each is asked for what nothing foresees, and in turn for one of the kinds that become one class; with another seed
@@ -358,16 +358,16 @@ def asked(subject: Subject, kind: str) -> Iterator[str]:
             yield name
 
 
-def passes_hint_on(reply: Reply | StreamReply) -> bool:
+def has_provider_hint(reply: Reply | StreamReply) -> bool:
     """True if an answer has the provider's retry hint."""
     return reply.error.get("retry_after_ms") in reply.exchange.observed.hints_ms
 
 
-def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: Any) -> Reply | StreamReply:
+def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **options: Any) -> Reply | StreamReply:
     """A stream whose provider fails at its start or before a chunk."""
     name = subject.principal_stream
     if at_chunk is None:
-        return struck(subject, name, kind, None, **options)
+        return answer_to_fault(subject, name, kind, None, **options)
     subject.faults.provider_op(name)
     ends = ("unfinished",) if subject.faults.is_tunnelled else ("unfinished", "reset")
 
@@ -384,10 +384,10 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: Any)
         expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
         return stream
 
-    return at_struck(subject, attempt, lambda stream: stream.is_a(*subject.faults.classes(kind)))[1]
+    return try_with_fault(subject, attempt, lambda stream: stream.is_a(*subject.faults.classes(kind)))[1]
 
 
-def classified(subject: Subject, reply: Reply | StreamReply, kind: str, requirement: str) -> None:
+def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requirement: str) -> None:
     """Go on only where a failure became an error of its canonical class, which is the claim of `requirement`."""
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
@@ -396,19 +396,19 @@ def classified(subject: Subject, reply: Reply | StreamReply, kind: str, requirem
         expect.refusal(reply, *classes, claim=f"{kind} to become {' or '.join(classes)}")
 
 
-def classified_alike(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
+def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
     """Go on only where a failure became its canonical class in a stream; where it does in no call, that is the root."""
     if not stream.is_a(*subject.faults.classes(kind)):
-        classified(subject, struck(subject, subject.principal, kind), kind, decided(kind))
-    classified(subject, stream, kind, "COM-FAULT-9")
+        require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
+    require_class(subject, stream, kind, "COM-FAULT-9")
 
 
-def decided(kind: str) -> str:
+def requirement_of(kind: str) -> str:
     """The requirement that says what a kind of failure becomes in a unary call."""
     return next(requirement for requirement, kinds in REQUIREMENTS.items() if kind in kinds)
 
 
-def passed_on(reply: Reply | StreamReply, name: str) -> None:
+def expect_provider_hint(reply: Reply | StreamReply, name: str) -> None:
     """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111)."""
     given = reply.exchange.observed.hints_ms
     expect.applicable(given, "the provider gives no retry hint there")
@@ -419,7 +419,7 @@ def passed_on(reply: Reply | StreamReply, name: str) -> None:
     expect.check(right, wanted, found=hint, path="retry_after_ms")
 
 
-def hinted(reply: Reply | StreamReply) -> None:
+def expect_hint(reply: Reply | StreamReply) -> None:
     """An error says when to retry, in one of the two documented ways."""
     given = reply.error.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
     expect.check(given, "retry_after_ms or details.suggested_backoff_ms", "neither of them")

@@ -17,21 +17,21 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain, remembered
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.faults import with_fault
+from pytest_corpus.kit.faults import call_with_fault
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Keys, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import Request, canary, in_ms
+from pytest_corpus.kit.requests import Request, canary, deadline_in
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import (
     FAILURES,
+    answers_in_full_context,
+    can_log_debug,
     failed_stream,
-    in_process,
     provider_failures,
     tenant_hashes,
     two_tenants,
-    with_canaries_in_context,
 )
 
 DELAY_MS = 150
@@ -74,7 +74,7 @@ class TestLabels:
     @pytest.mark.requirement("COM-ENV-7")
     def test_a_long_call_takes_time(self, subject: Subject) -> None:
         """Answers to calls whose provider takes a while do not all say that they took no time."""
-        expect.check(not stands_still(subject), "the time of the call", "0 in every answer", "ms")
+        expect.check(not is_always_zero(subject), "the time of the call", "0 in every answer", "ms")
 
     @pytest.mark.requirement("COM-OBS-26")
     def test_an_unknown_operation_is_no_label(self, subject: Subject) -> None:
@@ -92,7 +92,7 @@ class TestLabels:
         for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
             replies = [subject.call(subject.principal) for _ in range(number)]
             seen += [values_of(reply.exchange) for reply in replies]
-            unique = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
+            unique = [key for key in seen[0] if differ_everywhere(each.get(key, set()) for each in seen)]
             if not unique:
                 break
         note_check()
@@ -109,13 +109,15 @@ class TestLabels:
             args = [subject.requests.distinct(subject.principal) for _ in range(number)]
             replies += [subject.call(subject.principal, each) for each in args]
             seen = [values_of(reply.exchange) for reply in replies]
-            derived = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
+            derived = [key for key in seen[0] if differ_everywhere(each.get(key, set()) for each in seen)]
             if not derived:
                 break
         note_check()
         if derived:
             again = [values_of(subject.call(subject.principal).exchange) for _ in range(MOST_IDENTICAL)]
-            derived = [key for key in derived if not unlike(each.get(key, set()) for each in again)]  # COM-OBS-27
+            derived = [
+                key for key in derived if not differ_everywhere(each.get(key, set()) for each in again)
+            ]  # COM-OBS-27
         if derived:
             found = Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
             raise found.seen_in(*(reply.exchange for reply in replies))
@@ -128,7 +130,7 @@ class TestLabels:
 
         def ask(number: int) -> Reply:
             left_ms = 1_000 + number * 59_000 / (DEADLINES - 1)
-            reply = subject.call(name, ctx={"deadline_ms": in_ms(left_ms)})
+            reply = subject.call(name, ctx={"deadline_ms": deadline_in(left_ms)})
             expect.readable(reply)
             return reply
 
@@ -178,7 +180,7 @@ def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
         expect.check(value not in written, f"no label that holds {what}", "a label that does", "extra")
 
 
-def unlike(values: Iterable[set[str]]) -> bool:
+def differ_everywhere(values: Iterable[set[str]]) -> bool:
     """True if the same label has values of its own in each of several calls."""
     known = list(values)
     return all(known) and all(not one & other for one, other in itertools.combinations(known, 2))
@@ -194,18 +196,18 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
         reply = plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
         holds(requirement, reply, subject)
         return
-    reply = delayed(subject, name, kind)
+    reply = call_with_delay(subject, name, kind)
     exchange = reply.exchange
     found = {0: telemetry.the_one(exchange).ms} if requirement == "COM-OBS-17" else times(subject, exchange)
-    expect.assessable(any(found.values()) or not stands_still(subject), Obstacle.ALWAYS_0_MS)
+    expect.assessable(any(found.values()) or not is_always_zero(subject), Obstacle.ALWAYS_0_MS)
     holds(requirement, reply, subject)
     for frame, ms in found.items():
-        long_enough(ms, frame)
+        expect_long_enough(ms, frame)
 
 
-def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
+def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """A call whose provider takes a while, and then answers or fails."""
-    reply = cached(subject, ("timed", name, kind), partial(slowed, subject, name, kind))
+    reply = cached(subject, ("timed", name, kind), partial(call_slow_provider, subject, name, kind))
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
     failing = "COM-FAULT-9" if subject.operation(name).streaming else "COM-FAULT-2"
@@ -218,7 +220,7 @@ def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     return reply
 
 
-def slowed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
+def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """The answer of a slow provider; a stream is slow after its first chunk, if it has two."""
     if kind == "slow" and subject.operation(name).streaming:
         fresh = subject.fresh()
@@ -227,7 +229,7 @@ def slowed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
         fresh.client.provider.clear()
         if plan.fired:
             return reply
-    return with_fault(subject, kind, name, delay_ms=DELAY_MS)[1]
+    return call_with_fault(subject, kind, name, delay_ms=DELAY_MS)[1]
 
 
 def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
@@ -241,13 +243,13 @@ def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
     }
 
 
-def stands_still(subject: Subject) -> bool:
+def is_always_zero(subject: Subject) -> bool:
     """True if a success and an error both say 0, although the provider took a while."""
-    replies = [delayed(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
+    replies = [call_with_delay(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
     return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange).values())
 
 
-def long_enough(ms: Any, frame: int = 0) -> None:
+def expect_long_enough(ms: Any, frame: int = 0) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
     expect.assessable(ms is None or isinstance(ms, (int, float)), Obstacle.MS_NO_NUMBER)
@@ -314,14 +316,14 @@ class TestPrivacy:
     )
     def test_nothing_of_a_context_leaves(self, subject: Subject, requirement: str) -> None:
         """No error, metric or log record of any operation contains a member of the context, whatever the outcome."""
-        for reply in with_canaries_in_context(subject):
+        for reply in answers_in_full_context(subject):
             holds(requirement, reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-4")
     def test_no_tenant_in_a_refusal_of_the_provider(self, subject: Subject) -> None:
         """A rate limit names its throttling scope without the raw tenant id."""
         has_provider = "provider" in subject.client.hooks
-        found = provider_failures(subject, "rate_limited") if has_provider else with_canaries_in_context(subject)
+        found = provider_failures(subject, "rate_limited") if has_provider else answers_in_full_context(subject)
         for reply in found:
             holds("COM-LEAK-4", reply, subject)
 
@@ -336,17 +338,17 @@ class TestPrivacy:
     @pytest.mark.requirement("COM-LEAK-7")
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
-        expect.assessable(in_process(subject), Obstacle.DEBUG_OUTSIDE)
+        expect.assessable(can_log_debug(subject), Obstacle.DEBUG_OUTSIDE)
         subject.require(subject.principal)
         replies = [*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)]
-        replies += with_canaries_in_context(subject)
+        replies += answers_in_full_context(subject)
         if "provider" in subject.client.hooks:
             replies += provider_failures(subject, "unexpected")
         for reply in replies:
             holds("COM-LEAK-7", reply, subject)
 
 
-def shortened(requests: list[Request]) -> Iterator[Request]:
+def short_canary_requests(requests: list[Request]) -> Iterator[Request]:
     """The first request with content in it, with a canary of seven letters: a short text is content too."""
     for request in requests:
         text, short = json.dumps(request.args), canary(SHORT)
@@ -361,6 +363,6 @@ def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Repl
     """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
     requests = subject.requests.with_canaries(refused=refused)
     if not refused:
-        requests += shortened(requests)
-    carry_out = partial(subject.carry_out, debug_logs=in_process(subject))
+        requests += short_canary_requests(requests)
+    carry_out = partial(subject.carry_out, debug_logs=can_log_debug(subject))
     return side_by_side(carry_out, [each for each in requests if subject.works(each.op)])

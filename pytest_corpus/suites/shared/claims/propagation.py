@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import new_trace
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.shared.claims.context import ahead, with_more
+from pytest_corpus.suites.shared.claims.context import new_deadline, with_more
 
 SLOW_MS = 60
 """How long the provider takes while two calls are under way."""
@@ -28,7 +28,7 @@ class TestPropagation:
     @pytest.mark.requirement("COM-CTX-5")
     def test_the_trace_is_handed_on_unchanged(self, subject: Subject) -> None:
         """Every operation tells the provider the `traceparent` of its own context, and no other."""
-        handed_on(subject, "traceparent", "the traceparent of the context")
+        expect_passed_on(subject, "traceparent", "the traceparent of the context")
 
     @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
     def test_calls_at_the_same_time_keep_their_contexts_apart(self, subject: Subject, fact: str) -> None:
@@ -37,22 +37,24 @@ class TestPropagation:
         wanted = {request["ctx"][fact] for request in requests}
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
-            raise not_passed_on(subject, fact)
+            raise obstacle_to(subject, fact)
         expect.check(found == wanted, f"the {fact} of each call", "others, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
         """Every operation tells the provider the absolute `deadline_ms` of its own context, and no other."""
-        handed_on(subject, "deadline_ms", "the deadline_ms of the context, an absolute time")
+        expect_passed_on(subject, "deadline_ms", "the deadline_ms of the context, an absolute time")
 
 
 @remembered
 def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
     """Two requests that are sent together while the provider is slow, and what it is told meanwhile."""
     name, provider = subject.principal, subject.client.provider
-    ops = reached_by(subject, name)
+    ops = provider_ops_of(subject, name)
     requests = [
-        subject.envelope(name, subject.requests.distinct(name), {"traceparent": new_trace(), "deadline_ms": ahead()})
+        subject.envelope(
+            name, subject.requests.distinct(name), {"traceparent": new_trace(), "deadline_ms": new_deadline()}
+        )
         for _ in range(AT_ONCE)
     ]
     provider.plan("slow", times=AT_ONCE, delay_ms=SLOW_MS)
@@ -69,18 +71,18 @@ def request_of(exchange: Exchange) -> dict[str, Any]:
     return dict(exchange.request)
 
 
-def handed_on(subject: Subject, fact: str, wanted: str) -> None:
+def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
     """Every operation that reaches the provider tells it a member of its own context as it is."""
-    reached_by(subject, subject.principal)
+    provider_ops_of(subject, subject.principal)
     with_context, without = in_a_context(subject)
-    seen = [each for name, reply in with_context.items() for each in passed_on(subject, name, fact, reply)]
+    seen = [each for name, reply in with_context.items() for each in values_passed_on(subject, name, fact, reply)]
     if all(each.value is None for each in seen):
-        raise not_passed_on(subject, fact)
+        raise obstacle_to(subject, fact)
     for each in seen:
         got, place = "none" if each.value is None else "another", f"provider.reached({each.reply.exchange.op}).{fact}"
         expect.check(each.value == each.given, wanted, got, place, on=[each.reply])
     earlier = [each.given for each in seen]
-    for each in passed_on(subject, subject.principal, fact, without):
+    for each in values_passed_on(subject, subject.principal, fact, without):
         absent = f"no {fact} where the context has none"
         expect.check(each.value not in earlier, absent, "that of an earlier call", fact, on=[each.reply])
 
@@ -89,10 +91,10 @@ def handed_on(subject: Subject, fact: str, wanted: str) -> None:
 def in_a_context(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
     """The answers of operations that are given a trace and a deadline, and then one without them."""
     principal = subject.principal
-    given = {name: with_more(subject, name) for name in backed(subject) if name != principal}
+    given = {name: with_more(subject, name) for name in operations_at_provider(subject) if name != principal}
     for name in (*given, principal):  # last of all the principal one, and then the one without: so what stays shows
         if name == principal or given[name].is_error:
-            ctx = {"traceparent": new_trace(), "deadline_ms": ahead()}
+            ctx = {"traceparent": new_trace(), "deadline_ms": new_deadline()}
             given[name] = subject.invoke(name, subject.requests.distinct(name), ctx)
     return given, subject.invoke(principal, subject.requests.distinct(principal))
 
@@ -105,7 +107,7 @@ class PassedOn(NamedTuple):
     value: Any
 
 
-def passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedOn]:
+def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedOn]:
     """A member of a call's context as it was sent, with each that the provider got."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
@@ -114,25 +116,25 @@ def passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply
     return passed or ([PassedOn(reply, sent, None)] if reply.exchange.observed.reached_provider else [])
 
 
-def backed(subject: Subject) -> list[str]:
+def operations_at_provider(subject: Subject) -> list[str]:
     """The operations that work and reach the provider."""
     found = []
     for name in subject.operations():
         try:
-            if name != "capabilities" and reached_by(subject, name):
+            if name != "capabilities" and provider_ops_of(subject, name):
                 found.append(name)
         except Undecided:
             continue
     return found
 
 
-def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
+def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
     """The ops at which a working operation reaches the provider. Raises NotAssessed if it reaches it at none."""
     subject.faults.provider_op(name)
     return subject.shared.provider_ops[name]
 
 
-def not_passed_on(subject: Subject, fact: str) -> NotAssessed:
+def obstacle_to(subject: Subject, fact: str) -> NotAssessed:
     """Return the reason if the adapter passed no such member of the context to the probe, or in a request.
 
     Raises:

@@ -11,9 +11,9 @@ from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import ReplayProbe, cached, call_with_key, context_with_key
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.faults import at_struck
+from pytest_corpus.kit.faults import try_with_fault
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import turned
+from pytest_corpus.kit.requests import reverse_keys
 from pytest_corpus.redaction import list_keys
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
@@ -28,14 +28,14 @@ SLOW_MS = 60
 """How long the provider takes while two calls are under way."""
 
 
-def answers_again(first: Reply, again: Reply) -> None:
+def expect_same_result(first: Reply, again: Reply) -> None:
     """A replay has the whole result of the first call, as JSON."""
     result = expect.success(again, "the answer of the first call")
-    got = differing(first.result, result)
+    got = describe_difference(first.result, result)
     expect.check(same(result, first.result), "the result of the first call", got, "result", on=[first, again])
 
 
-def sent_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
+def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
     """A key, and the answer to the first call under it: one that is not tame, or a plain one if that is refused.
 
     Args:
@@ -51,7 +51,7 @@ def sent_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple
     return key, first
 
 
-def differing(first: Any, again: Any) -> str:
+def describe_difference(first: Any, again: Any) -> str:
     """In what two results differ, by their keys."""
     if not isinstance(first, dict) or not isinstance(again, dict):
         return "another one"
@@ -69,7 +69,7 @@ class TestEarlyReplays:
     @pytest.mark.requirement("COM-IDEM-6")
     def test_a_key_outlasts_ten_others(self, subject: Subject) -> None:
         """A write that comes again after ten writes with other keys is not applied again."""
-        outlasts(subject, FEW_KEYS, 0.0)
+        expect_key_outlasts(subject, FEW_KEYS, 0.0)
 
 
 class TestLateReplays:
@@ -78,7 +78,7 @@ class TestLateReplays:
     @pytest.mark.requirement("COM-IDEM-6")
     def test_a_key_outlasts_fifty_others_and_five_seconds(self, subject: Subject) -> None:
         """A write that comes again after five seconds, and fifty writes of any test with other keys, is not applied."""
-        outlasts(subject, OTHER_KEYS, LASTING_S)
+        expect_key_outlasts(subject, OTHER_KEYS, LASTING_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class Kept:
     before: frozenset[str]
 
 
-def outlasts(subject: Subject, keys: int, seconds: float) -> None:
+def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
     """A write that comes again after some other keys and seconds is answered as before, and not applied."""
-    kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _kept(subject))
+    kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _write_with_key(subject))
     name = kept.replay_probe.first.op
     left = keys - len(subject.shared.keys - kept.before)
     others = [(subject.requests.minimal(name), new_key()) for _ in range(left)]
@@ -105,10 +105,10 @@ def outlasts(subject: Subject, keys: int, seconds: float) -> None:
     again = call_with_key(subject, kept.replay_probe.first, kept.key)
     kept.replay_probe.shows()
     assert isinstance(again, Reply)
-    answers_again(kept.first, again)
+    expect_same_result(kept.first, again)
 
 
-def _kept(subject: Subject) -> Kept:
+def _write_with_key(subject: Subject) -> Kept:
     replay_probe, key = subject.replay_probe(), new_key()
     first = call_with_key(subject, replay_probe.first, key)
     assert isinstance(first, Reply)
@@ -125,27 +125,29 @@ class TestAnswerReplays:
         subject.require(subject.principal)
         for name in subject.working(name for name in ANSWERING if name in subject.operations()):
             request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
-            counted(subject)
-            results, reached = sent_twice_at_once(subject, request, subject.faults.provider_op(name))
+            require_countable_calls(subject)
+            results, reached = send_twice_at_once(subject, request, subject.faults.provider_op(name))
             expect.check(reached == 1, "one call of the provider", f"{reached} at once")
-            expect.check(same(*results), "the same result for both", differing(*results), "result")
+            expect.check(same(*results), "the same result for both", describe_difference(*results), "result")
 
     @pytest.mark.requirement("COM-IDEM-5")
     def test_a_request_that_failed_can_be_sent_again(self, subject: Subject) -> None:
         """Under the key of a request that the provider failed, the same request is carried out."""
         subject.require(subject.principal)
         name, args = subject.principal, subject.requests.distinct(subject.principal)
-        at_struck(subject, lambda instance: can_be_sent_again(instance, name, args), lambda reply: reply.is_success)
+        try_with_fault(
+            subject, lambda instance: expect_second_attempt(instance, name, args), lambda reply: reply.is_success
+        )
 
 
-def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None = None) -> tuple[list[Any], int]:
+def send_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None = None) -> tuple[list[Any], int]:
     """The results of a request that is sent twice at once, and how often it reached a slow provider (at `op`).
 
     The second time its keys are in another order, which is the same request.
     """
     provider = subject.client.provider
     plan = provider.plan("slow", op, times=2, delay_ms=SLOW_MS)
-    replies = [Reply(exchange) for exchange in subject.send_all([request, turned(request)])]
+    replies = [Reply(exchange) for exchange in subject.send_all([request, reverse_keys(request)])]
     provider.clear()
     for reply in replies:
         expect.either(reply, *RETRYABLE)
@@ -154,26 +156,26 @@ def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None
     return results, plan.fired
 
 
-def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
+def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
     """Two calls of one request at once have one result."""
-    results, _ = sent_twice_at_once(subject, request)
-    expect.check(same(*results), "the same result for both", differing(*results), "result")
+    results, _ = send_twice_at_once(subject, request)
+    expect.check(same(*results), "the same result for both", describe_difference(*results), "result")
 
 
-def counted(subject: Subject) -> None:
+def require_countable_calls(subject: Subject) -> None:
     """Go on only if requests at the provider can be told apart: one may read what a key stands for."""
     expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 
-def asks_once(subject: Subject, request: dict[str, Any]) -> None:
+def expect_one_provider_call(subject: Subject, request: dict[str, Any]) -> None:
     """Two calls of one request at once reach the provider once."""
     op = subject.faults.provider_op(str(request["op"]).partition(".")[2])
-    counted(subject)
-    _, reached = sent_twice_at_once(subject, request, op)
+    require_countable_calls(subject)
+    _, reached = send_twice_at_once(subject, request, op)
     expect.check(reached == 1, "one call of the provider", f"{reached} at once")
 
 
-def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:
+def expect_second_attempt(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:
     """The answer to a request whose first attempt the provider failed, under the same key: a success."""
     key = new_key()
     plan = subject.faults.plan("unavailable", name)

@@ -17,7 +17,7 @@ from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, every, filled, some
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, choose, fill_in, join_words
 from pytest_corpus.spec.errors import PERMANENT, UNKNOWN_MODEL
 from pytest_corpus.spec.obstacles import Obstacle
 
@@ -136,7 +136,7 @@ class ListedModels(Counting):
 
     def unknown_models(self) -> tuple[str, ...]:
         """Names that are surely not listed: a strange one, and one that begins like a listed one and is not tame."""
-        [word] = filled(some({**INJECTIONS, **WORDS}, 1), f"-{canary()}").values()
+        [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), f"-{canary()}").values()
         return self.unknown_model(), f"{self.models()[0]}{word}"
 
     def able_to(self, name: str) -> list[str]:
@@ -165,7 +165,7 @@ class TestTokens:
     @pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
     def test_a_count_is_a_whole_number(self, subject: ListedModels, text: str) -> None:
         """A count is an integer of at least 0, bare or inside an object."""
-        for model in counting(subject):
+        for model in counting_arguments(subject):
             reply = subject.known_count(text, **model)
             subject.fits(reply)
             holds(subject.operation("count_tokens").shaped, reply, subject, claim="a token count")
@@ -186,20 +186,20 @@ class TestTokens:
             return str(chosen.choice([chosen.choice(marks), chr(chosen.randint(*chosen.choice(spans)))]))
 
         text = "".join(part() for _ in range(PARTS))
-        never_falls(subject, text, [*sorted(chosen.sample(range(1, len(text)), CUTS)), len(text)])
+        expect_rising_counts(subject, text, [*sorted(chosen.sample(range(1, len(text)), CUTS)), len(text)])
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_beginnings_of_a_sentence_count_less(self, subject: ListedModels) -> None:
         """Along the beginnings of one sentence the count never falls, whichever listed model counts."""
-        for number, model in enumerate(counting(subject)):
-            never_falls(subject, SENTENCE, ENDS[::6] if number else ENDS, **model)
+        for number, model in enumerate(counting_arguments(subject)):
+            expect_rising_counts(subject, SENTENCE, ENDS[::6] if number else ENDS, **model)
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_count_of_a_long_text_never_falls(self, subject: Counting) -> None:
         """Along the beginnings of a text of thousands of words the count never falls."""
         subject.require("count_tokens")
         text = " ".join(f"word{number}" for number in range(2_000))
-        never_falls(subject, text, range(7, len(text), 2_401))
+        expect_rising_counts(subject, text, range(7, len(text), 2_401))
 
     @pytest.mark.requirement("LLM-TOKENS-3", "EMB-TOKENS-3")
     @pytest.mark.parametrize("kind", list(UNICODE))
@@ -210,7 +210,7 @@ class TestTokens:
         """
         subject.require("count_tokens")
         text = UNICODE[kind]
-        longer = f"{every('w', ('nul', 'long'))}{text}" if kind == WITH_WORDS else text
+        longer = f"{join_words('w', ('nul', 'long'))}{text}" if kind == WITH_WORDS else text
         reply = subject.counted(longer if subject.holds(longer) else text)
         refused = reply.is_a(*PERMANENT)
         expect.applicable(not ("\0" in text and refused), "a text with a NUL is refused")
@@ -254,15 +254,15 @@ class TestTokens:
     @pytest.mark.requirement("LLM-TOKENS-8", "EMB-TOKENS-8")
     def test_every_listed_model_counts_the_text(self, subject: ListedModels) -> None:
         """Of every listed model, and far into a text, more words that begin alike have more tokens."""
-        for number, model in enumerate(counting(subject)):
+        for number, model in enumerate(counting_arguments(subject)):
             sizes = (10, 1_500) if number else (10, 30, 300, 1_500)
             texts = (" ".join(f"stone{each}" for each in range(words)) for words in sizes)
-            counts = two_or_more(counts_of(subject, texts, **model))
+            counts = require_two_counts(counts_of(subject, texts, **model))
             grown = all(one < other for one, other in itertools.pairwise(counts))
             expect.check(grown, "more tokens for more words", "as many or fewer")
 
 
-def counting(subject: ListedModels) -> list[dict[str, Any]]:
+def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
     """The arguments that name each model of which counts are tried; none is named if capabilities list none."""
     subject.require("count_tokens")
     return [{"model": each} for each in subject.able_to("count_tokens")] if subject.capabilities.models else [{}]
@@ -282,19 +282,19 @@ def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[i
     return counts
 
 
-def two_or_more(counts: list[int]) -> list[int]:
+def require_two_counts(counts: list[int]) -> list[int]:
     """Counts that can be compared."""
     expect.applicable(len(counts) >= 2, "no two of these texts are surely short enough to be counted")
     return counts
 
 
-def never_falls(subject: Counting, text: str, ends: Sequence[int], **changed: Any) -> None:
+def expect_rising_counts(subject: Counting, text: str, ends: Sequence[int], **changed: Any) -> None:
     """The longer the beginning of a text, the more tokens, or as many."""
-    counts = two_or_more(counts_of(subject, (text[:end] for end in ends), **changed))
+    counts = require_two_counts(counts_of(subject, (text[:end] for end in ends), **changed))
     expect.check(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
 
 
-def grows(subject: Counting) -> None:
+def expect_growing_count(subject: Counting) -> None:
     """Three hundred words have more tokens than one of them."""
     subject.require("count_tokens")
     words = [f"{word}{number}" for number in range(100) for word in ("river", "stone", "light")]

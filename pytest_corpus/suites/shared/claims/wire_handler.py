@@ -15,10 +15,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired, plain
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.fixtures import core, in_turn
+from pytest_corpus.kit.fixtures import core, take_turns
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.requests import Request, in_ms
+from pytest_corpus.kit.requests import Request, deadline_in
 from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import PERMANENT, TAXONOMY
@@ -29,10 +29,10 @@ from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.claims.context import UNKNOWN_ARGUMENT, with_more
 from pytest_corpus.suites.shared.claims.deadlines import (
     PROMPTLY_S,
-    deadlined,
-    in_time,
-    repeatedly,
+    expect_in_time,
+    keep_deadlined,
     require_deadline_support,
+    retry_if_late,
 )
 from pytest_corpus.suites.shared.contexts import new_tenant
 
@@ -48,7 +48,7 @@ MOST_AT_ONCE, SLOW_MS = 32, 60
 """A greater concurrency is not tried; so long a provider takes while it is."""
 
 
-def failed_as(reply: Reply | StreamReply) -> Iterator[str]:
+def classes_of_items(reply: Reply | StreamReply) -> Iterator[str]:
     """The classes that the failed items of a result name, where they name any."""
     result = reply.result if isinstance(reply, Reply) else None
     lists = [result.get(key) for key in ("failures", "results")] if isinstance(result, Mapping) else []
@@ -63,14 +63,14 @@ def requests(subject: Subject) -> list[dict[str, Any]]:
     return [subject.envelope(name) for name in names or [subject.principal]]
 
 
-def offered(subject: Subject, requests: list[Request]) -> list[Request]:
+def require_offered(subject: Subject, requests: list[Request]) -> list[Request]:
     """Those of some requests whose operation is offered and works."""
     found = [request for request in requests if subject.works(request.op)]
     expect.applicable(found, "no operation that takes this is offered, or works")
     return found
 
 
-def with_nulls(subject: Subject, name: str) -> Request:
+def request_with_nulls(subject: Subject, name: str) -> Request:
     """The plain request of an operation with null for each optional argument that its schema lets be null."""
     args: dict[str, Any] = subject.requests.minimal(name)
     for path in subject.requests.nullable[name]:
@@ -82,7 +82,7 @@ def with_nulls(subject: Subject, name: str) -> Request:
     return Request(name, args)
 
 
-def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
+def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     """Requests with the fingerprints of the answers that they get alone."""
     requests = subject.requests.distinguishable()
     alone = [subject.requests.fingerprint(subject.send(each)) for each in requests]
@@ -90,7 +90,7 @@ def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     return requests, alone
 
 
-def anew(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
+def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same request of a tenant for whom no answer is cached, if what it is answered depends on no stored data."""
     stores = any(subject.operation(name).mutating for name in subject.operations())
     if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
@@ -98,9 +98,11 @@ def anew(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**request, "ctx": {**request["ctx"], **new_tenant()}}
 
 
-def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
+def expect_same_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
     """Requests that are sent together get the answers that they get alone, or are asked to come again."""
-    replies = [Reply(exchange) for exchange in subject.send_all([anew(subject, request) for request, _ in requests])]
+    replies = [
+        Reply(exchange) for exchange in subject.send_all([for_new_tenant(subject, request) for request, _ in requests])
+    ]
     expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)
     for reply, (request, own) in zip(replies, requests, strict=True):
         claim = "the answer that the request gets alone"
@@ -108,7 +110,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
             expect.success(reply, claim)
             found = subject.requests.fingerprint(reply)
             known = found in [each for _, each in requests]
-            if not known and subject.requests.fingerprint(subject.send(anew(subject, request))) != own:
+            if not known and subject.requests.fingerprint(subject.send(for_new_tenant(subject, request))) != own:
                 raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
             got = f"the one of another of the {len(requests)} requests sent at once" if known else "another one"
             if type(own) is type(found) is int:
@@ -162,7 +164,7 @@ class TestWireHandler:
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
         """`op`, `ctx` and `args` are required by every operation; keys are case-sensitive."""
         by_op = {request["op"]: request for request in requests(subject)}
-        for op in in_turn(by_op, f"{subject.component}.{subject.principal}", envelopes.KEYS.index(missing)):
+        for op in take_turns(by_op, f"{subject.component}.{subject.principal}", envelopes.KEYS.index(missing)):
             request = by_op[op]
             del request[missing]
             expect.refusal(subject.send(request), "BadRequest")
@@ -177,7 +179,7 @@ class TestWireHandler:
         by_op = {request["op"]: request for request in requests(subject)}
         principal = f"{subject.component}.{subject.principal}"
         case = envelopes.WRONG_KEYS.index((key, value))
-        for op in in_turn(by_op, principal, case, one_in=len(envelopes.WRONG_KEYS) * 2 // 3):
+        for op in take_turns(by_op, principal, case, one_in=len(envelopes.WRONG_KEYS) * 2 // 3):
             request = by_op[op]
             expect.refusal(subject.send({**request, key: value}), "BadRequest")
 
@@ -232,12 +234,12 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
         """An unknown key in an object inside `args` is ignored or refused permanently, alone or with all."""
-        requests = offered(subject, subject.requests.with_unknown_keys(UNKNOWN_ARGUMENT))
+        requests = require_offered(subject, subject.requests.with_unknown_keys(UNKNOWN_ARGUMENT))
 
         def is_harmless(request: Request) -> None:
             reply = subject.carry_out(request)
             expect.either(reply, "BadRequest")
-            for named in failed_as(reply):
+            for named in classes_of_items(reply):
                 expect.check(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
 
         side_by_side(is_harmless, requests)
@@ -245,10 +247,12 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-WIRE-15")
     def test_a_null_argument_does_no_harm(self, subject: Subject) -> None:
         """Null in the place of each optional argument that a schema lets be null is no outage, for an item either."""
-        for request in offered(subject, [with_nulls(subject, name) for name in subject.requests.nullable]):
+        for request in require_offered(
+            subject, [request_with_nulls(subject, name) for name in subject.requests.nullable]
+        ):
             reply = subject.carry_out(request)
             expect.either(reply, *PERMANENT)
-            for named in failed_as(reply):
+            for named in classes_of_items(reply):
                 expect.check(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
 
     @pytest.mark.requirement("COM-NUM-1")
@@ -269,7 +273,7 @@ class TestWireHandler:
     def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
         """NaN and infinities are refused deep inside `attrs` too; operations but for the principal one take turns."""
         subject.require(subject.principal)
-        for name in subject.working(in_turn(subject.deadlined(), subject.principal, int(math.isnan(number)))):
+        for name in subject.working(take_turns(subject.deadlined(), subject.principal, int(math.isnan(number)))):
             expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-2")
@@ -283,14 +287,14 @@ class TestWireHandler:
     def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
         """An integer that no signed 64-bit field can hold is refused."""
         subject.require(subject.principal)
-        for request in offered(subject, subject.requests.with_integer(number)):
+        for request in require_offered(subject, subject.requests.with_integer(number)):
             expect.refusal(subject.carry_out(request), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-6")
     def test_integers_beyond_32_bits_are_taken_or_refused(self, subject: Subject) -> None:
         """An integer that fits a signed 64-bit field, and not one of 32 bits, is taken, or refused permanently."""
         subject.require(subject.principal)
-        for request in offered(subject, subject.requests.with_integer(BEYOND_32_BITS)):
+        for request in require_offered(subject, subject.requests.with_integer(BEYOND_32_BITS)):
             expect.either(subject.carry_out(request), *PERMANENT)
 
     @pytest.mark.requirement("COM-NUM-4")
@@ -299,7 +303,7 @@ class TestWireHandler:
         """An integer that not even a float can hold is refused or taken for what it is, in a deadline too."""
         subject.require(subject.principal)
         past = ["DeadlineExceeded"] if number < 0 else []
-        for name in subject.working(in_turn(subject.deadlined(), subject.principal, ABSURD.index(number))):
+        for name in subject.working(take_turns(subject.deadlined(), subject.principal, ABSURD.index(number))):
             expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
         for request in subject.requests.with_integer(number):
             if number != ABSURD[0] and subject.works(request.op):  # COM-NUM-3 asks that one
@@ -309,8 +313,8 @@ class TestWireHandler:
     def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
         """Requests sent together get the answers that they get one by one."""
         with subject.client.provider.paused():
-            requests, alone = told_apart(subject)
-        sent_together(subject, list(zip(requests, alone, strict=True)))
+            requests, alone = distinct_requests(subject)
+        expect_same_together(subject, list(zip(requests, alone, strict=True)))
 
     @pytest.mark.requirement("COM-CONC-2")
     def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
@@ -427,9 +431,9 @@ class TestStress:
     @pytest.mark.parametrize("budget_ms", BUDGETS_MS)
     def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
         """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED within a second after it."""
-        for name in deadlined(subject, subject.faults.backed(streaming=False)):
+        for name in keep_deadlined(subject, subject.faults.backed(streaming=False)):
             require_deadline_support(subject, name, expired(subject, name))
-            repeatedly(partial(call_with_short_budget, subject, name, budget_ms))
+            retry_if_late(partial(call_with_short_budget, subject, name, budget_ms))
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-WIRE-3")
@@ -445,18 +449,18 @@ def compare_concurrent_with_single(subject: Subject) -> None:
     """Rounds of requests sent together, each with the answer that it gets alone."""
     subject.require(subject.principal)
     with subject.client.provider.paused():
-        pairs = list(zip(*told_apart(subject), strict=True))
+        pairs = list(zip(*distinct_requests(subject), strict=True))
     chance = random.Random(subject.settings.seed)
     for _ in range(ROUNDS):
-        sent_together(subject, chance.choices(pairs, k=AT_ONCE))
+        expect_same_together(subject, chance.choices(pairs, k=AT_ONCE))
 
 
 def call_with_short_budget(subject: Subject, name: str, budget_ms: int) -> None:
     """A call whose provider takes longer than its budget, or hardly less."""
     fresh = subject.fresh()
     fresh.client.provider.plan("slow", subject.faults.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
-    deadline = {"deadline_ms": in_ms(budget_ms)}
+    deadline = {"deadline_ms": deadline_in(budget_ms)}
     reply = fresh.call(name, fresh.requests.distinct(name), deadline, limit_s=budget_ms / 1000 + PROMPTLY_S + 1)
     fresh.client.provider.clear()
-    in_time(reply, budget_ms)
+    expect_in_time(reply, budget_ms)
     expect.either(reply, "DeadlineExceeded", *RETRYABLE)

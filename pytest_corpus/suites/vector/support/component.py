@@ -11,10 +11,10 @@ from pytest_corpus.kit.answer_cache import ReplayProbe
 from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.component import Parts
-from pytest_corpus.kit.faults import ProviderFaults, at_struck
+from pytest_corpus.kit.faults import ProviderFaults, try_with_fault
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.judgement import reading_apart
-from pytest_corpus.kit.outcomes import Blocked, Violation, in_words
+from pytest_corpus.kit.outcomes import Blocked, Violation, describe
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.store.store import Use, tenant_context, tenant_of
@@ -46,7 +46,7 @@ class VectorFaults(ProviderFaults):
             return False
         if name not in self._calls.shared.itemised:
             with inputs.fact_scope(f"vector.{name} itemised"):
-                _, reply = at_struck(self._calls, partial(_unavailable, name=name), lambda reply: reply.is_error)
+                _, reply = try_with_fault(self._calls, partial(_unavailable, name=name), lambda reply: reply.is_error)
             self._calls.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
         return self._calls.shared.itemised[name]
 
@@ -227,7 +227,7 @@ def _query_result(result: Any, edition: str | None, requirement: str) -> Iterato
         return
     matches = result["matches"]
     if result["total_matches"] < len(matches):
-        said = in_words(result["total_matches"])
+        said = describe(result["total_matches"])
         yield "VEC-QUERY-5", Violation(f"{len(matches)} or more", said, "result.total_matches")
     if len(set(map(id_of, matches))) < len(matches):
         yield "VEC-QUERY-3", Violation("each id once", "one of them again", "result.matches")

@@ -7,7 +7,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
+from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
 from pytest_corpus.kit.store.store import tenant_context, tenant_of
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
@@ -233,7 +233,7 @@ class VectorRequests(PlainPlaces):
     def _refused(self, text: str, telling: list[float]) -> list[Built]:
         home, scratch = self.in_main, self.in_scratch
         query = {**self._vector.looking(), "vector": telling, **home}
-        expired = {"deadline_ms": in_ms(MINUTE_AGO_MS)}
+        expired = {"deadline_ms": deadline_in(MINUTE_AGO_MS)}
         queries: list[dict[str, Any]] = [
             {**query, "vector": [*telling, 0.5]},
             {**query, "vector": text},

@@ -280,7 +280,7 @@ def offer(sandbox: Sandbox, items: Mapping[str, Item]) -> dict[str, Item]:
     size = sandbox.vector.limits.batch or len(items) or 1
     found: dict[str, Item] = {}
     for start in range(0, len(items), size):
-        found |= vocabulary.taken(dict([*items.items()][start : start + size]), partial(_taken, sandbox))
+        found |= vocabulary.find_taken(dict([*items.items()][start : start + size]), partial(_taken, sandbox))
     sandbox.held.update(item["id"] for item in found.values())
     return found
 

@@ -9,18 +9,18 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.vocabulary import shared_out
+from pytest_corpus.kit.vocabulary import distribute_words
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import (
     FAR,
     Vector,
+    all_embeddings_of,
     distance,
-    embedded_by,
     embeddings_of,
     failures_of,
     is_number,
-    plain,
+    normal_text,
     same_text,
     streamed_embeddings,
     texts_of,
@@ -94,7 +94,11 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
         return
     for number, failure in enumerate(failures):
         text, sent = failure.get("text"), texts[int(failure["index"])]
-        if isinstance(text, str) and not same_text(text, sent) and not (plain(text) and plain(text) in plain(sent)):
+        if (
+            isinstance(text, str)
+            and not same_text(text, sent)
+            and not (normal_text(text) and normal_text(text) in normal_text(sent))
+        ):
             got = "another text" if text else "an empty one"
             yield "EMB-BATCH-20", Violation("the text that was sent", got, f"failures.{number}.text")
     rest = [position for position in range(len(texts)) if position not in positions]
@@ -116,7 +120,7 @@ def _place(
     embedding: Embedding, number: int, position: int, found: Mapping[str, Any], texts: Sequence[str]
 ) -> Iterator[Finding]:
     text, index, path = found.get("text"), found.get("index"), f"result.embeddings.{number}"
-    mine = text is None or belongs(embedding, text, texts[position])
+    mine = text is None or is_sent_text(embedding, text, texts[position])
     if not mine:
         moved = any(same_text(text, other) for other in texts)
         yield (
@@ -130,14 +134,16 @@ def _place(
             yield "EMB-BATCH-4", Violation(f"{position}, the position of the text", found=index, path=f"{path}.index")
 
 
-def belongs(embedding: Embedding, text: Any, sent: str) -> bool:
+def is_sent_text(embedding: Embedding, text: Any, sent: str) -> bool:
     """True if the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
     if same_text(text, sent):
         return True
-    return isinstance(text, str) and not embedding.holds(sent) and bool(text) and plain(text) in plain(sent)
+    return isinstance(text, str) and not embedding.holds(sent) and bool(text) and normal_text(text) in normal_text(sent)
 
 
-def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence[str]) -> dict[int, Mapping[str, Any]]:
+def embeddings_by_position(
+    embedding: Embedding, requirement: str, reply: Reply, texts: Sequence[str]
+) -> dict[int, Mapping[str, Any]]:
     """The embeddings of a batch by the positions of their texts.
 
     Raises Violation if the batch breaks this requirement, Blocked if the places of the texts are not known.
@@ -157,7 +163,7 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
     return dict(zip(rest, embeddings_of(result), strict=True))
 
 
-def each_its_own(
+def expect_own_vectors(
     embedding: Embedding,
     found: Mapping[int, Mapping[str, Any]],
     texts: Sequence[str],
@@ -187,7 +193,7 @@ def each_its_own(
         expect.check(off <= FAR + 10 * usual, wanted, "another vector", path, on=[reply])
 
 
-def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
+def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int:
     """As many texts as a batch may have, up to `wanted`. Raises NotApplicable if it may have fewer than `least`."""
     embedding.require("embed_batch")
     many = embedding.room(wanted)
@@ -195,13 +201,13 @@ def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
     return many
 
 
-def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
+def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
     """A number of texts, arranged in one of the ways."""
     words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
     if how == "mixed":
-        odd = shared_out(min(many, len(WORDS)))
+        odd = distribute_words(min(many, len(WORDS)))
         ends = [f" {odd[number % len(odd)]}{' and so on' * (number * 5 % 7)}" for number in range(many)]
         grown = [embedding.fit(f"{word}{end}") for word, end in zip(words, ends, strict=True)]
         return [*grown[1::2], *grown[::2]]
@@ -210,13 +216,13 @@ def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
     return [embedding.fit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
 
 
-def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
+def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
     """The vectors of a batch are those that its texts get in batches of their own, in their order."""
-    found = placed(embedding, "EMB-BATCH-2", reply, texts)
-    each_its_own(embedding, found, texts, embedding.own_vectors(texts, **changed), reply)
+    found = embeddings_by_position(embedding, "EMB-BATCH-2", reply, texts)
+    expect_own_vectors(embedding, found, texts, embedding.own_vectors(texts, **changed), reply)
 
 
-def largest(embedding: Embedding) -> int:
+def largest_batch(embedding: Embedding) -> int:
     """The stated size of the largest batch. Raises NotApplicable if none is stated, or it is too large to be sent."""
     most = embedding.capabilities.limit("max_batch_size")
     if most is None or most > MOST_TEXTS:
@@ -224,13 +230,15 @@ def largest(embedding: Embedding) -> int:
     return most
 
 
-def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply]:
+def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply]:
     """A batch with texts that are too long and may not be cut, their positions, and the answer, asked once a run.
 
     Raises NotApplicable if no limit is stated.
     """
     length = embedding.beyond(1 + len(FILLER))
-    texts = arranged(embedding, "plain", several(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1))
+    texts = arrange_texts(
+        embedding, "plain", require_batch_size(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1)
+    )
     last = len(texts) - 1
     bad = {"first": {0}, "middle": {last // 2}, "last": {last}, "two": {0, last}, "equal": {0, 1}}.get(
         where, {*range(last + 1)}
@@ -241,9 +249,9 @@ def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply
     return texts, bad, embedding.known_batch(texts, truncate=False)
 
 
-def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
+def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
     """The texts of an answer are those that were sent."""
-    several(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
+    require_batch_size(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
     came_back = False
     for number, model in enumerate(embedding.able_to(operation)):
         many = not number and operation == "embed"
@@ -251,17 +259,17 @@ def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
             reply = embedding.known(operation, sent, model=model)
             if reply.is_error or not embedding.holds(sent):
                 continue
-            for told in texts_of(reply) if len(embedded_by(reply)) < 2 else ():
+            for told in texts_of(reply) if len(all_embeddings_of(reply)) < 2 else ():
                 came_back = True
-                kept = told == sent if exact else belongs(embedding, told, sent)
-                if exact and not belongs(embedding, told, sent):
+                kept = told == sent if exact else is_sent_text(embedding, told, sent)
+                if exact and not is_sent_text(embedding, told, sent):
                     raise Blocked("EMB-EMBED-3", "another text comes back")
                 where = f"the text that was sent{', letter by letter' if exact else ''}"
-                expect.check(kept, where, f"a text of {len(plain(told))} characters", "text")
+                expect.check(kept, where, f"a text of {len(normal_text(told))} characters", "text")
     expect.applicable(came_back, "no text comes back")
 
 
-def any_script(embedding: Embedding, *texts: str) -> None:
+def require_scripts(embedding: Embedding, *texts: str) -> None:
     """Go on only if `embed` takes these texts, whatever their script; if not, that is a finding of its own."""
     for text in texts:
         if not text.isascii():
@@ -271,7 +279,7 @@ def any_script(embedding: Embedding, *texts: str) -> None:
                 expect.success(reply, "an embedding of a text of another script")
 
 
-def only(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
+def stream_vectors(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
     """The vectors of a finished stream."""
     embedding.fits(stream)
     found = (vector_of(each) for each in streamed_embeddings(expect.finished(stream)))
@@ -282,7 +290,7 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
     """The one vector of a stream. Raises NotApplicable if it gives several: the text in parts."""
     embedding.require("stream_embed")
     stream = embedding.known_stream(text, **changed)
-    found = only(embedding, stream)
+    found = stream_vectors(embedding, stream)
     if not found:
         if any(streamed_embeddings(expect.finished(stream))):
             raise NotAssessed(Obstacle.NO_STREAMED_VECTOR)
@@ -291,7 +299,7 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
     return found[0]
 
 
-def refusing(embedding: Embedding, argument: str) -> tuple[str, ...]:
+def refusal_classes(embedding: Embedding, argument: str) -> tuple[str, ...]:
     """The classes that refuse a value of the wrong type: NOT_SUPPORTED too if the option is not claimed."""
     flag = {"normalize": "supports_normalization", "truncate": "supports_truncation"}.get(argument)
     unclaimed = flag is not None and embedding.capabilities.flag(flag) is not True

@@ -7,12 +7,17 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, in_ms, new_trace
+from pytest_corpus.kit.requests import HOUR_MS, deadline_in, new_trace
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import Vector, distance, embeddings_of, failures_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding
-from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
-from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, truncates
+from pytest_corpus.suites.embedding.support.scenarios.batches import (
+    arrange_texts,
+    embeddings_by_position,
+    expect_own_vectors,
+    require_batch_size,
+)
+from pytest_corpus.suites.embedding.support.scenarios.truncation import expect_cut, require_truncation
 from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
@@ -25,7 +30,7 @@ EMB-CACHE-1 for every other argument.
 CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 
-def resembling(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
+def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
     """A text that the first of two operations caches, and a new one that resembles it, if texts are long enough."""
     embedding.tells_apart()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
@@ -49,7 +54,7 @@ def resembling(embedding: Embedding, operations: tuple[str, str], kind: str) -> 
     }[kind]
 
 
-def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply) -> None:
+def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | StreamReply) -> None:
     """A request that may not be answered from what the adapter keeps reaches the provider."""
     embedding.faults.provider_op(operation)
     embedding.tells_apart()
@@ -58,7 +63,7 @@ def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply)
     expect.check(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
 
-def shared_without_key(embedding: Embedding, operation: str) -> bool:
+def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
     """True if one tenant's answer is given to another one without an idempotency key too."""
     args = embedding.requests.distinct(operation)
     _, reply = (embedding.invoke(operation, args, new_tenant()) for _ in range(2))
@@ -79,7 +84,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
     return fresh
 
 
-def is_another_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
+def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
     """A vector is not that of the first request; if it is the same, `ask` tells if it is its own all the same.
 
     Args:
@@ -107,12 +112,12 @@ def rest_after_cut(embedding: Embedding, text: str) -> str:
     reply = fresh.embed(text, truncate=True)
     reported = reply.result.get("text") if isinstance(reply.result, dict) else None
     with expect.resting_on("EMB-TRUNC-1"):
-        cut(reply)
+        expect_cut(reply)
     most = embedding.limited() if embedding.counts_characters else len(text) - 1
     return reported if isinstance(reported, str) and 0 < len(reported) <= most else text[: embedding.limited()]
 
 
-def apart_under_a_key(
+def expect_apart_under_key(
     embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
     """Two requests under one idempotency key get different answers.
@@ -142,16 +147,16 @@ def of_a_tenant(embedding: Embedding) -> Reply:
     return embedding.call("embed", embedding.requests.distinct("embed"), new_tenant())
 
 
-def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
     """Two requests with the same context that differ in one respect get different answers."""
     text = embedding.unique()
-    one, other = embedding.requests.with_text("embed", text), changed_from(embedding, text, changed)
+    one, other = embedding.requests.with_text("embed", text), changed_arguments(embedding, text, changed)
     if changed == "truncate":
         one = {**other, "truncate": True}
     alone = embedding.fresh().call("embed", other)
     expect.success(embedding.call("embed", one, ctx), "an embedding")
     if changed == "operation":
-        other_operations(embedding, text, ctx)
+        expect_other_operations_apart(embedding, text, ctx)
         return
     reply = embedding.call("embed", other, ctx)
     expect.readable(reply)
@@ -164,18 +169,18 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
         expect_own_vector(embedding, found, first, truth)
 
 
-def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+def expect_batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
     """Two batches with the same context that differ in a text, the order or the number get different answers."""
-    texts = arranged(embedding, "plain", several(embedding, 4))
+    texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 4))
     args = embedding.requests.minimal("embed_batch")
     others = {"a_text": [*texts[:-1], embedding.unique()], "the_order": texts[::-1], "the_number": texts[:-1]}[changed]
     expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch")
     reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
-    found = placed(embedding, "COM-IDEM-1", reply, others)
-    each_its_own(embedding, found, others, embedding.own_vectors([*texts, *others]), reply)
+    found = embeddings_by_position(embedding, "COM-IDEM-1", reply, others)
+    expect_own_vectors(embedding, found, others, embedding.own_vectors([*texts, *others]), reply)
 
 
-def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
+def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
     """The arguments of a request that differs in one respect from that for `text`, if the adapter offers it."""
     other: dict[str, Any] = {}
     if changed == "text":
@@ -184,7 +189,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
         embedding.normalizes()
         other = {"normalize": True}
     elif changed == "truncate":
-        truncates(embedding)
+        require_truncation(embedding)
         other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
     elif changed == "model":
         models = embedding.able_to("embed")
@@ -193,7 +198,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
     return {**embedding.requests.with_text("embed", text), **other}
 
 
-def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
+def expect_other_operations_apart(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
     """Other operations under the key of an `embed` give the same answer as without it."""
     if embedding.works("count_tokens"):
         counted = embedding.requests.with_text("count_tokens", text)
@@ -207,17 +212,17 @@ def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) ->
         expect.check(listed, "the result of a batch", "another result than the batch gets alone", "result")
 
 
-def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
+def request_to_replay(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
     """An operation and its arguments, to be sent twice."""
     long = embedding.text_of(embedding.beyond(11)) if what in ("truncated", "failures") else ""
     if what in ("batch", "failures"):
-        texts = arranged(embedding, "plain", several(embedding, 3, least=2 if long else 1))
+        texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 3, least=2 if long else 1))
         changed: dict[str, Any] = {"texts": [long, *texts[1:]], "truncate": False} if long else {"texts": texts}
         return "embed_batch", {**embedding.requests.minimal("embed_batch"), **changed}
     if what == "normalized":
         embedding.normalizes()
     elif what == "truncated":
-        truncates(embedding)
+        require_truncation(embedding)
     options = {"normalize": True} if what == "normalized" else {}
     return "embed", embedding.requests.with_text("embed", long or embedding.unique(), **options)
 
@@ -233,7 +238,7 @@ def failing_batch(
     Returns:
         the instance, the texts, the answer and the number of texts that may fail: of a call for several, all.
     """
-    texts = new_texts(embedding, arranged(embedding, "plain", several(embedding, 5)))
+    texts = new_texts(embedding, arrange_texts(embedding, "plain", require_batch_size(embedding, 5)))
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
     provider = fresh.client.provider
@@ -251,7 +256,9 @@ def failing_batch(
     return fresh, texts, reply, len(plans) if is_single else len(texts)
 
 
-def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) -> tuple[Embedding, list[str], Reply]:
+def batch_with_fallback(
+    embedding: Embedding, kind: str, *, times: int, **options: Any
+) -> tuple[Embedding, list[str], Reply]:
     """Send a batch to a new instance whose provider fails the given number of calls for whole batches.
 
     Returns:
@@ -260,10 +267,10 @@ def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) 
     Raises:
         NotApplicable: the batch is refused, or its texts are never embedded as a whole.
     """
-    many = several(embedding, 5)
+    many = require_batch_size(embedding, 5)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
-    texts = new_texts(embedding, arranged(embedding, "mixed", many))
+    texts = new_texts(embedding, arrange_texts(embedding, "mixed", many))
     fresh.client.provider.clear()
     plan = fresh.client.provider.plan(kind, "embedding.embed_batch", times=times)
     reply = fresh.batch(texts, **options)
@@ -275,10 +282,10 @@ def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) 
 @remembered
 def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
     """A context with a trace and a deadline, and the answer to a batch that the provider refuses as a whole."""
-    many = several(embedding, 3)
+    many = require_batch_size(embedding, 3)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
-    ctx = {"traceparent": new_trace(), "deadline_ms": in_ms(HOUR_MS)}
+    ctx = {"traceparent": new_trace(), "deadline_ms": deadline_in(HOUR_MS)}
     args = {**fresh.requests.minimal("embed_batch"), "texts": [fresh.unique() for _ in range(many)]}
     plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=1)
     reply = fresh.call("embed_batch", args, ctx)
@@ -294,14 +301,14 @@ def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
     return [embedding.fit(f"{embedding.unique()} {text}") for text in texts]
 
 
-def reported(reply: Reply) -> list[Mapping[str, Any]]:
+def reported_failures(reply: Reply) -> list[Mapping[str, Any]]:
     """The failed texts of a batch. Raises NotApplicable if there are none."""
     if failures := failures_of(reply.result):
         return failures
     raise NotApplicable("no text is reported as failed")
 
 
-def all_accounted_for(reply: Reply, texts: list[str]) -> Reply:
+def expect_every_text(reply: Reply, texts: list[str]) -> Reply:
     """Return the reply if it embeds or reports every text: a silent loss is a finding of the test."""
     reported = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
     expect.check(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")

@@ -6,7 +6,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, plain, texts_of
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, normal_text, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
@@ -37,7 +37,7 @@ def within(embedding: Embedding, how: str) -> str:
     return embedding.text_of(max(1, lengths[how]))
 
 
-def truncates(embedding: Embedding) -> None:
+def require_truncation(embedding: Embedding) -> None:
     """Go on only if truncation is offered. Raises NotApplicable if capabilities deny it, or it is refused unclaimed."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
@@ -54,7 +54,7 @@ def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]
     return [*({"model": model} for model in models), *normalized]
 
 
-def refused_by_embed(embedding: Embedding, text: str, how: str) -> None:
+def require_refusal_by_embed(embedding: Embedding, text: str, how: str) -> None:
     """Go on, with a text of one character too many, only where `embed` counts alike."""
     if how == "one_more":
         with expect.resting_on("EMB-TRUNC-3"):
@@ -62,35 +62,39 @@ def refused_by_embed(embedding: Embedding, text: str, how: str) -> None:
             expect.check(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
 
 
-def flag(reply: Reply) -> Any:
+def truncated_flag(reply: Reply) -> Any:
     """`truncated` of a result."""
     return reply.result.get("truncated") if isinstance(reply.result, dict) else None
 
 
-def cut(reply: Reply) -> None:
+def expect_cut(reply: Reply) -> None:
     """A text was cut, and it is said."""
     expect.success(reply, "a text that is too long to be cut and embedded")
-    said = flag(reply)
+    said = truncated_flag(reply)
     expect.check(said is True, "true", found=said, path="result.truncated")
 
 
-def whole(reply: Reply, text: str) -> None:
+def expect_whole(reply: Reply, text: str) -> None:
     """A text was embedded, and nothing says that it was cut."""
     result = expect.success(reply, "a text within the limit to be embedded")
-    expect.check(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
+    expect.check(truncated_flag(reply) is not True, "false, or nothing", "true", "result.truncated")
     shown = result.get("text") if isinstance(result, dict) else None
-    shorter = isinstance(shown, str) and len(plain(shown)) < len(plain(text)) and plain(shown) in plain(text)
+    shorter = (
+        isinstance(shown, str)
+        and len(normal_text(shown)) < len(normal_text(text))
+        and normal_text(shown) in normal_text(text)
+    )
     expect.check(not shorter, "the whole text", "a part of the text", "result.text")
 
 
-def embedded(reply: Reply | StreamReply) -> bool:
+def has_embedding(reply: Reply | StreamReply) -> bool:
     """True if an answer has an embedding for its one text."""
     if isinstance(reply, StreamReply):
         return reply.finished
     return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
 
 
-def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
+def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """The possible rests of a truncated text: the reported one, or else its beginning or its end.
 
     Raises NotApplicable if it says nothing, and the limit is not one of characters.
@@ -107,11 +111,11 @@ def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) ->
     """The vector that `embed` gives to a text with `truncate`, cut if it is too long."""
     if len(text) >= embedding.beyond():
         with expect.resting_on("EMB-TRUNC-1"):
-            cut(reply)
+            expect_cut(reply)
     return embedding.vector_in(reply, "embed", text, truncate=True, **changed)
 
 
-def unmoved(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
+def ignores_one_end(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
     """True if nothing tells what is left, and the end or the beginning of the text is without influence."""
     if left != [text[: embedding.limited()], text[-embedding.limited() :]]:
         return False
@@ -124,24 +128,24 @@ def unmoved(embedding: Embedding, text: str, found: list[float], left: list[str]
     return False
 
 
-def differ(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
+def expect_different_vectors(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
     """Two texts within the limit have different vectors, unless it is said that they were cut."""
     replies = {text: embedding.known_embed(text, **changed) for text in (one, other)}
     vectors = [embedding.vector_in(reply, "embed", text, **changed) for text, reply in replies.items()]
-    differs = vectors[0] != vectors[1] or any(flag(reply) is True for reply in replies.values())
+    differs = vectors[0] != vectors[1] or any(truncated_flag(reply) is True for reply in replies.values())
     expect.check(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
 
 
-def cut_elsewhere(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
+def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
     """Go on only if an operation cuts a text that is too long, as `embed` does."""
-    if not embedded(reply):
+    if not has_embedding(reply):
         with expect.resting_on("EMB-TRUNC-1"):
-            cut(embedding.known_embed(text, truncate=True))
+            expect_cut(embedding.known_embed(text, truncate=True))
         with expect.resting_on(CUT[operation]):
             expect.check(False, "a text that is too long to be cut and embedded", str(reply))
 
 
-def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
+def expect_refused_text(reply: Reply, position: int, *families: str) -> None:
     """A text of a batch is refused with one of the classes, for itself or with its batch."""
     expect.readable(reply)
     if reply.is_error:

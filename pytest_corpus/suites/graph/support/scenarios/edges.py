@@ -48,8 +48,8 @@ def with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
     """Edges from `a` to nodes of their own, with words as `labels` or in `properties`; those that are taken (R138)."""
     most = sandbox.graph.at_once
     if what == "labels":
-        labels = vocabulary.some({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 4, ["backtick", "mixed_case"])
-        every = {**vocabulary.filled(labels, "L"), **words.injected(sandbox.key("b"))}
+        labels = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 4, ["backtick", "mixed_case"])
+        every = {**vocabulary.fill_in(labels, "L"), **words.injected(sandbox.key("b"))}
         made: dict[str, dict[str, Any]] = {kind: {"label": label} for kind, label in every.items()}
         made["long id"] = {"id": sandbox.id("w" + "e" * 100)}
     else:

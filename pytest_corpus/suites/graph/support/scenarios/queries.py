@@ -149,8 +149,8 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
         key = f"{sandbox.tag} {value}" if last else f"{value} {sandbox.tag}"
         nodes[kind]["properties"]["corpus_key"] = key
     sandbox.put(*nodes.values(), sandbox.node("other"))
-    odd = vocabulary.filled(vocabulary.some(vocabulary.WORDS, MORE_WORDS - 1), sandbox.tag) | {
-        EVERY: vocabulary.every()
+    odd = vocabulary.fill_in(vocabulary.choose(vocabulary.WORDS, MORE_WORDS - 1), sandbox.tag) | {
+        EVERY: vocabulary.join_words()
     }
     offered = {kind: sandbox.node(f"w{number}") for number, kind in enumerate(odd)}
     for kind, node in offered.items():

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.generation.stateful import Rule, Step, Trial, shortened
+from pytest_corpus.kit.generation.stateful import Rule, Step, Trial, shrink_failure
 from pytest_corpus.kit.outcomes import difference
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph
@@ -191,7 +191,7 @@ def plain(graph: Graph) -> None:
     graph.settling.find_out()
     if not graph.settling.late:
         trial = Trial(graph, lambda: World(graph))
-        with shortened(trial):
+        with shrink_failure(trial):
             for step in steps:
                 trial.take(step)
                 compare_nodes(trial)
@@ -199,12 +199,12 @@ def plain(graph: Graph) -> None:
         return
     trials = [Trial(graph, lambda: World(graph)) for _ in steps]
     for number, trial in enumerate(trials, start=1):
-        with shortened(trial):
+        with shrink_failure(trial):
             for step in steps[:number]:
                 trial.take(step)
     for number, trial in enumerate(trials):
         trial.model.looks = number
-        with shortened(trial):
+        with shrink_failure(trial):
             compare_nodes(trial)
             compare_edges(trial)
 

@@ -39,7 +39,7 @@ def offer(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[str, I
     most = sandbox.graph.at_once
     found: dict[str, Item] = {}
     for start in range(0, len(items), most):
-        found |= vocabulary.taken(dict([*items.items()][start : start + most]), partial(_taken, sandbox, kind))
+        found |= vocabulary.find_taken(dict([*items.items()][start : start + most]), partial(_taken, sandbox, kind))
     return found
 
 
@@ -86,8 +86,8 @@ def injected(victim: str) -> dict[str, str]:
 
 def with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
     """A node for each word, which is its label; not all words in each run, for some stores make a table of a label."""
-    words = {**vocabulary.some(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.some(RESERVED, FEW_LABELS)}
-    labels = vocabulary.filled(words, "L") | injected(sandbox.key(victim))
+    words = {**vocabulary.choose(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.choose(RESERVED, FEW_LABELS)}
+    labels = vocabulary.fill_in(words, "L") | injected(sandbox.key(victim))
     return {
         kind: {**sandbox.node(f"l{number}"), "labels": [label]} for number, (kind, label) in enumerate(labels.items())
     }
@@ -95,14 +95,14 @@ def with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
 
 def with_ids(sandbox: Sandbox, words: Mapping[str, str]) -> dict[str, Item]:
     """A node for each word, which is in its id."""
-    ids = vocabulary.filled(words, sandbox.id("i"))
+    ids = vocabulary.fill_in(words, sandbox.id("i"))
     return {kind: {**sandbox.node(f"i{number}"), "id": name} for number, (kind, name) in enumerate(ids.items())}
 
 
 def properties() -> dict[str, dict[str, str]]:
     """Properties with some words each, as values or as keys."""
-    values = vocabulary.in_groups(vocabulary.filled({**WORDS, **INJECTIONS}, "w"))
-    keys = vocabulary.in_groups(vocabulary.filled({**WORDS, **INJECTIONS, **RESERVED}, "w"))
+    values = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS}, "w"))
+    keys = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS, **RESERVED}, "w"))
     return {
         **{kinds: {f"corpus_word{n}": word for n, word in enumerate(some)} for kinds, some in values.items()},
         **{f"{kinds} key": {word: f"a{n}" for n, word in enumerate(some)} for kinds, some in keys.items()},

@@ -20,7 +20,7 @@ from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user
 
 
-def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Two conversations that only resemble each other."""
     start = [user(text)]
     pairs = {
@@ -38,7 +38,7 @@ def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[di
     return pairs[kind]
 
 
-def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
+def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
     """The optional arguments of that name, or all. Raises NotApplicable if denied, or refused permanently (R117)."""
     values = llm.optional()
     if name == "all":
@@ -50,9 +50,9 @@ def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]
     return {name: values[name]}
 
 
-def taken(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
-    """The answer to all `accepted` arguments together, or to one of them alone if that is an error."""
-    given = accepted(llm, name, operation)
+def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
+    """The answer to all accepted arguments together, or to one of them alone if that is an error."""
+    given = accepted_arguments(llm, name, operation)
     every = {each: value for each, value in llm.optional().items() if llm.takes(each, operation)}
     together = llm.known(operation, **every)
     return llm.known(operation, **given) if together.is_error else together
@@ -63,7 +63,7 @@ TURNS = 99
 is last."""
 
 
-def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
+def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
     """Requests whose prompt is longer than the window: in one message, in all of them together, or for other models."""
     text = llm.too_long()
     if where == "system_message":
@@ -89,7 +89,7 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
     return [{"messages": [user(text)]}]
 
 
-def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
+def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
     """The arguments of a plain completion at the lowest temperature that is offered: the one that is cached."""
     low = llm.range_of("temperature")[0]
     taken = llm.takes("temperature", operation) and llm.accepts(operation, temperature=low)
@@ -118,7 +118,7 @@ def long_completion(llm: LLM, **changed: Any) -> Reply:
     return llm.call("complete", {**llm.requests.long("complete"), **changed})
 
 
-def within(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: Any) -> None:
+def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: Any) -> None:
     """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
     key = "usage_so_far" if isinstance(reply, StreamReply) else "usage"
     spent = completion_tokens(usage)
@@ -132,7 +132,7 @@ def within(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: A
         raise NotAssessed(Obstacle.NO_STREAM_USAGE if isinstance(reply, StreamReply) else Obstacle.NO_USAGE)
 
 
-def overran(llm: LLM, result: Any) -> None:
+def require_overrun(llm: LLM, result: Any) -> None:
     """Give no verdict if an accepted prompt may have fit the window after all."""
     if result is None or llm.works("count_tokens"):
         return
@@ -142,15 +142,15 @@ def overran(llm: LLM, result: Any) -> None:
         raise NotAssessed(Obstacle.NO_COUNT)
 
 
-def refused_as_too_long(llm: LLM, reply: Reply) -> None:
+def require_refused_prompt(llm: LLM, reply: Reply) -> None:
     """Go on only if `complete` refuses a prompt beyond the window."""
     expect.readable(reply)
-    overran(llm, reply.result if reply.is_success else None)
+    require_overrun(llm, reply.result if reply.is_success else None)
     with expect.resting_on("LLM-CONTEXT-1"):
         expect.refusal(reply, "BadRequest")
 
 
-def not_shared(
+def expect_own_answer(
     llm: LLM,
     first: dict[str, Any],
     second: dict[str, Any],
@@ -187,7 +187,7 @@ def not_shared(
     expect.check(asked > 0, "the request's own answer", got, on=replies)
 
 
-def well_formed(llm: LLM, reply: Reply) -> None:
+def require_completion(llm: LLM, reply: Reply) -> None:
     """Go on only with a completion of the schema: another one need not tell what is looked at."""
     expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):

@@ -12,7 +12,7 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.judgement import look_at, note_held, reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, difference, number_of
 from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.kit.vocabulary import in_groups
+from pytest_corpus.kit.vocabulary import group_words
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
@@ -135,15 +135,18 @@ def with_value(vector: Vector, words: Mapping[str, str], key: str = "word") -> d
 def with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Item]:
     """Vectors with some words each, as values or as keys of metadata."""
     held = [
-        *((kinds, {f"word{n}": word for n, word in enumerate(some)}) for kinds, some in in_groups(values).items()),
-        *((f"{kinds} key", {word: f"a{n}" for n, word in enumerate(some)}) for kinds, some in in_groups(keys).items()),
+        *((kinds, {f"word{n}": word for n, word in enumerate(some)}) for kinds, some in group_words(values).items()),
+        *(
+            (f"{kinds} key", {word: f"a{n}" for n, word in enumerate(some)})
+            for kinds, some in group_words(keys).items()
+        ),
     ]
     return {kinds: vector.item(5 + 4 * number, metadata) for number, (kinds, metadata) in enumerate(held)}
 
 
 def with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
     """A vector for each word, which is in its id."""
-    names = vocabulary.filled(words, vector.name("i"))
+    names = vocabulary.fill_in(words, vector.name("i"))
     return {
         kind: {**vector.item(3 + 4 * number, {"word": number}), "id": name}
         for number, (kind, name) in enumerate(names.items())
@@ -164,7 +167,7 @@ def two_tenants(
     """
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.name("shared"), new_tenant()["tenant"]
-    similar = vocabulary.filled(vocabulary.MEETING, tenant)
+    similar = vocabulary.fill_in(vocabulary.MEETING, tenant)
     found: list[Sandbox] = []
     for kind, end in zip(like, "ab", strict=True):
         place = vector.offered(name, tenant=similar[kind]) if kind else None
