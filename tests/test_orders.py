@@ -12,7 +12,7 @@ import orders
 
 @pytest.mark.parametrize(("name", "numbers"), [
     ("reference-llm", (8,)),
-    ("skeleton-llm", (6,)),
+    pytest.param("skeleton-llm", (6,), marks=pytest.mark.slow),
     pytest.param("reference-embedding", (4,), marks=pytest.mark.slow),
     pytest.param("reference-vector", (4,), marks=pytest.mark.slow),
     pytest.param("reference-graph", (4,), marks=pytest.mark.slow),

@@ -163,12 +163,13 @@ BUNDLES = {
 }
 
 
-@pytest.mark.parametrize("name", BUNDLES)
-def test_bundles(name: str, tools: tuple[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "themes"), [("variants", ["light", "dark"]), ("many", ["light"])])
+def test_bundles(name: str, themes: list[str], tools: tuple[str, Path], tmp_path: Path) -> None:
     """The table of cases is filtered, searched, sorted and unfolded; 5,000 cases with their answers load at once."""
     browser, folder = tools
     (tmp_path / "page.html").write_text(BUNDLES[name](), encoding="utf-8")
-    seen = json.loads(process("node", "cases.mjs", browser, tmp_path / "page.html", tmp_path, cwd=folder).stdout)
+    done = process("node", "cases.mjs", browser, tmp_path / "page.html", tmp_path, *themes, cwd=folder)
+    seen = json.loads(done.stdout)
     assert (seen["console"], seen["requests"]) == ([], [])
     assert {where: found for where, found in seen["violations"].items() if found} == {}
     assert seen["widths"] == {"1280": 1280, "390": 390}
