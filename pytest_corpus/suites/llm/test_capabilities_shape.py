@@ -21,12 +21,12 @@ STATED = (
     "supports_deadline",
     "supports_count_tokens",
 )
-"""The keys that SPECIFICATION 8.4 lists besides models and limits."""
+"""The keys in SPECIFICATION 8.4, except models and limits."""
 
 
 @pytest.mark.requirement("LLM-CAP-1")
 def test_models_and_context_length_are_stated(llm: LLM) -> None:
-    """Capabilities list at least one model and say how long a prompt may be."""
+    """Capabilities list at least one model and state a context length."""
     look_at_capabilities(llm.capabilities)
     expect.check(llm.capabilities.models, "a list of models", "no list of models", "result")
     expect.check(llm.capabilities.context_window(llm.model), "a context length", "no context length", "result")
@@ -34,7 +34,7 @@ def test_models_and_context_length_are_stated(llm: LLM) -> None:
 
 @pytest.mark.requirement("COM-CAP-4")
 def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
-    """An object in `models` has a `name`; its context window is a number, its flags are booleans."""
+    """An object in `models` has a `name`, its context window is a number, and its flags are booleans."""
     look_at_capabilities(llm.capabilities)
     expect.applicable(llm.capabilities.model_entries, "models have no entries of their own")
     for number, entry in enumerate(llm.capabilities.model_entries):
@@ -51,7 +51,7 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-CAP-2")
 def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
-    """A stated range does not reach beyond the protocol's."""
+    """A stated range lies within the protocol's range."""
     look_at_capabilities(llm.capabilities)
     sampling = llm.capabilities.document.get("sampling")
     stated = {name: sampling.get(key) for name, key in SAMPLING_RANGES.items()} if isinstance(sampling, dict) else {}
@@ -70,7 +70,7 @@ def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-CAP-3")
 @pytest.mark.parametrize("name", STATED)
 def test_features_and_sampling_are_stated(llm: LLM, name: str) -> None:
-    """Capabilities state each feature flag that the specification lists, and the sampling ranges."""
+    """Capabilities state the sampling ranges and each feature flag of the specification."""
     look_at_capabilities(llm.capabilities)
     stated = llm.capabilities.document.get(name) if name == "sampling" else llm.capabilities.raw(name)
     expect.check(stated is not None, "a value", "no value", f"result.{name}")

@@ -1,4 +1,4 @@
-"""Completion lifecycle; parameters honoured (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
+"""Completions and their parameters (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,34 +29,34 @@ BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
     **dict.fromkeys(("name", "letter_case", "spaces"), "one"),
 }
-"""The ways in which two conversations resemble each other that may follow the same first conversation."""
+"""The kinds of similar conversations that can follow the same cached conversation."""
 
 ALIKE = (*BEGUN, "joined", "role", "far_end", "normal_form")
-"""All ways in which two conversations resemble each other."""
+"""All kinds of similar conversations."""
 
 CUT = 3
-"""A text counts as cut if the text without `max_tokens` is longer by this factor."""
+"""A text counts as cut if the text without `max_tokens` is this many times as long."""
 
 ROOM = 64
-"""A `max_tokens` that a short answer does not fill."""
+"""A `max_tokens` that a short answer does not use up."""
 
 MOST_WORDS, LONG = 64, 100
-"""More words than the vocabulary has, and the length from which on one is left out, as windows may be small."""
+"""More words than the vocabulary has, and the length from which a word is left out because windows may be small."""
 
 RULES = "Answer in plain words. Be brief and friendly. Never mention the weather, the news or the time of day."
-"""A system message of many words."""
+"""A long system message."""
 
 
 @core("LLM-COMPLETE-1")
 def test_a_plain_request_is_completed(llm: LLM) -> None:
-    """One user message is answered with a completion of the schema."""
+    """One user message is answered with a completion that is valid under its schema."""
     reply = plain_call(llm, "complete")
     holds("LLM-COMPLETE-1", reply, llm, claim="a completion of a plain request")
 
 
 @deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
 def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
-    """Letters, marks and signs of any script are completed, and streamed, and so are words that are not tame."""
+    """`complete` and `stream` accept letters, marks and signs of any script, and unusual words."""
     llm.require(operation)
     every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
     prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
@@ -67,7 +67,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
 
 @rules("schema LLM-COMPLETE-1, streamed LLM-STREAM-1, terminal COM-STREAM-6")
 def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement: str) -> None:
-    """With `max_tokens` 0, an answer that does not refuse it is of the schema, and a stream comes to its end."""
+    """If `max_tokens` 0 is not refused, the answer is valid under its schema, and a stream ends."""
     operation = "complete" if requirement == "LLM-COMPLETE-1" else "stream"
     llm.require(operation)
     reply = llm.known(operation, max_tokens=0)
@@ -79,7 +79,7 @@ def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement:
 @rules("finish_reason LLM-COMPLETE-2, totals LLM-COMPLETE-3, tool_calls LLM-COMPLETE-9, tokens LLM-COMPLETE-10")
 @pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
 def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
-    """However a completion ends, its reason is one of the five words and not a missing call, and its usage is true."""
+    """A completion has a documented finish reason, the tool call that this reason announces, and a true usage."""
     llm.require("complete")
     reply = llm.known_complete(**{name: llm.limit(value) for name, value in changed.items()})
     llm.fits(reply)
@@ -92,7 +92,7 @@ def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, 
     ("limit", "others"), [(1, "alone"), (0, "alone"), (2, "all_arguments"), (2, "temperature"), (2, "every_model")]
 )
 def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
-    """A completion has no more tokens than were asked for, with every listed model, and whatever else is asked for."""
+    """A completion has at most `max_tokens` tokens, for each listed model and with other arguments."""
     llm.require("complete")
     if others == "every_model":
         for model in llm.able_to("complete"):
@@ -105,7 +105,7 @@ def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
 
 
 def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
-    """A long completion has no more tokens than `limit`, or the least that the provider takes."""
+    """Check that a long completion has at most `limit` tokens, or the minimum of the provider."""
     limit = llm.limit(limit)
     given = {name: value for name, value in others.items() if value is not None}
     reply = completions.long_completion(llm, **{**given, "max_tokens": limit})
@@ -120,7 +120,7 @@ def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
 def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
-    """A long text that is cut twice, by different `max_tokens`, has the reason "length" one of these times."""
+    """If a long text is cut by two values of `max_tokens`, at least one has the finish reason "length"."""
     limits = sorted({llm.limit(1), llm.limit(2)})
     whole_text = text_and_reason(llm)[0]
     cut = [text_and_reason(llm, max_tokens=limit) for limit in limits]
@@ -132,7 +132,7 @@ def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
 def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
-    """The reason is not "length" if a text has less than half the tokens of `max_tokens` and of the window."""
+    """The finish reason is not "length" if the text uses less than half of `max_tokens` and of the window."""
     llm.require("complete")
     limit = llm.limit(ROOM)
     reply = llm.known_complete(max_tokens=limit)
@@ -147,7 +147,7 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
 
 
 def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
-    """The text of a long completion, and why it ended."""
+    """Return the text and the finish reason of a long completion."""
     llm.require("complete")
     reply = completions.long_completion(llm, **changed)
     llm.fits(reply)
@@ -158,7 +158,7 @@ def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
 @pytest.mark.requirement("LLM-COMPLETE-11")
 @pytest.mark.parametrize("way", ["argument", "message"])
 def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
-    """A system message of many words makes `usage.prompt_tokens` larger."""
+    """A long system message increases `usage.prompt_tokens`."""
     llm.require("complete")
     if llm.capabilities.flag("supports_system_message") is not True or llm.small:
         raise NotApplicable("system messages are not claimed, or the window is small")
@@ -175,7 +175,7 @@ def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-5")
 def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
-    """If a model is asked for by its listed name, the result gives that name."""
+    """If a request names a listed model, so does the result."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
         reply = llm.known_complete(model=model)
@@ -189,7 +189,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-COMPLETE-6")
 @pytest.mark.parametrize("name", [*OPTIONAL, "all"])
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
-    """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
+    """Valid optional arguments are accepted, alone and together; unclaimed ones may be refused permanently."""
     llm.require("complete")
     reply = completions.call_with_accepted(llm, name, "complete")
     llm.fits(reply)
@@ -199,7 +199,7 @@ def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
 @pytest.mark.requirement("LLM-COMPLETE-7")
 @pytest.mark.parametrize("name", ["complete", "stream", "count_tokens"])
 def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
-    """A request without `model` is carried out by a default one."""
+    """A request without `model` uses a default model."""
     llm.require(name)
     args = llm.requests.minimal(name)
     args.pop("model", None)
@@ -211,7 +211,7 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     "message", "first_message", "all_messages", "system_message", "max_tokens", "other_models",
 ])  # fmt: skip
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
-    """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
+    """A prompt that exceeds the stated context length is refused, whichever part of it is long."""
     llm.require("complete")
     for request in completions.requests_beyond_window(llm, where):
         reply = llm.known_complete(**request)
@@ -230,7 +230,7 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 @rules("numbers LLM-CONTEXT-3, model LLM-CONTEXT-5")
 @pytest.mark.parametrize("where", ["message", "max_tokens"])
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
-    """It is a PromptTooLong that gives the limit, the length and the model, whether `max_tokens` is given or not."""
+    """The refusal is a PromptTooLong with the limit, the length and the model, with or without `max_tokens`."""
     llm.require("complete")
     reply = llm.known_complete(**completions.requests_beyond_window(llm, where)[0])
     completions.require_refused_prompt(llm, reply)
@@ -246,7 +246,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
 
 @pytest.mark.requirement("LLM-CACHE-1")
 def test_other_messages_are_another_request(llm: LLM) -> None:
-    """At temperature 0, new messages are never answered from the cache."""
+    """At temperature 0, new messages are not answered from the cache."""
     completions.expect_own_answer(
         llm, *({**completions.cold_arguments(llm), "messages": [user(llm.unique())]} for _ in range(2))
     )
@@ -257,7 +257,7 @@ def test_other_messages_are_another_request(llm: LLM) -> None:
     ("operation", "kind"), [*(("complete", kind) for kind in ALIKE), ("stream", "last_message"), ("stream", "role")]
 )
 def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operation: str, kind: str) -> None:
-    """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
+    """Messages that differ from cached ones in a letter, an end, the order or a role get their own answer."""
     begun = BEGUN.get(kind)
     text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = completions.similar_conversations(llm, text, kind)
@@ -268,7 +268,7 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
 
 @pytest.mark.requirement("LLM-CACHE-1")
 def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
-    """A request that may be answered from the cache gets a completion of the schema too."""
+    """A repeated request, which may be answered from the cache, gets a valid completion too."""
     llm.require("complete")
     expect.applicable(llm.capabilities.caches, "caching is not claimed")
     args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
@@ -280,7 +280,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
 
 @pytest.mark.requirement("COM-DEADLINE-1")
 def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -> None:
-    """A call whose deadline has passed gets no answer from the cache."""
+    """An expired request is refused even if the cache has its answer."""
     llm.require("complete")
     args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
     llm.call("complete", args)
@@ -291,7 +291,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -
 @pytest.mark.requirement("LLM-CACHE-2")
 @pytest.mark.parametrize("name", ["model", "tools", "tool_choice", *OPTIONAL])
 def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
-    """At temperature 0, a request that differs in one argument is never answered from the cache."""
+    """At temperature 0, a request that differs in one argument is not answered from the cache."""
     llm.require("complete")
     text = cached(llm, "a cached prompt", llm.unique)
     args = {**completions.cold_arguments(llm), "messages": [user(text)]}
@@ -318,7 +318,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
 @pytest.mark.requirement("LLM-CACHE-3")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
-    """The same request at the highest temperature asks the provider each time."""
+    """At the highest temperature, a repeated request calls the provider again."""
     expect.applicable(llm.takes("temperature"), "temperature is not offered")
     high = llm.range_of("temperature")[1]
     expect.applicable(llm.accepts(operation, temperature=high), f"a temperature of {high:g} is refused permanently")
@@ -329,7 +329,7 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 @pytest.mark.requirement("COM-CACHE-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
-    """The same request of another tenant, however much its name resembles the first, is not answered from the cache."""
+    """The same request of another tenant with a similar name is not answered from the cache."""
     args = {**completions.cold_arguments(llm, operation), "messages": [user(llm.unique())]}
     for number in (0, 1) if operation == "complete" else (2,):
         completions.expect_own_answer(llm, args, args, *tenants_alike(llm, number), operation=operation)
@@ -340,7 +340,7 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
     ("operation", "scope"), [*(("complete", scope) for scope in CACHE_SCOPES), ("stream", "global")]
 )
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
-    """Whatever two tenants say of the cache's scope, neither gets the other's answer."""
+    """Whatever cache scope two tenants name, neither gets the answer of the other."""
     args = {**completions.cold_arguments(llm, operation), "messages": [user(llm.unique())]}
     contexts = [{**new_tenant(), **cache_scope(llm, scope)} for _ in range(2)]
     completions.expect_own_answer(llm, args, args, *contexts, operation=operation)
@@ -348,7 +348,7 @@ def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: s
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
-    """Two prompts under one key are counted, and completed, each for itself."""
+    """Two prompts under one key get their own counts and completions."""
     ctx = new_key(**new_tenant())
     llm.require("complete")
     requests = llm.requests.distinguishable()[:2]
@@ -361,7 +361,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
-    """Another prompt, `max_tokens` or system message under one key asks again; so does another operation."""
+    """Another prompt, `max_tokens`, system message or operation under the same key gets its own answer."""
     expect.applicable("provider" in llm.client.hooks, "without a provider it is judged by the answers alone")
     ctx = new_key(**new_tenant())
     limit = llm.limit(8, operation)
@@ -380,7 +380,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
 
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
-    """The same request under the same key of another tenant asks the provider again."""
+    """The same request under the same key of another tenant calls the provider again."""
     key, args = new_key(), llm.requests.args(messages=[user(llm.unique())])
     one, other = ({**key, **tenant} for tenant in tenants_alike(llm, 1))
     completions.expect_own_answer(llm, args, args, one, other)
@@ -388,7 +388,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-IDEM-1")
 def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
-    """The same request under the same key has the same answer, also after another one."""
+    """The same request under the same key gets the same answer, even after another request."""
     llm.require("complete")
     ctx = new_key(**new_tenant())
     args = llm.requests.args(messages=[user(llm.unique())])

@@ -14,18 +14,18 @@ from pytest_corpus.suites.shared.claims import tokens
 from pytest_corpus.suites.shared.claims.tokens import TestTokens
 
 FEW_TOKENS, PART = 8, 5
-"""The number of tokens, or the fraction (a fifth), by which a count may differ from the usage: it is an estimate."""
+"""A count may differ from the usage by this many tokens or by this fraction (a fifth), because it is an estimate."""
 
 
 @core("LLM-TOKENS-8")
 def test_a_count_grows_with_the_text(llm: LLM) -> None:
-    """Three hundred words have more tokens than one of them."""
+    """Three hundred words have more tokens than one word."""
     tokens.expect_growing_count(llm)
 
 
 @pytest.mark.requirement("LLM-TOKENS-9")
 def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
-    """A long message adds about as many tokens to `usage.prompt_tokens` as it has by the count of the same model."""
+    """A long message adds about as many tokens to `usage.prompt_tokens` as the model counts in it."""
     llm.require("count_tokens", "complete")
     long = long_text(llm)
     counted = llm.count(long) - llm.count("river")
@@ -37,7 +37,7 @@ def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-TOKENS-9")
 def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
-    """`usage.completion_tokens` of a long text is not far below its count; hidden thoughts may add to it."""
+    """`usage.completion_tokens` is not far below the count of the text; hidden reasoning may add to it."""
     llm.require("count_tokens", "complete")
     reply = long_completion(llm)
     llm.fits(reply)
@@ -52,7 +52,7 @@ def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
 
 
 def long_text(llm: LLM) -> str:
-    """A text of many words that fits the window twice. Raises NotApplicable if the window is too small."""
+    """Return a text of many words that fits the window twice. Raises NotApplicable if the window is too small."""
     for words in (80, 40, 20):
         text = " ".join(f"{'stone' if number % 2 else 'river'}{number}" for number in range(words))
         if llm.holds(2 * text):
@@ -61,9 +61,9 @@ def long_text(llm: LLM) -> str:
 
 
 def prompt_tokens(llm: LLM, text: str) -> int:
-    """The prompt tokens that a completion reports for this text.
+    """Return the prompt tokens that a completion reports for this text.
 
-    Raises Blocked if it says nothing of the kind, which is a finding of its own.
+    Raises Blocked if it reports none, which another requirement judges.
     """
     reply = llm.complete(messages=[user(text)])
     result = expect.success(reply, "a completion")

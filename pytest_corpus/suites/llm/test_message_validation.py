@@ -22,7 +22,7 @@ OPERATIONS = ("complete", "stream")
 
 ROWS = Path(__file__).with_name("malformed_messages.txt").read_text("utf-8").splitlines()
 MALFORMED = [row.split(" ", 2) for row in ROWS if row and row[0] != "#"]
-"""Messages that no adapter may accept: the requirement that they break, their name, and themselves as JSON."""
+"""Messages that must be refused: the requirement that they break, their name, and the messages as JSON."""
 
 STREAMED = (
     "role='human'",
@@ -32,7 +32,7 @@ STREAMED = (
     "one_is_not_an_object",
     "tool_calls='call'",
 )
-"""Those of them that a stream is asked for too."""
+"""The malformed messages that are also sent to `stream`."""
 
 
 @pytest.mark.core
@@ -44,7 +44,7 @@ STREAMED = (
     ],
 )
 def test_malformed_messages_are_refused(llm: LLM, messages: Any) -> None:
-    """Each of `messages` is an object with one of the four roles, a text, and optional fields of their types."""
+    """Each message is an object with one of the four roles, a text, and optional fields of documented types."""
     llm.require("complete")
     expect_messages_refused(llm, messages)
 
@@ -65,7 +65,7 @@ def test_missing_messages_are_refused(llm: LLM, operation: str) -> None:
 )
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, roles: tuple[str, ...]) -> None:
-    """System, user and assistant may speak in turn."""
+    """Messages of system, user and assistant may follow each other."""
     llm.require(operation)
     if "system" in roles and llm.capabilities.flag("supports_system_message") is False:
         raise NotApplicable("capabilities deny supports_system_message")
@@ -91,7 +91,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
 @pytest.mark.requirement("LLM-MSG-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, operation: str) -> None:
-    """A key that no document knows is ignored or refused."""
+    """An undocumented key in a message is ignored or refused."""
     llm.require(operation)
     expect.either(llm.ask(operation, messages=[{**user("hi"), "mood": "sunny"}]), "BadRequest")
 
@@ -104,7 +104,7 @@ def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, operation: str) -> N
     ids=str,
 )
 def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, operation: str, key: str, value: Any) -> None:
-    """`model` and `system_message` are strings; `stop_sequences`, a list of strings, may be ignored (R117)."""
+    """`model` and `system_message` must be strings; a malformed `stop_sequences` may be ignored (R117)."""
     llm.require(operation)
     if key in UNSIGNED:
         expect.either(llm.known(operation, **{key: value}), *PERMANENT)
@@ -114,16 +114,16 @@ def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, operation: 
 
 @pytest.mark.requirement("LLM-MSG-10")
 def test_a_model_of_the_wrong_type_does_not_count(llm: LLM) -> None:
-    """`model` of `count_tokens` is a string."""
+    """The `model` of `count_tokens` must be a string."""
     llm.require("count_tokens")
     expect.refusal(llm.call("count_tokens", {"text": "hi", "model": ["m"]}), "BadRequest")
 
 
 @rules("called LLM-TOOLS-1, one_of_the_tools LLM-TOOLS-2, ids LLM-TOOLS-22, reason LLM-COMPLETE-12")
 def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
-    """`tool_choice` "required" makes the model call a given tool, with the text of a JSON object and an id of its own.
+    """`tool_choice` "required" makes the model call an offered tool with the text of a JSON object.
 
-    Ids of tool calls are not empty, and no two calls of an answer have the same one. The reason to finish is the call.
+    Ids of tool calls are not empty, and differ within an answer. The finish reason announces the call.
     """
     if requirement == "LLM-TOOLS-1":
         expect.check(tool_calls_of(llm), "at least one tool call", "no tool call", "result.tool_calls")
@@ -150,7 +150,7 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
 @pytest.mark.requirement("LLM-TOOLS-10")
 @pytest.mark.parametrize("chosen", [0, 1], ids=["first", "last"])
 def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
-    """Of two tools, whose names resemble each other if that is taken, the one that `tool_choice` names is called."""
+    """The tool that `tool_choice` names is called, not the other offered tool with a similar name."""
     require_tools(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     for names in (["get_weather", "get-weather"], ["get_weather", "get_time"]):
@@ -179,7 +179,7 @@ def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
     ids=["string", "object", "list_of_strings", "no_function", "no_name", "no_name-stream"],
 )
 def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> None:
-    """A tool is an object with a function that has a name."""
+    """A tool must be an object with a function that has a name."""
     require_use(llm, llm.tools)
     require_tools_of(llm, operation)
     llm.refuses(operation, **tool_arguments(llm, tools=tools))
@@ -192,7 +192,7 @@ def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> No
     ids=str,
 )
 def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: Any) -> None:
-    """`tool_choice` is auto, none, required or an object."""
+    """`tool_choice` must be auto, none, required or an object."""
     expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed (R72)")
     require_tools(llm)
     require_tools_of(llm, operation)
@@ -210,7 +210,7 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-TOOLS-6")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
-    """A conversation may go on with an assistant's tool call and the tool's answer."""
+    """A conversation may contain a tool call of the assistant and the tool's answer."""
     require_tools(llm)
     require_tools_of(llm, operation)
     place, weather = ("Oslo", "rain") if llm.small else texts(2, "w", ["double_quote"])
@@ -230,7 +230,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
 
 @pytest.mark.requirement("LLM-TOOLS-7")
 def test_no_tool_is_called_where_none_is_wanted(llm: LLM) -> None:
-    """`tool_choice` "none" makes the model answer in words."""
+    """`tool_choice` "none" makes the model answer without a tool call."""
     expect.check(
         not tool_calls_of(llm, asked=True, tool_choice="none"), "no tool call", "a tool call", "result.tool_calls"
     )
@@ -238,14 +238,14 @@ def test_no_tool_is_called_where_none_is_wanted(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-TOOLS-21")
 def test_the_model_may_choose(llm: LLM) -> None:
-    """With `tool_choice` "auto" a request is answered, in words or with a call."""
+    """With `tool_choice` "auto" a request is answered, with text or with a tool call."""
     expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed")
     tool_calls_of(llm, tool_choice="auto")
 
 
 @pytest.mark.requirement("LLM-TOOLS-8")
 def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
-    """`max_tool_calls_per_turn`, or one where parallel calls are denied, is not exceeded."""
+    """An answer has at most `max_tool_calls_per_turn` tool calls, or one if parallel calls are denied."""
     parallel = llm.capabilities.flag("supports_parallel_tool_calls")
     limit = 1 if parallel is False else llm.capabilities.limit("max_tool_calls_per_turn")
     most = expect.applicable(limit, "no limit of tool calls is stated")
@@ -255,7 +255,7 @@ def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-TOOLS-9")
 def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
-    """A chunk of a stream has the tool call that a completion has."""
+    """A stream reports the tool call that a completion reports."""
     require_tool_calls(llm)
     llm.require("stream")
     stream = expect.finished(stream_with_tools(llm), "a stream with a tool call")
@@ -265,7 +265,7 @@ def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
 
 
 def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete") -> None:
-    """These messages are refused; with NOT_SUPPORTED too where their roles, or tools, are not offered."""
+    """Check that messages are refused; NOT_SUPPORTED is right too if their roles or tools are not offered."""
     listed = messages if isinstance(messages, list) else []
     keys = {key for message in listed if isinstance(message, dict) for key in message}
     tools = bool(keys & {"tool_calls", "tool_call_id"})
@@ -274,7 +274,7 @@ def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete"
 
 
 def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
-    """The arguments of a request with a tool, of a model that has tools, with some of them changed."""
+    """Return the arguments of a request with a tool, for a model that offers tools, with some changed."""
     able = llm.able("supports_tools")
     model = {"model": able[0]} if able and llm.model not in able else {}
     return {
@@ -286,7 +286,7 @@ def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
 
 
 def require_tools(llm: LLM) -> None:
-    """Go on only if a plain request with tools is taken, or tools are claimed."""
+    """Go on only if tools are claimed, or if a plain request with tools is accepted."""
     llm.require("complete")
     expect.applicable(llm.tools is not False, "no listed model has tools")
     if llm.tools is None and not llm.accepts("complete", **tool_arguments(llm)):
@@ -294,20 +294,20 @@ def require_tools(llm: LLM) -> None:
 
 
 def require_tools_of(llm: LLM, operation: str) -> None:
-    """Go on only if tools are taken at this entry point: no document gives them to streams (SPECIFICATION 8.3)."""
+    """Go on only if an operation accepts tools; no document offers them for streams (SPECIFICATION 8.3)."""
     llm.require(operation)
     if operation == "stream" and not llm.accepts(operation, **tool_arguments(llm)):
         raise NotApplicable("a stream with tools is refused permanently")
 
 
 def require_use(llm: LLM, claimed: bool | None) -> None:
-    """Go on only if what is not claimed is used all the same: an argument may be unknown, and ignored."""
+    """Go on only if a tool is claimed, or is called all the same: an unknown argument may be ignored."""
     require_tools(llm)
     expect.applicable(claimed is not None or tool_calls_of(llm), "it is not claimed, and not used")
 
 
 def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
-    """The tool calls in the answer to a request that requires one.
+    """Return the tool calls in the answer to a request that requires one.
 
     Args:
         asked: a `tool_choice` that is not claimed has to be taken all the same, as a SHOULD says (R72).
@@ -328,7 +328,9 @@ def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]
 
 
 def require_tool_calls(llm: LLM) -> list[Any]:
-    """The tool calls in the answer to a request that requires one; where there are none, that is another's finding."""
+    """Return the tool calls in the answer to a request that requires one; another requirement reports if there are
+    none.
+    """
     with expect.resting_on("LLM-TOOLS-1"):
         calls = tool_calls_of(llm)
         expect.check(calls, "at least one tool call", "no tool call", "result.tool_calls")
@@ -337,14 +339,14 @@ def require_tool_calls(llm: LLM) -> list[Any]:
 
 @remembered
 def stream_with_tools(llm: LLM) -> StreamReply:
-    """The answer to a stream that requires a tool call."""
+    """Stream a request that requires a tool call."""
     return llm.streamed(**tool_arguments(llm, tool_choice="required"))
 
 
 def streamed_calls(llm: LLM) -> list[tuple[list[str], list[str]]]:
-    """The names and the arguments of each tool call of a stream, a part for each chunk that has the call.
+    """Return the names and the arguments of each tool call in a stream, one part for each chunk.
 
-    It is empty if streams take no tools, or end in an error, or report no calls: no document gives them to streams.
+    Empty if streams accept no tools, fail, or report no calls: no document offers tools for streams.
     """
     if not llm.works("stream") or not (stream := stream_with_tools(llm)).finished:
         return []

@@ -20,10 +20,10 @@ BEYOND = {
     "frequency_penalty": (-2.01, -10, 2.01, 50),
     "presence_penalty": (-2.01, -10, 2.01, 50),
 }
-"""Values just below and far below a range, just above and far above it."""
+"""Values just below, far below, just above and far above a range."""
 
 NO_COUNTS = (-1, -100, 0.5, 1.5)
-"""Numbers that are no `max_tokens`."""
+"""Numbers that are not valid as `max_tokens`."""
 
 NO_NUMBERS: dict[str, Any] = {"string": "hot", "numeral": "1", "list": [1], "object": {"value": 1}}
 RULES = [pytest.param(name, marks=pytest.mark.requirement(NUMBERS[name]), id=name) for name in RANGES]
@@ -33,14 +33,14 @@ RULES = [pytest.param(name, marks=pytest.mark.requirement(NUMBERS[name]), id=nam
 @pytest.mark.parametrize("which", range(4), ids=["just_below", "far_below", "just_above", "far_above"])
 @pytest.mark.parametrize("name", RULES)
 def test_a_value_beyond_its_range_is_refused(llm: LLM, name: str, which: int) -> None:
-    """Each parameter just beyond either end, and far beyond, is BAD_REQUEST."""
+    """A parameter that is slightly or far outside its range is BAD_REQUEST."""
     llm.require("complete")
     llm.refuses("complete", **{name: BEYOND[name][which]})
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_value_beyond_its_range_is_refused_for_every_model(llm: LLM, name: str) -> None:
-    """Whichever listed model is asked for, a value far beyond its range is BAD_REQUEST."""
+    """A value far outside its range is BAD_REQUEST for each listed model."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
         # Plain requests name a model already.
@@ -60,7 +60,7 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 @pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
-    """Both ends of a stated range, its middle, and an integer are accepted; else they may be refused (R117)."""
+    """Both ends of a stated range, its middle and an integer are accepted; without a range they may be refused (R117)."""
     llm.require(operation)
     expect.applicable(llm.takes(name, operation), f"{name} is refused permanently")
     value = value_in_range(llm, name, where)
@@ -75,7 +75,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
 
 
 def value_in_range(llm: LLM, name: str, where: str) -> float | None:
-    """A value of the range that protocol and adapter share; None if no integer lies in it."""
+    """Return a value in the range of protocol and adapter; None if there is no integer in it."""
     low, high = llm.range_of(name)
     low = 0.05 if name == "top_p" and low <= 0 else low
     value = {"low": low, "middle": (low + high) / 2, "high": high, "whole": int(high)}[where]
@@ -109,7 +109,7 @@ def test_a_value_that_is_not_a_number_is_refused(llm: LLM, name: str, kind: str)
     ids=str,
 )
 def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: Any) -> None:
-    """`stream` refuses the values that `complete` refuses: those out of range and those of a wrong type."""
+    """`stream` refuses the values that `complete` refuses: outside their range or of the wrong type."""
     llm.require("stream", "complete")
     if not llm.known("complete", **{name: value}).is_a("BadRequest"):
         raise NotApplicable(f"complete does not refuse this {name} either, which is a finding of its own")
@@ -123,7 +123,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
 @pytest.mark.parametrize("what", [*OPTIONAL, "all", "low", "middle", "high"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -> None:
-    """Each optional argument alone, and all with the ends or the middle of their ranges, with valid values."""
+    """Valid optional arguments are accepted: each alone, and all with the ends or the middle of their ranges."""
     llm.require(operation)
     values = llm.optional()
     if not llm.takes("system_message", operation):
@@ -149,14 +149,14 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
     ids=str,
 )
 def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, value: Any) -> None:
-    """An option that the signature of an operation does not have is refused if its value is not valid."""
+    """An invalid value is refused even if the signature of the operation lacks its argument."""
     llm.require(operation)
     llm.refuses(operation, **{name: value})
 
 
 @pytest.mark.requirement("LLM-SAMPLING-9")
 def test_stop_sequences_end_a_completion(llm: LLM) -> None:
-    """A text that is asked for with a stop sequence, and others that are not tame, does not hold it."""
+    """A text does not contain its stop sequence, even if other unusual stop sequences are given."""
     llm.require("complete")
     expect.applicable(llm.takes("stop_sequences"), "stop_sequences are refused permanently")
     args = llm.requests.long("complete")
@@ -171,7 +171,7 @@ def test_stop_sequences_end_a_completion(llm: LLM) -> None:
 
 
 def text_of(llm: LLM, args: dict[str, Any], otherwise: dict[str, Any] | None = None) -> str:
-    """The text of a completion; that of other arguments, if these are refused permanently."""
+    """Return the text of a completion; with `otherwise`, if the first arguments are refused permanently."""
     reply = llm.call("complete", args)
     if otherwise is not None and not expect.either(reply, *PERMANENT):
         reply = llm.call("complete", otherwise)

@@ -21,7 +21,7 @@ from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 @pytest.mark.core
 @rules("schema LLM-STREAM-1, increments LLM-STREAM-9, usage LLM-STREAM-2")
 def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
-    """Each chunk has `text`, which no other chunk had before, and `is_final`; the total of its usage is the sum."""
+    """Each chunk has `is_final` and a `text` that adds to the earlier ones; the total of its usage is the sum."""
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
     if requirement == "LLM-STREAM-2":
@@ -34,20 +34,20 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
 
 
 def expect_whole_characters(llm: LLM, stream: StreamReply) -> None:
-    """No chunk has a replacement character, if the provider is the stand-in, none of whose words has one."""
+    """Check that the built-in stand-in's text, which has no replacement character, arrives without one."""
     if llm.faults.is_stood_in:
         torn = any("\ufffd" in str(chunk.get("text")) for chunk in stream.chunks)
         expect.check(not torn, "the characters of the provider's text", "a replacement character", "chunk.text")
 
 
 MOST = 5
-"""The larger one of the limits."""
+"""The larger limit, which is also tried with other models."""
 
 
 @pytest.mark.requirement("LLM-STREAM-3")
 @pytest.mark.parametrize("limit", [1, MOST])
 def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
-    """A stream has no more tokens than were asked for, with every listed model that tells it for one of the limits."""
+    """A stream has at most `max_tokens` tokens, for each listed model that reports usage."""
     llm.require("stream")
     others = [model for model in llm.able("supports_streaming") if model != llm.model] if limit == MOST else []
     limit = llm.limit(limit, "stream")
@@ -63,7 +63,7 @@ def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
 
 @pytest.mark.requirement("LLM-STREAM-4")
 def test_usage_never_decreases(llm: LLM) -> None:
-    """`usage_so_far` only grows from chunk to chunk."""
+    """`usage_so_far` never decreases from chunk to chunk."""
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
     totals = [
@@ -79,7 +79,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-STREAM-6")
 @pytest.mark.parametrize("name", [*OPTIONAL, "all"])
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
-    """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
+    """Valid optional arguments are accepted, alone and together; unclaimed ones may be refused permanently."""
     llm.require("stream")
     stream = completions.call_with_accepted(llm, name, "stream")
     llm.fits(stream)
@@ -88,7 +88,7 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
 
 @pytest.mark.requirement("LLM-STREAM-8")
 def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
-    """At the lowest temperature the chunks together are the text of `complete`, where that repeats itself."""
+    """At the lowest temperature the chunks make the text of `complete`, if `complete` is repeatable."""
     llm.require("stream")
     llm.require("complete")
     if "temperature" not in completions.cold_arguments(llm) or completions.cold_arguments(
@@ -108,18 +108,18 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
 
 
 def long_stream(llm: LLM) -> StreamReply:
-    """A stream that is likely to have several chunks."""
+    """Return a stream that probably has several chunks."""
     return cached(llm, "a long stream", lambda: llm.stream("stream", llm.requests.long("stream")))
 
 
 def require_usage(found: Iterable[bool]) -> None:
-    """Go on only if a chunk tells what is looked at. Raises NotApplicable if none does."""
+    """Go on only if a chunk reports usage."""
     expect.applicable(any(found), "no chunk reports usage")
 
 
 @pytest.mark.requirement("LLM-CACHE-2")
 def test_another_limit_is_another_stream(llm: LLM) -> None:
-    """At temperature 0, a stream that differs in `max_tokens` is never answered from the cache."""
+    """At temperature 0, a stream with another `max_tokens` is not answered from the cache."""
     llm.require("stream")
     args = {**completions.cold_arguments(llm, "stream"), "messages": [user(llm.unique())]}
     changed = {**args, "max_tokens": llm.other_limit("stream")}
@@ -129,7 +129,7 @@ def test_another_limit_is_another_stream(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-CONTEXT-2")
 @pytest.mark.parametrize("where", ["message", "max_tokens", "system_message", "other_models"])
 def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> None:
-    """A prompt longer than the stated context length is the caller's mistake, a system message and all."""
+    """A prompt that exceeds the stated context length is refused, also because of its system message."""
     llm.require("stream")
     expect.applicable(where != "system_message" or llm.takes(where, "stream"), "system_message is not offered")
     request = completions.requests_beyond_window(llm, where)[0]

@@ -1,1 +1,1 @@
-"""The tests that components share: base classes that each component's chapters collect."""
+"""Tests that several components share. Chapters of components import them."""

@@ -1,4 +1,4 @@
-"""Contexts of calls: new tenants and new idempotency keys."""
+"""Contexts with new tenants and new idempotency keys."""
 
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
@@ -9,33 +9,33 @@ from pytest_corpus.kit.vocabulary import STEM as STEM_OF_WORDS
 from pytest_corpus.spec.errors import PERMANENT
 
 STEM = "qzkvxwjhtpbzqxkv"
-"""The beginning of all tenants and keys: they differ at their ends, where a short form of them does not."""
+"""The common beginning of tenants and keys: adapters that shorten them would confuse them."""
 
 
 def new_tenant() -> dict[str, str]:
-    """The context of a tenant that no other call names."""
+    """Return the context of a tenant that no other call names."""
     return {"tenant": f"tenant{STEM}{canary()}"}
 
 
 def new_key(**more: str) -> dict[str, str]:
-    """A context with an idempotency key that no other call has."""
+    """Return a context with an idempotency key that no other call has."""
     return {"idempotency_key": f"key{STEM}{canary()}", **more}
 
 
 def odd_key(**more: str) -> dict[str, str]:
-    """A context with an idempotency key that no other call has, and that is not tame (R138)."""
+    """Return a context with a new idempotency key that contains an unusual word (R138)."""
     [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), new_key()["idempotency_key"]).values()
     return {"idempotency_key": word, **more}
 
 
 def keys_alike() -> list[dict[str, str]]:
-    """The contexts of new idempotency keys that the last one resembles (R139): by case, by a sign, by a blank."""
+    """Return contexts with similar new keys (R139); each differs from the last one in case, a sign or a blank."""
     stem = new_key()["idempotency_key"]
     return [{"idempotency_key": f"{stem}{end}"} for end in ("A_b", "a-b", "a_b ", "a_b")]
 
 
 def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
-    """The contexts of two tenants that no other call names, and whose names resemble each other, if they are taken.
+    """Return the contexts of two new tenants with similar names, or plain names if the adapter refuses those.
 
     Args:
         number: the number of the pair of kinds in `ALIKE`, from which on it begins again.
@@ -55,6 +55,6 @@ def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:
-    """Go on only if capabilities claim that tenants are kept apart (R25), or only if they do not (R127)."""
+    """Go on only if capabilities claim to isolate tenants (R25), or if they do not, with `claimed` false (R127)."""
     if (subject.capabilities.flag("supports_multi_tenant") is True) is not claimed:
         raise NotApplicable("supports_multi_tenant is not claimed" if claimed else "supports_multi_tenant is claimed")

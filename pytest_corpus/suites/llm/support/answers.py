@@ -1,4 +1,4 @@
-"""The statements of a completion or a stream about itself: usage, the reason to finish, tool calls (R29, R129)."""
+"""Checks of what a completion or a stream says about itself: usage, finish reason, tool calls (R29, R129)."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -11,17 +11,17 @@ from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 
 CALLING = ("tool_call", "tool_calls")
-"""The reasons to finish of an answer that calls a tool."""
+"""The finish reasons of an answer that calls a tool."""
 
 SPECIAL_TOKENS = 8
-"""Tokens that a provider may count and not show, such as the one that ends a text."""
+"""The number of tokens that a provider may count without showing them, such as the end of the text."""
 
 REPEATED = 8
-"""From this number of characters on, a text that comes twice is not a coincidence."""
+"""If a text of this length occurs twice, that is not a coincidence."""
 
 
 def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield what a completion says of itself and cannot be true, given the arguments of its request."""
+    """Yield the statements of a completion that contradict each other or its request."""
     reason, usage, calls = result.get("finish_reason"), result.get("usage"), result.get("tool_calls")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
         yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
@@ -47,13 +47,13 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> I
 
 
 def chunk_problems(chunk: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield what a chunk says of the usage so far and cannot be true."""
+    """Yield the statements of a chunk about its usage that contradict each other."""
     if not adds_up(chunk.get("usage_so_far")):
         yield "LLM-STREAM-2", Violation(*_total_of(chunk["usage_so_far"]), "usage_so_far")
 
 
 def repetition(texts: list[str]) -> Violation | None:
-    """The fault of a stream whose chunks give again what came before; None if they are increments."""
+    """Return the fault of a stream whose chunks repeat earlier text; None if each chunk adds text."""
     texts = [text for text in texts if text]
     grown = all(len(later) > len(text) and later.startswith(text) for text, later in itertools.pairwise(texts))
     if grown and len(texts) > 1 and (len(texts) > 2 or len(texts[0]) >= REPEATED):
@@ -67,12 +67,12 @@ def repetition(texts: list[str]) -> Violation | None:
 
 
 def completion_tokens(usage: Any) -> int | None:
-    """The number of tokens that a usage states for the completion, or None."""
+    """Return the number of completion tokens in a usage, or None."""
     return whole(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
 
 
 def _count_problem(text: Any, usage: Any) -> Violation | None:
-    """The fault of a number of tokens that a text cannot have; None if it can."""
+    """Return the fault of a token count that is impossible for a text, or None."""
     spent = completion_tokens(usage)
     if not isinstance(text, str) or not text or spent is None:
         return None
@@ -84,6 +84,6 @@ def _count_problem(text: Any, usage: Any) -> Violation | None:
 
 
 def _total_of(usage: Mapping[str, Any]) -> tuple[str, str]:
-    """The right total of a usage, and the total that does not add up, with its parts."""
+    """Return the right total of a usage in words, and the stated total with its parts."""
     prompt, completion, total = (describe(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
     return "prompt_tokens + completion_tokens", f"a total of {total} for {prompt} and {completion}"

@@ -1,4 +1,4 @@
-"""The options of an LLM adapter, stated or found out; its models, and the prompts that their windows hold."""
+"""The options of an LLM adapter, from its statements or by trying, its models, and prompts that fit their windows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,15 +18,15 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
 MOST_WINDOW = 40_000
-"""A larger window is not filled only to see that it holds."""
+"""A larger window is not filled in a test, because that would be expensive."""
 
 SMALL = 128
-"""A window of fewer tokens may not hold an ordinary prompt where a byte is a token."""
+"""If each byte is a token, a window of fewer tokens may not hold an ordinary prompt."""
 
 
 @dataclass(slots=True)
 class LLMShared(Shared):
-    """By operation and optional argument whether it is taken; whether short completions are."""
+    """For each operation and optional argument: whether it is accepted. Also whether short and long completions are."""
 
     learnt = (*Shared.learnt, "taken", "brief", "roomy")
 
@@ -36,7 +36,7 @@ class LLMShared(Shared):
 
 
 class Windows(ListedModels):
-    """Models, and requests that fit their windows."""
+    """Models, and requests that fit their context windows."""
 
     component = "llm"
     principal = "complete"
@@ -48,35 +48,37 @@ class Windows(ListedModels):
 
     @cached_property
     def model(self) -> str | None:
-        """The model that plain requests name: the listed one whose entry denies least, or None."""
+        """The model in plain requests: the listed one whose entry denies the fewest features, or None."""
         return min(self.capabilities.models, key=lambda model: len(self.capabilities.denials(model)), default=None)
 
     def able(self, flag: str) -> list[str]:
-        """The listed models but for those whose own entry denies a flag."""
+        """Return the listed models whose own entry does not deny a feature."""
         return [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
 
     @property
     def small(self) -> bool:
-        """True if the context window is so small that an ordinary prompt may not fit."""
+        """True if an ordinary prompt may exceed the context window."""
         return not self.holds(" " * SMALL)
 
     def holds(self, text: str) -> bool:
-        """True if a text surely fits the stated window, even where each byte is a token."""
+        """True if a text certainly fits the stated window, even if each byte is a token."""
         window = self.capabilities.context_window(self.model)
         return window is None or len(text.encode()) <= window
 
     def allowed(self, tokens: int) -> int:
-        """Return this number of tokens, or fewer if prompt and completion must share a small window."""
+        """Return this number of tokens, or fewer if prompt and completion share a small window."""
         window = self.capabilities.context_window(self.model)
         return tokens if window is None else min(tokens, max(1, window // 4))
 
     def fits(self, reply: Reply | StreamReply) -> None:
-        """Give no verdict (NotAssessed) on a bad request that may have been refused for a small window."""
+        """Raise NotAssessed if a request may have been refused because of a small window."""
         if self.small and reply.is_a("BadRequest"):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
 
     def turns(self, *texts: str) -> list[dict[str, Any]]:
-        """Messages in the order that any LLM must take: user and assistant in turns (R53); without roles the user's."""
+        """Return messages of user and assistant in turn, which every LLM must accept (R53); without roles, of the user
+        alone.
+        """
         roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
         return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
 
@@ -86,7 +88,7 @@ class Windows(ListedModels):
         return f"{self.settings.run[:2]}{inputs.ordinal(MOST_WORDS)}"
 
     def window(self, model: str | None = None) -> int:
-        """The context window of a model, else of the one in use. Raises NotApplicable if none is stated."""
+        """Return the context window of a model, by default of the model in use. Raises NotApplicable if none is stated."""
         window = self.capabilities.context_window(model or self.model)
         return expect.applicable(window, "capabilities state no context length")
 
@@ -97,25 +99,25 @@ RANGES = {
     "frequency_penalty": (-2.0, 2.0),
     "presence_penalty": (-2.0, 2.0),
 }
-"""The protocol's ranges; only `top_p` leaves out its lower end."""
+"""The protocol's ranges; only `top_p` excludes its lower end."""
 
 UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
-"""Arguments that stand in no signature of `stream`, the first one in none at all (SPECIFICATION 8.3; R117)."""
+"""Arguments that the signature of `stream` lacks; no signature has the first one (SPECIFICATION 8.3; R117)."""
 
 NO_STOPS: tuple[Any, ...] = (7, "###", [7])
 """Values that are not a list of stop sequences."""
 
 PERMANENT = ("BadRequest", "NotSupported")
-"""The classes that refuse a valid value that a provider does not take (R117)."""
+"""The classes with which an adapter may refuse a valid value that its provider does not accept (R117)."""
 
 MOST_MODELS = 5
-"""Listed models that are tried; a catalogue may be long, and each call costs."""
+"""The most listed models that are tried; a catalogue may be long, and each call costs money."""
 
 MINIMUM = 16
-"""The largest minimum of `max_tokens` that a provider may ask for (R117)."""
+"""The largest minimum of `max_tokens` that a provider may have (R117)."""
 
 BRIEF, LONG = 16, 64
-"""The `max_tokens` of requests that do not speak of length, and of those that ask for a long text."""
+"""The `max_tokens` of ordinary requests, and of requests for a long text."""
 
 OPTIONAL = {
     "stop_sequences": ["###"],
@@ -130,11 +132,11 @@ OPTIONAL = {
 
 
 class LLMCapabilities(Windows):
-    """Tools, sampling and the optional arguments that an operation takes."""
+    """Tools, sampling, and the optional arguments that an operation accepts."""
 
     @property
     def tools(self) -> bool | None:
-        """True if tools are offered, by the flag or by the entries of the models; None if nothing says so."""
+        """True if the flag or a model's entry offers tools; None if nothing is stated."""
         flag, models = self.capabilities.flag("supports_tools"), self.capabilities.models
         if flag is None and models and not self.able("supports_tools"):
             return False
@@ -143,9 +145,9 @@ class LLMCapabilities(Windows):
 
     @property
     def brief(self) -> dict[str, int]:
-        """The `max_tokens` of requests that do not speak of length.
+        """The `max_tokens` of ordinary requests.
 
-        There is none in a window that holds few tokens, nor if a model refuses so few, as one that has to think may.
+        Empty if the window is small, or if a model refuses so few tokens, as a reasoning model may.
         """
         if self.allowed(BRIEF) < BRIEF or not self.shared.once("brief", lambda: self._takes(BRIEF)):
             return {}
@@ -158,11 +160,11 @@ class LLMCapabilities(Windows):
             return not (refused and self.call("complete", args).is_success)
 
     def other_limit(self, operation: str) -> int:
-        """A `max_tokens` that plain requests do not have."""
+        """Return a `max_tokens` that differs from that of ordinary requests."""
         return BRIEF + 1 if self.brief else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """This `max_tokens`; fewer if the adapter refuses it, or the least that the adapter takes (R117)."""
+        """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest that it accepts (R117)."""
         if tokens > BRIEF and self.brief and not self.shared.once("roomy", lambda: self._takes(LONG)):
             tokens = BRIEF
         limit = self.allowed(tokens)
@@ -171,7 +173,7 @@ class LLMCapabilities(Windows):
         return limit
 
     def optional(self) -> dict[str, Any]:
-        """Every optional argument of a completion without tools, with a value that the adapter says it takes."""
+        """Return every optional argument of a completion without tools, with a value that the adapter says it accepts."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(BRIEF)}
         if not self.small:  # the same words all through a run, for answers are asked for once
             values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)))
@@ -181,20 +183,20 @@ class LLMCapabilities(Windows):
         return values
 
     def range_of(self, name: str) -> tuple[float, float]:
-        """The range of a sampling parameter that both the protocol and the adapter's own statement admit."""
+        """Return the intersection of a sampling parameter's range in the protocol and in capabilities."""
         low, high = RANGES[name]
         stated = self.stated_range(name)
         return (max(low, stated[0]), min(high, stated[1])) if stated else (low, high)
 
     def stated_range(self, name: str) -> tuple[float, float] | None:
-        """The range of a sampling parameter that capabilities state (SPECIFICATION 8.4), or None."""
+        """Return the range of a sampling parameter that capabilities state (SPECIFICATION 8.4), or None."""
         sampling = self.capabilities.document.get("sampling")
         stated = sampling.get(SAMPLING_RANGES.get(name, "")) if isinstance(sampling, Mapping) else None
         fit = isinstance(stated, list) and len(stated) == 2 and all(isinstance(end, (int, float)) for end in stated)
         return (stated[0], stated[1]) if fit and stated is not None else None
 
     def claims(self, name: str, operation: str = "complete") -> bool | None:
-        """True if capabilities, or every adapter, offer an optional argument; None if nothing states it."""
+        """True if capabilities or the protocol promise an optional argument; None if nothing promises or denies it."""
         if name == "system_message":
             return self.capabilities.flag("supports_system_message")
         stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
@@ -202,9 +204,9 @@ class LLMCapabilities(Windows):
 
     @reading_apart()
     def takes(self, name: str, operation: str = "complete") -> bool:
-        """True if an operation takes an optional argument: an unclaimed one may be refused (R117).
+        """True if an operation accepts an optional argument; it may refuse one that is not claimed (R117).
 
-        What is claimed counts as taken whatever the answer.
+        A claimed argument counts as accepted, whatever the answer.
         """
         claimed = self.claims(name, operation)
         if claimed is not None:
@@ -227,12 +229,12 @@ class LLMCapabilities(Windows):
 
     @reading_apart()
     def accepts(self, operation: str, **changed: Any) -> bool:
-        """True if `complete` or `stream` takes a plain request with some arguments changed."""
+        """True if `complete` or `stream` accepts a plain request with some arguments changed."""
         return self.works(operation) and not self.known(operation, **changed).is_a(*PERMANENT)
 
     @remembered
     def known(self, name: str, **changed: Any) -> Reply | StreamReply:
-        """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
+        """Send a plain request with some arguments changed to `complete` or `stream`, once a run."""
         reply = self.invoke(name, self.changed(name, changed))
         if changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT):  # another model may have to think
             plain = self.changed(name, changed)
@@ -241,7 +243,9 @@ class LLMCapabilities(Windows):
         return reply
 
     def changed(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Plain arguments of an operation with some of them changed. A call of a tool may not be cut: no limit."""
+        """Return plain arguments with some of them changed. With tools there is no limit, as it could cut the tool
+        call.
+        """
         plain = self.requests.minimal(name)
         if "tools" in changed:
             plain.pop("max_tokens", None)
@@ -251,7 +255,7 @@ class LLMCapabilities(Windows):
         return self.known(name, model=model)
 
     def known_complete(self, **changed: Any) -> Reply:
-        """The answer of `complete` to a plain request with some arguments changed, once a run."""
+        """Send a plain request with some arguments changed to `complete`, once a run."""
         reply = self.known("complete", **changed)
         assert isinstance(reply, Reply)
         return reply

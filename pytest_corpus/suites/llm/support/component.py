@@ -1,4 +1,4 @@
-"""The LLM component as its suite speaks to it."""
+"""The LLM component as its tests use it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001
 
 
 class LLMAuditor(ComponentAuditor):
-    """The payloads of the LLM component."""
+    """Checks the payloads of the LLM component."""
 
     _calls: LLMCapabilities
     content = ("text", "tool_calls")
@@ -43,7 +43,7 @@ class LLMAuditor(ComponentAuditor):
         yield from chunk_problems(chunk)
 
     def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
-        """Everything that an exchange breaks; what an answer says of itself is held against its request."""
+        """Yield every violation in an exchange; an answer's statements are compared with its request."""
         yield from super().findings(exchange, with_reports=with_reports)
         answers = [data for data in data_of(exchange, self._calls.component) if isinstance(data, Mapping)]
         if exchange.op == "llm.complete" and answers:
@@ -70,14 +70,14 @@ class LLM(LLMCapabilities):
         return self.stream("stream", self.requests.args(**changed))
 
     def ask(self, name: str, **changed: Any) -> Reply | StreamReply:
-        """`complete` or `stream` by name."""
+        """Send a plain request with some arguments changed to `complete` or `stream`."""
         return self.invoke(name, self.requests.args(**changed))
 
     def half_full(self) -> str:
-        """A text that takes between a quarter and a half of the context window, by the adapter's own count.
+        """Return a text that fills between a quarter and half of the context window, by the adapter's own count.
 
-        Raises NotApplicable if no window is stated, or it is too small, or so large that a call would be dear,
-        NotAssessed if tokens cannot be counted.
+         Raises NotApplicable if no window is stated, or if it is too small or too expensive to fill, NotAssessed if
+        tokens cannot be counted.
         """
         window = self.window()
         expect.applicable(window <= MOST_WINDOW and not self.small, f"a window of {window} tokens is not filled here")
@@ -92,18 +92,18 @@ class LLM(LLMCapabilities):
         raise NotAssessed(Obstacle.NO_HALF)
 
     def refuses(self, *names: str, **changed: Any) -> None:
-        """Each of the operations refuses the changed request with BAD_REQUEST.
+        """Check that each operation refuses the changed request with BAD_REQUEST.
 
-        NOT_SUPPORTED says it as well of an argument that is not offered at all.
+        NOT_SUPPORTED is also right for an argument that is not offered at all.
         """
         for operation in names:
             offered = all(self.takes(name, operation) for name in changed)
             expect.refusal(self.known(operation, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
 
     def too_long(self, model: str | None = None) -> str:
-        """A text with more tokens than the context window of a model: of the one in use, if none is named.
+        """Return a text with more tokens than the context window of a model, by default of the model in use.
 
-        Raises NotAssessed if the window is too large, or the length cannot be verified.
+        Raises NotAssessed if the window is too large, or if the length cannot be verified.
         """
         window = self.window(model)
         return cached(self, ("too long", window), lambda: self._too_long(model or self.model, window))

@@ -1,4 +1,4 @@
-"""Good and bad requests of the LLM component."""
+"""Valid and invalid requests of the LLM component."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ WEATHER: dict[str, Any] = {
 """A tool that any model can call."""
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}}
-"""A call of it by an assistant."""
+"""An earlier call of this tool by an assistant."""
 
 CLOCK = {
     "type": "function",
@@ -29,7 +29,7 @@ CLOCK = {
 
 
 def _tools_with(number: float) -> dict[str, dict[str, Any]]:
-    """Arguments with a number inside a tool, and inside an earlier call of one."""
+    """Return arguments with a number inside a tool, and inside an earlier tool call."""
     schema = {"type": "object", "properties": {"place": {"type": "number", "minimum": number}}}
     tool = {**WEATHER, "function": {**WEATHER["function"], "parameters": schema}}
     called = {"role": "assistant", "content": "Let me see.", "tool_calls": [{**CALL, "index": number}]}
@@ -38,12 +38,12 @@ def _tools_with(number: float) -> dict[str, dict[str, Any]]:
 
 
 def user(content: Any) -> dict[str, Any]:
-    """A message of the user."""
+    """Return a message of the user."""
     return {"role": "user", "content": content}
 
 
 class LLMRequests(Requests):
-    """Requests of the LLM component. They name the first listed model, or none if none is listed."""
+    """Requests of the LLM component. They name the first listed model, or no model if none is listed."""
 
     def __init__(self, llm: LLMCapabilities) -> None:
         self._llm = llm
@@ -92,7 +92,7 @@ class LLMRequests(Requests):
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadlined()]
 
     def _read(self, operation: str) -> list[str]:
-        """The parameters with numbers that an operation takes, and may not ignore as a stream may some (R117)."""
+        """Return the numeric parameters that an operation accepts and may not ignore; a stream may ignore some (R117)."""
         names = [name for name in (*RANGES, "max_tokens") if operation == "complete" or name not in UNSIGNED]
         return [name for name in names if self._llm.takes(name, operation)]
 
@@ -142,7 +142,7 @@ class LLMRequests(Requests):
         return [*requests, *late, wrong, Request("count_tokens", counted, expired, held)]
 
     def _good(self, operation: str, text: str) -> list[dict[str, Any]]:
-        """Valid changes of a plain completion, with a text wherever content goes in."""
+        """Return valid changes of a plain completion, each with the text in another place."""
         llm = self._llm
         good: list[dict[str, Any]] = [{"messages": [user(text)]}]
         if llm.takes("system_message", operation):
@@ -159,7 +159,7 @@ class LLMRequests(Requests):
         return good
 
     def _wrong(self, text: str) -> list[dict[str, Any]]:
-        """Changes of a plain completion that are wrong in some way, each with a text in it."""
+        """Return invalid changes of a plain completion, each of which contains the text."""
         plain = {"messages": [user(text)]}
         wrong: list[dict[str, Any]] = [
             {**plain, "temperature": 9},
@@ -179,5 +179,5 @@ class LLMRequests(Requests):
         return wrong
 
     def args(self, **changed: Any) -> dict[str, Any]:
-        """The arguments of a plain completion with some of them changed."""
+        """Return the arguments of a plain completion with some of them changed."""
         return self._llm.changed("complete", changed)

@@ -1,1 +1,1 @@
-"""The tests that components share; each component's chapter subclasses them."""
+"""Test classes that several components share; each component's chapters import them."""

@@ -1,4 +1,4 @@
-"""Capabilities, models and health: their shape, their truth (SPECIFICATION 4.2.6, 6.2, 7.6; R13, R35, R132)."""
+"""Tests of capabilities, models and health: form and truth (SPECIFICATION 4.2.6, 6.2, 7.6; R13, R35, R132)."""
 
 import itertools
 import math
@@ -25,15 +25,15 @@ from pytest_corpus.spec.words import EXTENSION_KEYS, HEALTH_STATES
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
 NAMESPACED = re.compile(r"[^:./][:./].")
-"""A key of an extension with a namespace: ``vendor:name``, ``vendor.name`` or ``vendor/name`` (R71)."""
+"""Matches an extension key with a namespace: ``vendor:name``, ``vendor.name`` or ``vendor/name`` (R71)."""
 
 
 class TestConsistency:
-    """When what was written can be read."""
+    """Reads after writes."""
 
     @pytest.mark.requirement("COM-READ-1")
     def test_strong_consistency_is_true(self, subject: Subject) -> None:
-        """A plain write, and a plain delete, show in the first look at them, where that is claimed."""
+        """If strong consistency is claimed, the first read after a plain write, and after a plain delete, shows it."""
         claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
         if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
             raise NotApplicable("strong consistency of reads after writes is not claimed")
@@ -45,7 +45,7 @@ class TestConsistency:
 
 
 class TestCapabilities:
-    """The contents of capabilities, and their truth."""
+    """The document that `capabilities` returns."""
 
     @core("COM-CAP-1")
     def test_capabilities_answer_with_an_object(self, subject: Subject) -> None:
@@ -63,7 +63,7 @@ class TestCapabilities:
 
     @core("COM-CAP-3")
     def test_the_protocol_is_the_components(self, subject: Subject) -> None:
-        """`protocol` names the component and version 1.0."""
+        """`protocol` names this component and version 1.0."""
         look_at_capabilities(subject.capabilities)
         wanted = protocol_of(subject.component)
         stated = subject.capabilities.document.get("protocol")
@@ -92,7 +92,7 @@ class TestCapabilities:
 
     @pytest.mark.requirement("COM-CAP-5")
     def test_extension_keys_are_namespaced(self, subject: Subject) -> None:
-        """Each key under `extensions` begins with a namespace, or stands in the documents."""
+        """Each key under `extensions` has a namespace or is a documented key."""
         look_at_capabilities(subject.capabilities)
         extensions = subject.capabilities.document.get("extensions")
         if not isinstance(extensions, dict) or not extensions:
@@ -102,7 +102,7 @@ class TestCapabilities:
 
     @pytest.mark.requirement("COM-CAP-10")
     def test_new_keys_stand_under_extensions(self, subject: Subject) -> None:
-        """At the top, in `features` and in `limits` stand no keys but those that the documents name."""
+        """The top level, `features` and `limits` have documented keys only."""
         look_at_capabilities(subject.capabilities)
         document = subject.capabilities.document
         for section in ("", *SECTIONS):
@@ -113,13 +113,13 @@ class TestCapabilities:
     @pytest.mark.requirement("COM-CAP-11")
     @pytest.mark.parametrize("name", ["concurrency", "rate_limit_qps"])
     def test_limits_of_load_are_stated(self, subject: Subject, name: str) -> None:
-        """Capabilities say how many calls are taken at once, and in a second."""
+        """Capabilities state how many calls are accepted at once and per second."""
         look_at_capabilities(subject.capabilities)
         expect.check(subject.capabilities.raw(name) is not None, "a number", "no number", f"result.limits.{name}")
 
     @pytest.mark.requirement("COM-CAP-6")
     def test_an_operation_that_is_not_denied_works(self, subject: Subject) -> None:
-        """Every operation that a capability switches on answers a plain request."""
+        """Every operation that capabilities do not deny answers a plain request."""
         tried, broken = False, None
         for operation in operations_of(subject.component):
             claimed = subject.prerequisites.claimed(operation.name)
@@ -148,7 +148,7 @@ class TestCapabilities:
 
     @rules("refused COM-CAP-7, not_working COM-CAP-8")
     def test_an_operation_that_is_denied_is_not_supported(self, subject: Subject, requirement: str) -> None:
-        """An operation that a capability switches off answers NOT_SUPPORTED, and does not work."""
+        """An operation that capabilities deny answers NOT_SUPPORTED and does not work."""
         denied = subject.prerequisites.denied()
         expect.applicable(denied, "capabilities deny no operation")
         for name in denied:
@@ -169,15 +169,15 @@ class TestStreamingClaim:
 
 
 MOST_LISTED = 20
-"""More listed models are not asked."""
+"""The most listed models that are asked; a catalogue may have hundreds."""
 
 
 class TestModels:
-    """The models of the principal operation."""
+    """The models of the principal operation, which is `complete` or `embed`."""
 
     @core("LLM-MODEL-1", "EMB-MODEL-1")
     def test_every_listed_model_works(self, subject: ListedModels) -> None:
-        """Each model that capabilities list answers a plain request, and another one too."""
+        """Each listed model answers a plain request, and the first one answers a second request too."""
         name = subject.principal
         subject.require(name)
         for number, model in enumerate(subject.models()[:MOST_LISTED]):
@@ -189,14 +189,14 @@ class TestModels:
 
     @core("LLM-MODEL-2", "EMB-MODEL-2")
     def test_an_unknown_model_is_refused(self, subject: ListedModels) -> None:
-        """A model that is not listed is refused permanently, after a listed one has answered the same request too."""
+        """A model that is not listed is refused permanently, even if a listed model has answered the same request."""
         subject.require(subject.principal)
         for model in subject.unknown_models():
             expect.refusal(invoke_with_model(subject, subject.principal, model), *UNKNOWN_MODEL)
 
     @pytest.mark.requirement("LLM-MODEL-4", "EMB-MODEL-5")
     def test_the_refusal_of_an_unknown_model_names_it(self, subject: ListedModels) -> None:
-        """`details.model` is the model that was asked for."""
+        """`details.model` is the model that the request named."""
         subject.require(subject.principal)
         model = subject.unknown_model()
         reply = invoke_with_model(subject, subject.principal, model)
@@ -214,13 +214,13 @@ class TestModels:
 
     @pytest.mark.requirement("LLM-STREAM-5", "EMB-STREAM-5")
     def test_every_listed_model_streams(self, subject: ListedModels) -> None:
-        """Each model that capabilities list streams a plain request."""
+        """Each listed model streams the answer to a plain request."""
         for stream in streams_of_models(subject):
             expect.finished(stream, "a stream by every listed model")
 
     @pytest.mark.requirement("LLM-STREAM-7", "EMB-STREAM-6")
     def test_a_chunk_names_the_model_asked_for(self, subject: ListedModels) -> None:
-        """If a chunk, or an embedding in it, names a model, it is the one that was asked for."""
+        """If a chunk or an embedding in it names a model, it is the requested model."""
         for stream in streams_of_models(subject):
             chunks = expect.finished(stream, "a stream by every listed model").chunks
             inner = [chunk["embeddings"] for chunk in chunks if isinstance(chunk.get("embeddings"), list)]
@@ -232,11 +232,11 @@ class TestModels:
 
 
 class TestModelLabels:
-    """The models in metrics."""
+    """Models as labels of metrics."""
 
     @pytest.mark.requirement("COM-OBS-13")
     def test_an_unknown_model_is_no_label(self, subject: ListedModels) -> None:
-        """A model that a client made up does not become a label of any operation that names one."""
+        """The name of an unlisted model does not become a label of any operation."""
         model = subject.unknown_model()
         hidden = {"model": model.rpartition("-")[2]}
         names = [name for name in subject.working() if "model" in subject.requests.minimal(name)]
@@ -247,12 +247,12 @@ class TestModelLabels:
 
 
 def invoke_with_model(subject: ListedModels, name: str, model: str, **options: Any) -> Reply | StreamReply:
-    """The answer to a plain request of an operation to a model that is not listed."""
+    """Send a plain request of an operation to this model."""
     return subject.invoke(name, {**subject.requests.minimal(name), "model": model}, **options)
 
 
 def streams_of_models(subject: ListedModels) -> list[StreamReply]:
-    """The streams for a plain request of each listed model that streams, asked for once a run."""
+    """Return one stream for each listed model that streams; each is requested once a run."""
     name = subject.principal_stream
     subject.require(name)
     subject.models()
@@ -265,18 +265,18 @@ DOWN = ("unavailable", "network", "overloaded")
 
 
 class TestHealth:
-    """The answers of `health` when all is well and when the backend is down."""
+    """The answers of `health`, both in normal operation and while the backend is down."""
 
     @core("COM-HEALTH-1")
     def test_health_answers(self, subject: Subject) -> None:
-        """`health` is a success whose result is an object, or says with an error that the backend is down."""
+        """`health` returns an object, or an error that says that the backend is down."""
         reply = plain_call(subject, "health")
         expect.either(reply, *RETRYABLE)
         holds("COM-HEALTH-1", reply, subject)
 
     @pytest.mark.requirement("COM-HEALTH-2")
     def test_a_report_says_how_things_are(self, subject: Subject) -> None:
-        """A report has a boolean `ok`, a known `status`, `server` and `version`."""
+        """A report has a boolean `ok`, a documented `status`, a `server` and a `version`."""
         report = self.report(plain_call(subject, "health"))
         expect.check(isinstance(report.get("ok"), bool), "a boolean", word(report.get("ok")), "result.ok")
         expect.check(
@@ -291,7 +291,7 @@ class TestHealth:
 
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:
-        """A report of status degraded or down has a `reason`."""
+        """A report with the status degraded or down has a `reason`."""
         bad = [report for report in self.reports(subject) if report.get("status") in HEALTH_STATES[1:]]
         expect.applicable(bad, "no report was degraded or down")
         for report in bad:
@@ -300,12 +300,12 @@ class TestHealth:
     @pytest.mark.requirement("COM-HEALTH-4")
     @pytest.mark.parametrize("kind", DOWN)
     def test_health_answers_while_the_provider_is_down(self, subject: Subject, kind: str) -> None:
-        """A failing provider makes `health` a report or a retryable error, never a crash."""
+        """While the provider fails, `health` returns a report or a retryable error."""
         expect.either(self.with_provider_down(subject, kind), *RETRYABLE)
 
     @pytest.mark.requirement("COM-HEALTH-5")
     def test_health_tells_that_the_provider_is_down(self, subject: Subject) -> None:
-        """A report made while the provider fails is not `ok` true with status ok."""
+        """While the provider fails, no report has `ok` true together with the status ok."""
         fresh = subject.fresh()
         plan = fresh.client.provider.plan("unavailable", times=MAX_PROVIDER_RETRIES)
         reply = fresh.call("health")
@@ -317,7 +317,7 @@ class TestHealth:
 
     @pytest.mark.requirement("COM-HEALTH-11")
     def test_a_report_does_not_contradict_itself(self, subject: Subject) -> None:
-        """`ok` is not false together with status ok, nor true together with status down."""
+        """`ok` is not false if the status is ok, and not true if the status is down."""
         stated = [(report.get("ok"), report.get("status")) for report in self.reports(subject)]
         stated = [(ok, status) for ok, status in stated if isinstance(ok, bool) and status in HEALTH_STATES]
         expect.applicable(stated, "no report has both `ok` and `status`")
@@ -326,7 +326,7 @@ class TestHealth:
             expect.check(not contradiction, f"`ok` {status != 'down'} with status {status}", f"{ok}", "result.ok")
 
     def reports(self, subject: Subject) -> list[dict[str, object]]:
-        """A plain report, and one that is made while the provider fails, if there is one."""
+        """Return a plain report, and one made while the provider fails if faults can be planned."""
         found = [self.report(plain_call(subject, "health"))]
         if "provider" in subject.client.hooks:
             down = self.with_provider_down(subject)
@@ -335,14 +335,14 @@ class TestHealth:
 
     @staticmethod
     def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
-        """The answer of `health` while every call of the provider fails."""
+        """Call `health` while every call of the provider fails."""
         fresh = subject.fresh()
         fresh.client.provider.plan(kind, times=MAX_PROVIDER_RETRIES)
         return fresh.call("health")
 
     @staticmethod
     def report(reply: Reply) -> dict[str, object]:
-        """The report, if there is one."""
+        """Return the report in an answer. Raises Blocked if it is not an object."""
         expect.assessable(not reply.is_error, Obstacle.BACKEND_DOWN)
         result = expect.success(reply, "a health report")
         if not isinstance(result, dict):

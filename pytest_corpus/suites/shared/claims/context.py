@@ -1,4 +1,4 @@
-"""The operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BEHAVIORAL_CONFORMANCE 6.8)."""
+"""Tests of the operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BC 6.8)."""
 
 import hashlib
 from dataclasses import replace
@@ -24,20 +24,20 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
-"""The kinds of faults that a provider raises."""
+"""The kinds of faults that a provider can raise."""
 
 PASSING = [kind for kind in FAILURES if BY_KIND[kind].canonical != "AuthError"]
-"""Those that need not stay: refused credentials may be refused from then on (R52)."""
+"""The faults that must not affect later calls. An adapter may go on refusing after refused credentials (R52)."""
 
 PLAIN_DIGESTS = ("sha256", "sha1", "md5", "sha512", "blake2b", "sha3_256")
 
 UNLABELLED = "calls are not labelled with `tenant_hash` (R122)"
 
 TOGETHER_MS = 60
-"""How long the provider takes while calls of two tenants are under way."""
+"""The delay of the provider while calls of two tenants overlap."""
 
 LONGER = 80
-"""The difference in length of two tenant ids."""
+"""The difference in length between the ids of the two tenants."""
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -56,13 +56,14 @@ UNKNOWN: dict[str, dict[str, Any]] = {
     "cache_hints": {"cache_scope": "tenant", "cache_tags": ["a"]},
     "nested": {"x-trace": {"a": [None]}, "": True},
 }
-"""Keys of a context that no document knows."""
+"""Context keys that no document defines."""
 
 UNKNOWN_ARGUMENT: dict[str, Any] = {"vendor_hint": {"a": 1}}
-"""An argument that no document knows."""
+"""An argument that no document defines."""
 
 AHEAD_MS = 20_000
-"""The least time until deadlines that are handed on: no adapter gives a provider more, and few give less."""
+"""The shortest time left of deadlines that the adapter passes on. It is long, so that an own limit of the adapter for
+its provider would be shorter."""
 
 LONGEST: dict[str, Any] = {
     "request_id": "req~1.a_b:" + "x" * 246,
@@ -70,28 +71,28 @@ LONGEST: dict[str, Any] = {
     "deadline_ms": 4_102_444_800_000,
     "tenant": "Żółw & 東京 / " + "t" * 244,
 }
-"""Values that SCHEMA 3.2 allows and that are as long, as odd or as far away as few are."""
+"""Extreme values that SCHEMA 3.2 allows: the longest texts, unusual scripts, a distant deadline."""
 
 CACHE_SCOPES: dict[str, dict[str, Any]] = {
     **{scope: {"cache_scope": scope} for scope in ("global", "session")},
     "global_in_attrs": {"attrs": {"cache_scope": "global"}},
 }
-"""What a context may say of the scope of a cache, which never weakens the isolation of tenants (R55)."""
+"""Contexts that name a cache scope. No scope may weaken the isolation of tenants (R55)."""
 
 ENDS = ("finished", "refused", "expired", "failed")
-"""The end of a stream."""
+"""The ways in which a stream can end."""
 
 REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_context": "COM-CTX-2"}
-"""By what is wrong with a request: the requirement that says that it is refused."""
+"""The requirement that each kind of bad request is refused, by the mistake in the request."""
 
 
 class TestContext:
-    """The members of `ctx` that are read, and those that are ignored."""
+    """The documented members of `ctx`, and unknown ones."""
 
     @core("COM-CTX-1")
     @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
-        """Every operation works with undocumented keys in `ctx`; in a run pinned to 1.0.0 it may refuse them."""
+        """Every operation works with undocumented keys in `ctx`; a run pinned to edition 1.0.0 lets it refuse them."""
         subject.require(subject.principal)
         for name in subject.working():
             together = with_more(subject, name)
@@ -104,7 +105,7 @@ class TestContext:
     @pytest.mark.requirement("COM-CTX-2")
     @pytest.mark.parametrize(("key", "value"), WRONG_CONTEXT, ids=str)
     def test_a_context_field_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
-        """A documented field of `ctx` with another type is BAD_REQUEST, whatever the operation."""
+        """Every operation answers BAD_REQUEST if a documented field of `ctx` has the wrong type."""
         subject.require(subject.principal)
         case = WRONG_CONTEXT.index((key, value))
         for name in subject.working(
@@ -121,7 +122,7 @@ class TestContext:
         "key", ["request_id", "idempotency_key", "deadline_ms", "traceparent", "tenant", "attrs", "all"]
     )
     def test_every_documented_context_field_is_accepted(self, subject: Subject, key: str) -> None:
-        """Each field of `ctx` alone, and all of them together, with valid values."""
+        """Every operation accepts each field of `ctx` with a valid value, alone and together with all others."""
         subject.require(subject.principal)
         names = [*subject.working()]
         for name, (together, *_) in zip(names, side_by_side(partial(in_full_context, subject), names), strict=True):
@@ -132,7 +133,7 @@ class TestContext:
     @pytest.mark.requirement("COM-CTX-3")
     @pytest.mark.parametrize("key", LONGEST)
     def test_the_longest_values_of_context_fields_are_accepted(self, subject: Subject, key: str) -> None:
-        """Texts of 256 characters, of any script where that is open, and a deadline in the year 2100.
+        """Texts of 256 characters in several scripts and a deadline in the year 2100 are accepted.
 
         A tenant or an idempotency key may be refused permanently (R138).
         """
@@ -146,14 +147,14 @@ class TestContext:
 
     @pytest.mark.requirement("COM-CTX-4")
     def test_attributes_may_hold_any_json(self, subject: Subject) -> None:
-        """`attrs` is opaque: nested values of every JSON type are accepted."""
+        """`attrs` is opaque, so nested values of every JSON type are accepted."""
         attrs: dict[str, Any] = {"a": None, "b": [1, 2.5, {"c": "ü"}], "d.e": True, "f": {"g": {"h": []}}}
         subject.require(subject.principal)
         expect.works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
 
 
 class TestObservability:
-    """One observation a call, with true labels."""
+    """Each call is observed once, with true labels."""
 
     @pytest.mark.core
     @rules(
@@ -161,7 +162,7 @@ class TestObservability:
         "interface COM-OBS-12, class_name COM-OBS-28"
     )
     def test_an_observation_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
-        """Every unary operation, and a refused one, are observed as each rule says."""
+        """The observations of every unary operation, and of a refused call, keep each rule."""
         subject.require(subject.principal)
         replies = [plain(subject, name) for name in subject.working(subject.operations(streaming=False))]
         for reply in (*replies, wrongly_typed(subject, subject.principal)):
@@ -170,7 +171,7 @@ class TestObservability:
     @core("COM-OBS-2")
     @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
     def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> None:
-        """Refused, malformed and expired calls are observed like any other."""
+        """Refused, malformed and expired calls are observed once each."""
         if failing == "wrong_context":
             reply = subject.call(subject.principal, ctx={"deadline_ms": "soon"})
         else:
@@ -182,14 +183,14 @@ class TestObservability:
 
     @pytest.mark.requirement("COM-OBS-8")
     def test_a_tenant_is_labelled_by_its_hash(self, subject: Subject) -> None:
-        """Every operation that is given a tenant reports `tenant_hash`."""
+        """Every operation that gets a tenant reports `tenant_hash`."""
         subject.require(subject.principal)
         for name in subject.working():
             holds("COM-OBS-8", in_full_context(subject, name)[0], subject)
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
-        """The same tenant gives the same hash twice, two tenants give two hashes, none is the raw id."""
+        """A tenant has the same hash in each call, two tenants have different hashes, and no hash is the raw id."""
         subject.require(subject.principal)
         calls_of_one_tenant(subject)
         first, second = tenant_hashes(subject)
@@ -198,16 +199,16 @@ class TestObservability:
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
-        """Every operation, whatever its outcome, labels one tenant with the same hash."""
+        """All operations, whatever their outcome, report the same hash for the same tenant."""
         found = set(filter(None, map(tenant_label, answers_in_full_context(subject))))
         expect.applicable(found, UNLABELLED)
         expect.check(len(found) == 1, "the hash of the tenant in every observation", "another hash")
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
-        """Calls of two tenants that run at the same time are labelled each with its own hash, and its own deadline.
+        """Concurrent calls of two tenants report their own hash and their own deadline.
 
-        Their provider is slow, so that both are under way; the first of them has a deadline.
+        The provider is slow, so that the calls overlap; only the first of them has a deadline.
         """
         tenants = two_tenants(subject)
         hashes = tenant_hashes(subject)
@@ -237,7 +238,7 @@ class TestObservability:
 
     @pytest.mark.requirement("COM-OBS-15")
     def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:
-        """The hash of a tenant is not a beginning of a plain digest of its id."""
+        """The hash of a tenant does not begin like an unsalted digest of its id."""
         tenant, found = two_tenants(subject)[0], tenant_hashes(subject)[0].rpartition(":")[2].lower()
         plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
         is_plain = any(digest.hexdigest().startswith(found[: leaks.GRAM]) for digest in plain)
@@ -246,7 +247,7 @@ class TestObservability:
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
     def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
-        """`deadline_bucket` is reported with a deadline, expired ones included, and not without."""
+        """`deadline_bucket` is reported if the call has a deadline, even an expired one, and only then."""
         subject.require(subject.principal)
         asked = {None: plain, HOUR_MS: ample}.get(left_ms, expired)
         replies = [asked(subject, name) for name in subject.working()]
@@ -255,23 +256,23 @@ class TestObservability:
 
 
 class TestStreamObservability:
-    """One observation and one outcome a stream."""
+    """Each stream has one observation and one final outcome."""
 
     @core("COM-OBS-3")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_a_stream_is_observed_once(self, subject: Subject, outcome: str) -> None:
-        """Finished, refused, expired and failing streams are observed exactly once."""
+        """Finished, refused, expired and failing streams are observed once each."""
         holds("COM-OBS-3", stream_with_outcome(subject, outcome), subject)
 
     @core("COM-OBS-11", "EMB-OBS-1")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_the_outcome_of_a_stream_is_counted_once(self, subject: Subject, outcome: str) -> None:
-        """Finished, refused, expired and failing streams have one final outcome."""
+        """Finished, refused, expired and failing streams count one final outcome each."""
         holds(telemetry.counting(subject.component), stream_with_outcome(subject, outcome), subject)
 
 
 def stream_with_outcome(subject: Subject, outcome: str) -> Reply | StreamReply:
-    """A stream with one of the outcomes `ENDS`."""
+    """Return a stream that ends in one of the ways in `ENDS`."""
     name = subject.principal_stream
     subject.require(name)
     usual = {"finished": plain, "refused": wrongly_typed, "expired": expired}
@@ -281,12 +282,12 @@ def stream_with_outcome(subject: Subject, outcome: str) -> Reply | StreamReply:
 
 
 def refuses_unknown_keys(subject: Subject, reply: Reply | StreamReply) -> bool:
-    """True if unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
+    """True if unknown keys in `ctx` were refused, which a run pinned to edition 1.0.0 allows (R134)."""
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
 
 def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
-    """A context with this word for the scope of a cache."""
+    """Return a context that names a cache scope."""
     ctx = CACHE_SCOPES[scope]
     if (
         "attrs" not in ctx
@@ -298,7 +299,7 @@ def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
 
 
 def tenant_hashes(subject: Subject) -> list[str]:
-    """The hashes that plain calls of the two tenants are labelled with."""
+    """Return the hashes that the adapter reports for the two tenants."""
     subject.require(subject.principal)
     found, _, other = hashes_of_three(subject)
     expect.applicable(found and other, UNLABELLED)
@@ -308,9 +309,9 @@ def tenant_hashes(subject: Subject) -> list[str]:
 
 @remembered
 def hashes_of_three(subject: Subject) -> list[str]:
-    """The hashes of three plain calls, the first two of them of one tenant, the last one of another.
+    """Return the hashes of three plain calls: two of one tenant, then one of another tenant.
 
-    The first two are looked at before the last one is made: reports may come late, in any order.
+    The first two are read before the third call, because reports may come late and in any order.
     """
     first, again = map(tenant_label, calls_of_one_tenant(subject))
     return [first, again, tenant_label(subject.call(subject.principal, ctx={"tenant": two_tenants(subject)[1]}))]
@@ -318,14 +319,14 @@ def hashes_of_three(subject: Subject) -> list[str]:
 
 @remembered
 def calls_of_one_tenant(subject: Subject) -> list[Reply]:
-    """The answers to two plain calls of one tenant."""
+    """Return the answers to two plain calls of the same tenant."""
     ctx = {"tenant": two_tenants(subject)[0]}
     return [subject.call(subject.principal, ctx=ctx) for _ in range(2)]
 
 
 @remembered
 def two_tenants(subject: Subject) -> tuple[str, str]:
-    """Two tenants whose ids differ in length."""
+    """Return two tenants whose ids have different lengths."""
     found = f"t{canary()}", f"t{canary()}{canary(LONGER)}"
     subject.shared.tenants.update(found)
     return found
@@ -333,10 +334,10 @@ def two_tenants(subject: Subject) -> tuple[str, str]:
 
 @remembered
 def with_more(subject: Subject, name: str) -> Reply | StreamReply:
-    """The answer to a request with a trace, a deadline, unknown keys in `ctx` and an unknown argument.
+    """Send a request with a trace, a deadline, unknown context keys and an unknown argument.
 
-    It serves the tests of each of them. If it is an error, they ask for what they are about alone. A run pinned to
-    edition 1.0.0 lets a context be closed (R134), so it has no unknown keys.
+     One request serves the tests of all four. If it fails, each test sends a request with its own addition alone. A run
+    pinned to edition 1.0.0 has no unknown context keys, because the context may be closed there (R134).
     """
     every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
     unknown = {} if subject.settings.edition == "1.0.0" else every
@@ -345,26 +346,26 @@ def with_more(subject: Subject, name: str) -> Reply | StreamReply:
 
 
 def new_deadline() -> int:
-    """A deadline that was not given before."""
+    """Return a deadline that no other request has."""
     return deadline_in(AHEAD_MS + inputs.below(AHEAD_MS))
 
 
 @remembered
 def ample(subject: Subject, name: str) -> Reply | StreamReply:
-    """The answer to a plain request that has an hour left, and a full context if that makes no difference."""
+    """Send a plain request with an hour left. If the request with a full context succeeds, it serves this test too."""
     full = in_full_context(subject, name)[0]
     return subject.invoke(name, ctx={"deadline_ms": deadline_in(HOUR_MS)}) if full.is_error else full
 
 
 def tenant_label(reply: Reply | StreamReply) -> str:
-    """The hash that the call of a tenant is labelled with; empty if it has none (R122)."""
+    """Return the tenant hash that a call reported, or an empty string (R122)."""
     expect.readable(reply)
     return str(telemetry.the_one(reply.exchange).extra.get("tenant_hash") or "")
 
 
 @remembered
 def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
-    """A stream whose provider failed before this chunk."""
+    """Return a stream whose provider failed before this chunk."""
     name = subject.principal_stream
     if "provider" not in subject.client.hooks:
         subject.require(name)
@@ -375,17 +376,17 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
 
 
 def answers_in_full_context(subject: Subject) -> list[Reply | StreamReply]:
-    """The answers of every operation to good, refused and expired requests with a full context."""
+    """Return the answers of all operations to valid, refused and expired requests with a full context."""
     subject.require(subject.principal)
     return [*chain(*side_by_side(partial(in_full_context, subject), subject.working()))]
 
 
 @remembered
 def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
-    """The answers of an operation to a good, a refused and an expired request, with all that a context can hold.
+    """Send a valid, a refused and an expired request with every context member.
 
-    Each member that may be any text is a canary. Operations other than the principal one are refused and expire in
-    turn.
+     Each member that may be any text is a canary. Operations other than the principal one send either the refused or
+    the expired request.
     """
     (tenant, _), note = two_tenants(subject), cached(subject, "note", lambda: canary(24))
     kinds, replies = [("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)], []
@@ -411,12 +412,12 @@ def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
 
 
 def can_log_debug(subject: Subject) -> bool:
-    """True if debug logging can be switched on: if the adapter runs in this process (R74)."""
+    """True if the suite can switch debug logging on, because the adapter runs in this process (R74)."""
     return subject.client.declaration.in_process
 
 
 def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
-    """The answers of the principal operation, and of its stream, to a failing provider."""
+    """Return the answers of the principal operation and its stream while the provider fails."""
     stream = subject.principal_stream
     names = [subject.principal, *([stream] if stream and subject.works(stream) else [])]
     return [provider_failure(subject, name, kind) for name in names]
@@ -424,7 +425,7 @@ def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
 
 @remembered
 def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """The answer to a request full of canaries, which has an hour left, where the provider fails."""
+    """Send a request full of canaries, with an hour left, while the provider fails."""
 
     def send(fresh: Subject) -> Reply | StreamReply:
         found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)

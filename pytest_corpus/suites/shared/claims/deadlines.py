@@ -1,4 +1,6 @@
-"""Deadlines before and during an operation, and cancelled calls (SPECIFICATION 6.1, 6.4, 11.2; R16 to R18, R99)."""
+"""Tests of deadlines, before and during an operation, and of cancelled calls (SPECIFICATION 6.1, 11.2; R16 to R18,
+R99).
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,44 +30,44 @@ S = TypeVar("S", bound=Subject)
 R = TypeVar("R", Reply, StreamReply, "Reply | StreamReply")
 
 BUDGETS_MS = (50, 150, 450, 1350)
-"""Budgets that run out while the provider hangs; a longer one is for an adapter that does not reach it in a shorter."""
+"""Budgets for a hanging provider; a longer one is tried if the adapter gave up before it reached its provider."""
 
 PROMPTLY_S = 1.0
-"""How much later than its budget a call may end (R17)."""
+"""The time after the end of its budget in which a call must end (R17)."""
 
 ITEMS, ITEM_MS, BUDGET_MS = 8, 190, 230
-"""So many items that take so long each are far more than a budget; one of them is less."""
+"""The number of items, the delay of each, and the budget: one item fits the budget, all of them do not."""
 
 ATTEMPTS = 3
-"""How often a call may be late before it counts."""
+"""The number of late attempts that make a violation; a busy machine may delay one of them."""
 
 AGO_MS = {"a_moment_ago": 200, "a_second_ago": 1_000, "a_day_ago": 86_400_000}
-"""When a deadline passed."""
+"""The time since an expired deadline passed."""
 
 AS_FLOAT = AGO_MS["a_second_ago"]
-"""The one that is written with a point: a whole number all the same (R49)."""
+"""The expired deadline that is written as a float, which is a whole number all the same (R49)."""
 
 RETRIED_MS = 1_300
-"""A budget that a retry with as much again, or with a whole one for each, overruns by more than a second."""
+"""A budget that is overrun by more than a second if the adapter doubles it, or renews it for each retry."""
 
 PAST_MS = (0, -1, -60_000)
-"""Deadlines before there were any."""
+"""Deadlines that are never valid points in the future."""
 
 SLOW_MS, CUT_OFF_MS = 400, 150
-"""How long a provider takes, and a budget that ends before."""
+"""The delay of the provider, and a shorter budget."""
 
 SLOW_CHUNKS = 12
 STREAM_BUDGETS_MS = ((150, 140), (450, 400))
-"""Each row: a budget, and the time per chunk with which `SLOW_CHUNKS` chunks overrun it by more than a second."""
+"""Rows of a budget and a delay per chunk: `SLOW_CHUNKS` chunks overrun the budget by more than a second."""
 
 
 class TestDeadlines:
-    """Budgets of unary operations."""
+    """Deadlines of unary operations."""
 
     @core("COM-DEADLINE-1")
     @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
-        """Every operation that has a deadline fails fast when it has passed."""
+        """Every operation with a deadline refuses a call whose deadline has passed."""
         subject.require(subject.principal)
         case = [*AGO_MS.values()].index(ago_ms)
         for name in subject.working(take_turns(subject.deadlined(streaming=False), subject.principal, case)):
@@ -75,7 +77,7 @@ class TestDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-2")
     def test_an_expired_call_does_no_backend_work(self, subject: Subject) -> None:
-        """No operation reaches the provider when its deadline has passed."""
+        """No operation calls the provider after its deadline has passed."""
         subject.faults.provider_op(subject.principal)
         for name in subject.working(subject.deadlined()):
             reply = expired(subject, name)
@@ -85,13 +87,13 @@ class TestDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
-        """When the provider hangs, the call ends with DEADLINE_EXCEEDED within its budget plus a second."""
+        """If the provider hangs, the call ends with DEADLINE_EXCEEDED at most a second after its budget."""
         for name in keep_deadlined(subject, subject.faults.backed(streaming=False)):
             expect_cut_off(subject, name, at_chunk=None)
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_retries_share_the_budget(self, subject: Subject) -> None:
-        """When the provider hangs, however often it is asked, the call ends within its one budget plus a second."""
+        """If the provider hangs at every retry, the call still ends at most a second after its budget."""
         name = subject.principal
         subject.faults.provider_op(name)
         require_deadline_support(subject, name, expired(subject, name))
@@ -99,7 +101,7 @@ class TestDeadlines:
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_the_deadline_of_one_call_does_not_end_another(self, subject: Subject) -> None:
-        """A call without a deadline is carried out beside one that comes after it and is cut off by its own."""
+        """A call without a deadline succeeds while a later concurrent call is cut off by its deadline."""
         expect.applicable("provider" in subject.client.hooks, "without a provider no call is slow")
         name = subject.principal
         subject.faults.provider_op(name)
@@ -123,7 +125,7 @@ class TestDeadlines:
 
     @core("COM-DEADLINE-6")
     def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
-        """Every operation works with a deadline that lies an hour ahead, the principal one also with a minute."""
+        """Every operation works with an hour left, and the principal one with a minute left."""
         subject.require(subject.principal)
         for name in subject.working():
             expect_success_as_without_deadline(subject, name, ample(subject, name))
@@ -132,7 +134,7 @@ class TestDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-6")
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
-        """A provider that takes a moment does not use up a budget of a minute."""
+        """A call with a budget of a minute waits for a provider that takes a moment."""
         if "provider" not in subject.client.hooks:
             expect.works(subject.call(subject.principal, ctx={"deadline_ms": deadline_in(60_000)}), "the call to work")
             return
@@ -148,7 +150,7 @@ class TestDeadlines:
     @pytest.mark.requirement("COM-DEADLINE-7")
     @pytest.mark.parametrize("deadline_ms", PAST_MS)
     def test_a_deadline_of_zero_or_less_is_refused(self, subject: Subject, deadline_ms: int) -> None:
-        """Epoch milliseconds of zero or less are invalid, or long past, whatever the operation."""
+        """A deadline of zero or less is refused as invalid or expired."""
         subject.require(subject.principal)
         for name in subject.working(take_turns(subject.deadlined(), subject.principal, PAST_MS.index(deadline_ms))):
             reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
@@ -156,18 +158,18 @@ class TestDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_health_does_not_hang_with_its_provider(self, subject: Subject) -> None:
-        """When the provider hangs, `health` ends within its budget plus a second, with a report or an error."""
+        """If the provider hangs, `health` ends at most a second after its budget, with a report or an error."""
         subject.require(subject.principal, "health")
         require_deadline_support(subject, "health", expired(subject, "health"))
         retry_if_late(partial(expect_health_in_time, subject))
 
 
 class TestNestedDeadlines:
-    """Budgets of operations on several items."""
+    """Deadlines of operations on several items."""
 
     @pytest.mark.requirement("COM-DEADLINE-8")
     def test_the_budget_is_one_for_all_items(self, subject: Subject) -> None:
-        """When each item takes less than the budget, but all of them far more, the call is over in time."""
+        """If all items together take longer than the budget, the call ends in time, although each fits it."""
         names = [request.op for request in subject.requests.with_items(ITEMS) if subject.works(request.op)]
         for name in names:
             subject.faults.provider_op(name)
@@ -189,12 +191,12 @@ def expect_one_budget_for_items(subject: Subject, name: str) -> None:
 
 
 class TestStreamDeadlines:
-    """Budgets of streams."""
+    """Deadlines of streams."""
 
     @core("COM-DEADLINE-3")
     @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
-        """A stream whose deadline has passed has one frame, the error."""
+        """A stream whose deadline has passed consists of one error frame."""
         subject.require(subject.principal_stream)
         stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": past_deadline(ago_ms)})
         require_deadline_support(subject, subject.principal, expired(subject, subject.principal))
@@ -206,31 +208,31 @@ class TestStreamDeadlines:
         "at_chunk", [None, 0, 1, 3], ids=["before_the_stream", "first_chunk", "second_chunk", "fourth_chunk"]
     )
     def test_a_hanging_stream_ends_in_a_deadline(self, subject: Subject, at_chunk: int | None) -> None:
-        """When the provider hangs, the stream ends with DEADLINE_EXCEEDED within its budget plus a second."""
+        """If the provider hangs, the stream ends with DEADLINE_EXCEEDED at most a second after its budget."""
         for name in subject.faults.backed(streaming=True):
             expect_cut_off(subject, name, at_chunk=at_chunk)
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
-        """When each chunk takes less than the budget, but all of them far more, the stream is cut off in time."""
+        """If all chunks together take longer than the budget, the stream ends in time, although each fits it."""
         for name in subject.faults.backed(streaming=True):
             require_deadline_support(subject, name, expired(subject, name))
             retry_if_late(partial(expect_slow_stream_in_time, subject, name))
 
 
 def past_deadline(milliseconds: int) -> float:
-    """A deadline that passed so long ago."""
+    """Return a deadline that passed this long ago."""
     deadline = deadline_in(-milliseconds)
     return float(deadline) if milliseconds == AS_FLOAT else deadline
 
 
 def keep_deadlined(subject: Subject, names: list[str]) -> list[str]:
-    """Those of some operations that heed a deadline (R16)."""
+    """Keep the operations that have a deadline (R16)."""
     return [name for name in names if name in subject.deadlined()]
 
 
 def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
-    """Go on only where an operation heeds a deadline that has passed: one that does not has its own finding."""
+    """Go on only if the operation refuses an expired call; otherwise another requirement reports it."""
     with expect.resting_on("COM-DEADLINE-3" if subject.operation(name).streaming else "COM-DEADLINE-1"):
         expect.refusal(reply, "DeadlineExceeded", claim=f"an expired {name} to be an error of class DeadlineExceeded")
         frames = len(reply.bodies) if isinstance(reply, StreamReply) else 1
@@ -238,11 +240,11 @@ def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamR
 
 
 class _Late(Violation):
-    """A call came to its end too late."""
+    """A call ended too late."""
 
 
 def retry_if_late(attempt: Callable[[], None]) -> None:
-    """Repeat an attempt that ends too late: a busy machine may delay one, so only a call that is always late is."""
+    """Repeat an attempt that ends late, because a busy machine may delay a call; it counts if every attempt is late."""
     for left in reversed(range(ATTEMPTS)):
         try:
             attempt()
@@ -256,9 +258,9 @@ def retry_if_late(attempt: Callable[[], None]) -> None:
 def call_with_hanging_provider(
     subject: S, plan: Callable[[S], Plan], call: Callable[[S, dict[str, int], float], R], *, is_shared: bool = True
 ) -> tuple[Plan, R, float]:
-    """The answer of a call whose provider hangs, with the plan and the budget in milliseconds.
+    """Call while the provider hangs, and return the plan, the answer and the budget in milliseconds.
 
-    A longer budget is tried where the adapter gave up before it reached its provider.
+     A longer budget is tried if the adapter gave up before it reached its provider.
 
     Args:
         is_shared: the instance may be one at which other tests planned faults before.
@@ -285,7 +287,7 @@ def call_with_hanging_provider(
 
 
 def expect_retries_in_time(subject: Subject, name: str) -> None:
-    """A call whose provider never answers, with a budget in which a retry would show."""
+    """Check that a call with a provider that never answers ends in time even if the adapter retries."""
 
     def attempt(instance: Subject) -> Reply | StreamReply:
         plan, args = instance.faults.plan("hang", name), instance.requests.distinct(name)
@@ -298,7 +300,7 @@ def expect_retries_in_time(subject: Subject, name: str) -> None:
 
 
 def expect_health_in_time(subject: Subject) -> None:
-    """`health` ends in time although its provider never answers."""
+    """Check that `health` ends in time although the provider never answers."""
 
     def anywhere(fresh: Subject) -> Plan:
         fresh.client.provider.clear()
@@ -313,7 +315,7 @@ def expect_health_in_time(subject: Subject) -> None:
 
 
 def expect_slow_stream_in_time(subject: Subject, name: str) -> None:
-    """A stream ends in time although its provider takes a while for each of many chunks."""
+    """Check that a stream ends in time although the provider is slow for each of many chunks."""
     op = subject.faults.provider_op(name)
     for budget_ms, slow_ms in STREAM_BUDGETS_MS:
         fresh = subject.fresh()
@@ -329,7 +331,7 @@ def expect_slow_stream_in_time(subject: Subject, name: str) -> None:
 
 
 def expect_cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
-    """The operation ends in time although its provider never answers."""
+    """Check that an operation ends in time although its provider never answers."""
     require_deadline_support(subject, name, expired(subject, name))
     retry_if_late(lambda: _expect_cut_off_once(subject, name, at_chunk))
 
@@ -351,7 +353,7 @@ def _expect_cut_off_once(subject: Subject, name: str, at_chunk: int | None) -> N
 
 
 def expect_success_as_without_deadline(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
-    """A plain request with an ample deadline works, where it does without one."""
+    """Check that a request with an ample deadline works; go on only if it works without a deadline."""
     try:
         expect.works(reply, f"{name} to work")
     except Violation:
@@ -360,18 +362,18 @@ def expect_success_as_without_deadline(subject: Subject, name: str, reply: Reply
 
 
 def require_success_without_deadline(operation: Operation, reply: Reply | StreamReply) -> None:
-    """Go on only where a request works without a deadline, so that the deadline is the reason."""
+    """Go on only if a request without a deadline works, so that the deadline must be the reason of the failure."""
     with expect.resting_on(operation.works):
         expect.works(reply, f"{operation.op} to work without a deadline")
 
 
 def is_in_time(reply: Reply | StreamReply, budget_ms: float) -> bool:
-    """True if a call came to an end within its budget plus a second."""
+    """True if a call ended at most a second after its budget."""
     return reply.exchange.fault is None and reply.exchange.elapsed_s - budget_ms / 1000 <= PROMPTLY_S
 
 
 def expect_in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
-    """A call came to an end within its budget plus a second."""
+    """Check that a call ended at most a second after its budget."""
     note_check()
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "timeout":
@@ -382,18 +384,18 @@ def expect_in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
 
 
 def report_short_stream(reply: Reply | StreamReply) -> None:
-    """There is nothing to be said of a stream that had fewer chunks than the planned one."""
+    """Raise the outcome for a stream that has fewer chunks than the planned one."""
     if isinstance(reply, StreamReply) and not reply.finished:
         raise NotAssessed(Obstacle.NEVER_HUNG)
     raise NotApplicable("the stream has fewer chunks than the test needs")
 
 
 GIVEN_UP_S = 0.3
-"""After so long the suite cancels a call whose provider never answers."""
+"""The time after which the suite cancels a call whose provider never answers."""
 
 
 class TestCancelling:
-    """Calls that are given up."""
+    """Calls that the client cancels."""
 
     @pytest.mark.requirement("COM-OBS-25")
     def test_a_cancelled_call_is_observed(self, subject: Subject) -> None:
@@ -427,7 +429,7 @@ class TestCancelling:
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
-    """True if something becomes true while an observation would still count."""
+    """Wait for a condition as long as an observation would still count; False if it does not become true."""
     until = inputs.monotonic() + LATEST_S
     while not inputs.read("holds", holds):
         if inputs.monotonic() > until:
@@ -437,11 +439,11 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 
 def count_abandoned_waits(subject: Subject) -> int:
-    """The number of times that an adapter outside this process has stopped waiting for its provider."""
+    """Count how often an adapter outside this process stopped waiting for its provider."""
     return subject.client.remote.hooks.given_up if subject.client.remote is not None else 0
 
 
 def has_observation(subject: Subject, before: int) -> bool:
-    """True if the principal operation was observed after this number of observations."""
+    """True if the principal operation was observed after the first `before` observations."""
     names = subject.principal, f"{subject.component}.{subject.principal}"
     return any(one.op in names for one in subject.client.metrics.observations[before:])

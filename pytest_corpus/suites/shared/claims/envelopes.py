@@ -1,4 +1,4 @@
-"""The shape of answers and frames, for requests and for what is none (SPECIFICATION 4.2; SCHEMA 3.1; ERRORS 2)."""
+"""Tests of the form of answers and frames, for valid and invalid requests (SPECIFICATION 4.2; SCHEMA 3.1; ERRORS 2)."""
 
 from typing import Any
 
@@ -14,22 +14,22 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import word
 
 KEYS = ("op", "ctx", "args")
-"""The keys that every request carries."""
+"""The keys that every request must have."""
 
 WRONG_KEYS: tuple[tuple[str, Any], ...] = tuple(
     (key, value)
     for key, values in {"op": (7, None, ["op"]), "ctx": ("ctx", [], None), "args": ("args", [1], None)}.items()
     for value in values
 )
-"""A required key and a value of the wrong type."""
+"""Pairs of a required key and a value of the wrong type."""
 
 NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
-"""JSON values that are not a request."""
+"""JSON values that are not objects, so they are not requests."""
 
 
 @remembered
 def refusals(subject: Subject) -> list[Reply]:
-    """Answers to bad requests that any adapter refuses: no such operation, no arguments, wrong types, expired."""
+    """Return the answers to bad requests: an unknown operation, no arguments, wrong types, an expired deadline."""
     unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
     plain = subject.envelope(subject.principal)
     replies = [subject.send(unknown), subject.send({key: plain[key] for key in ("op", "ctx")})]
@@ -41,24 +41,24 @@ def refusals(subject: Subject) -> list[Reply]:
 
 @remembered
 def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
-    """The answer to a request whose first argument has a wrong type."""
+    """Send a request whose first argument has the wrong type."""
     return subject.invoke(name, subject.requests.wrong_types(name))
 
 
 @remembered
 def no_object(subject: Subject, value: Any) -> Reply:
-    """The answer of `handle` to input that is not a request."""
+    """Send a value that is not a request to `handle`."""
     return subject.send(value)
 
 
 @remembered
 def no_stream_object(subject: Subject, value: Any) -> StreamReply:
-    """The answer of `handle_stream` to input that is not a request."""
+    """Send a value that is not a request to `handle_stream`."""
     return subject.send_stream(value)
 
 
 class TestEnvelopes:
-    """The shape of unary answers."""
+    """The form of unary answers."""
 
     @pytest.mark.core
     @rules(
@@ -66,14 +66,14 @@ class TestEnvelopes:
         "ok_is_true COM-ENV-5"
     )
     def test_a_success_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
-        """The answer of every unary operation that is offered keeps each rule of its shape."""
+        """The answer of every offered unary operation keeps each rule of success envelopes."""
         subject.require("capabilities")
         for name in subject.working(subject.operations(streaming=False)):
             holds(requirement, plain(subject, name), subject)
 
 
 class TestErrors:
-    """The shape of error envelopes, whatever was refused."""
+    """The form of error envelopes."""
 
     @pytest.mark.core
     @rules(
@@ -83,7 +83,7 @@ class TestErrors:
         "http_status COM-ERR-14, stack_trace COM-ERR-15, nothing_to_wait_for COM-ERR-21"
     )
     def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
-        """Error envelopes for refusals of several kinds keep each rule of their shape."""
+        """The errors for several kinds of bad requests keep each rule of error envelopes."""
         replies = refusals(subject)
         for reply in replies:
             holds(requirement, reply, subject)
@@ -93,7 +93,7 @@ class TestErrors:
 
     @pytest.mark.requirement("COM-ERR-16")
     def test_an_exceeded_deadline_does_not_ask_to_wait(self, subject: Subject) -> None:
-        """A call whose deadline has passed is refused without `retry_after_ms`."""
+        """The error for an expired deadline has no `retry_after_ms`."""
         subject.require(subject.principal)
         reply = expired(subject, subject.principal)
         with expect.resting_on("COM-DEADLINE-1"):
@@ -102,7 +102,7 @@ class TestErrors:
 
     @pytest.mark.requirement("COM-ERR-11")
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
-        """`details.validation_errors` of a refused argument is a list with at least one entry."""
+        """`details.validation_errors` lists at least one field if an argument is refused."""
         subject.require(subject.principal)
         reply = wrongly_typed(subject, subject.principal)
         with expect.resting_on(subject.checked):
@@ -112,7 +112,7 @@ class TestErrors:
 
     @pytest.mark.requirement("COM-ERR-12")
     def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:
-        """Three times the same bad request, three times the same answer."""
+        """The same bad request gets the same error class three times."""
         wrong = subject.requests.wrong_types(subject.principal)
         replies: list[Reply] = [subject.call(subject.principal, wrong) for _ in range(2)]
         known = wrongly_typed(subject, subject.principal)
@@ -127,21 +127,22 @@ class TestErrors:
 
 
 TOGETHER_MS = 60
-"""How long the provider takes while two streams are under way."""
+"""The delay of the provider while two streams overlap."""
 
 GIVEN_UP_S, FREED_S, WORK_MS = (0.4, 1.6), 1.0, 4_000
-"""The limits of a stream that is given up, the second for a slow provider; of its work after that; of the provider."""
+"""Time limits: after which a stream is abandoned (the second for slow providers), for the end of its work, and the
+provider's delay."""
 
 
 ATTEMPTS = 2
-"""How often streams are mixed up before it counts."""
+"""The number of times that two streams must be mixed up to count as a violation."""
 
 PIECE = 16
-"""A text of so many characters that another stream has, and this one has not, did not get there by chance."""
+"""If a stream has this many characters in a row that only another stream should have, that is not a coincidence."""
 
 
 def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:
-    """The text and the items of all chunks of a stream, without what divides it into chunks."""
+    """Return the text and the items of all chunks of a stream, regardless of how it is divided."""
     expect.readable(stream)
     held = [chunk.get(key) for chunk in stream.chunks for key in subject.auditor.content]
     text = "".join(each for each in held if isinstance(each, str))
@@ -149,7 +150,7 @@ def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:
 
 
 def are_mixed(subject: Subject, requests: list[dict[str, Any]], alone: list[tuple[str, list[Any]]]) -> bool:
-    """True if one of two streams that are sent together shows some of what the other has alone."""
+    """True if one of two concurrent streams shows content that only the other one has alone."""
     subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
     streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
     subject.client.provider.clear()
@@ -174,7 +175,7 @@ class TestStreaming:
         "nothing_after_the_terminal COM-STREAM-7"
     )
     def test_a_stream_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
-        """The frames of a plain stream keep each rule of their shape and order."""
+        """The frames of a plain stream keep each rule of form and order."""
         name = subject.principal_stream
         if subject.prerequisites.is_callable(name):
             stream = plain(subject, name)
@@ -183,7 +184,7 @@ class TestStreaming:
 
     @pytest.mark.requirement("COM-STREAM-8")
     def test_a_refused_stream_is_one_error(self, subject: Subject) -> None:
-        """Bad arguments of a stream give a single error envelope and no data; a keep-alive is none (R4)."""
+        """A stream with bad arguments is one error envelope without data; keep-alive frames are not data (R4)."""
         subject.require(subject.principal_stream)
         stream = wrongly_typed(subject, subject.principal_stream)
         expect.refusal(stream, "BadRequest")
@@ -193,9 +194,9 @@ class TestStreaming:
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_streams_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
-        """Of two streams that run at the same time, of a slow provider, neither shows what the other has alone.
+        """Two concurrent streams show nothing that only the other one has when it runs alone.
 
-        A model may answer otherwise each time, and at the same time (R36): so that alone is no finding.
+        A model may answer differently each time (R36), so different content alone is not a finding.
         """
         name = subject.principal_stream
         subject.require(name)
@@ -207,7 +208,7 @@ class TestStreaming:
 
     @pytest.mark.requirement("COM-STREAM-11")
     def test_a_stream_that_is_given_up_ends_the_work(self, subject: Subject) -> None:
-        """Within a second after a stream was given up, the adapter stops waiting for its slow provider (R75)."""
+        """Within a second after a client abandons a stream, the adapter stops waiting for its slow provider (R75)."""
         expect.applicable(subject.client.remote is None, "TRA-CALL-5 asks it of an adapter outside this process")
         name = subject.principal_stream
         subject.faults.provider_op(name)
@@ -228,7 +229,7 @@ class TestStreaming:
     @pytest.mark.requirement("COM-STREAM-9")
     @pytest.mark.parametrize("at_chunk", [0, 1])
     def test_a_failure_in_mid_stream_ends_it(self, subject: Subject, at_chunk: int) -> None:
-        """When the provider fails before a chunk, one canonical error envelope ends the stream."""
+        """If the provider fails before a chunk, one canonical error envelope ends the stream."""
         name = subject.principal_stream
         subject.faults.provider_op(name)
         fresh = subject.fresh()

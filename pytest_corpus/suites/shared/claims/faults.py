@@ -1,4 +1,4 @@
-"""From a provider's failures to the taxonomy (ERRORS 1, 4, 8; SPECIFICATION 12)."""
+"""Tests of the errors that an adapter makes of its provider's failures (ERRORS 1, 4, 8; SPECIFICATION 12)."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -39,26 +39,26 @@ KINDS = [
 PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
 HINT_MS = 1234
 MINUTE_MS = 61_000
-"""A hint of more than a minute: the call that gets it has a budget of `BUDGET_MS`, for who waits before a retry."""
+"""A hint of more than a minute. The call has a budget of `BUDGET_MS`, because an adapter may wait before it retries."""
 
 BUDGET_MS = 3_000
 LONGEST_SCOPE = 256
 HINTLESS = ("quota_exhausted", "unavailable", "network")
 BROKEN_STREAMS = [{"form": "unfinished"}, {"form": "reset"}]
-"""The forms of a stream that breaks; clients take the first for the end most often."""
+"""The ways in which a provider's stream breaks; clients often take the first for a normal end."""
 
 ALL_KINDS = [kind for kinds in REQUIREMENTS.values() for kind in kinds]
 
 
 class TestFaults:
-    """The errors that a provider's failures become in a unary call."""
+    """The provider's failures in unary calls."""
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
-        """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider.
+        """Each kind of failure becomes its class of the taxonomy, in every operation that calls the provider.
 
-        Of the principal operation that is asked of a call whose context tells all that a context can. An operation on
-        several items may report it for each of them.
+         The principal operation is called with a full context. An operation on several items may report the failure for
+        each item.
         """
         names = operations_in_turn(subject, kind)
         classes = subject.faults.classes(kind)
@@ -73,7 +73,7 @@ class TestFaults:
 
     @pytest.mark.requirement("COM-FAULT-1")
     def test_a_second_rate_limit_has_the_class_of_the_first(self, subject: Subject) -> None:
-        """Of two calls in a row that the provider limits, the second is ResourceExhausted too, if it is asked."""
+        """If the provider limits two calls in a row, the second one is ResourceExhausted too."""
         name = subject.principal
 
         def send(fresh: Subject) -> Reply | StreamReply:
@@ -90,7 +90,7 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
-        """`retry_after_ms` of the provider stands in the error of every operation, unless items fail instead."""
+        """The error of every operation has the provider's `retry_after_ms`, unless items fail instead."""
         for name in subject.faults.backed(streaming=False):
             reply = answer_to_fault(subject, name, kind, sound=has_provider_hint, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
@@ -100,7 +100,7 @@ class TestFaults:
 
     @pytest.mark.requirement("COM-FAULT-8")
     def test_a_long_retry_hint_is_passed_on(self, subject: Subject) -> None:
-        """A `retry_after_ms` of a minute stands in the error envelope as it is."""
+        """A `retry_after_ms` of more than a minute is passed on unchanged."""
         ctx = {"deadline_ms": deadline_in(BUDGET_MS)}
         reply = answer_to_fault(subject, subject.principal, "rate_limited", ctx, retry_after_ms=MINUTE_MS)
         expect.applicable(not reply.is_a("DeadlineExceeded"), "the adapter waits for the provider by itself")
@@ -110,7 +110,7 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-10")
     @pytest.mark.parametrize("kind", HINTLESS)
     def test_a_retryable_error_gives_a_hint(self, subject: Subject, kind: str) -> None:
-        """An error that may be retried says when, in one of the two documented ways."""
+        """A retryable error says when to retry, in one of the two documented ways."""
         reply = answer_to_fault(subject, subject.principal, kind)
         require_class(subject, reply, kind, requirement_of(kind))
         expect_hint(reply)
@@ -118,14 +118,14 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-13")
     @pytest.mark.parametrize("kind", REQUIREMENTS["COM-FAULT-1"])
     def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
-        """`details.throttle_scope` names what is throttled."""
+        """`details.throttle_scope` says what is throttled."""
         reply = answer_to_fault(subject, subject.principal, kind)
         require_class(subject, reply, kind, requirement_of(kind))
         expect.check(reply.details.get("throttle_scope"), "a scope", "no scope", "details.throttle_scope")
 
     @pytest.mark.requirement("COM-FAULT-15")
     def test_the_scope_of_throttling_is_bounded(self, subject: Subject) -> None:
-        """Two requests of one tenant that are throttled are throttled in the same scope, whatever their ids."""
+        """Two throttled requests of one tenant have the same scope, although their ids differ."""
         tenant, scopes = two_tenants(subject)[0], []
         for _ in range(2):
             reply = answer_to_fault(subject, subject.principal, "rate_limited", {"tenant": tenant, **unique_ids()})
@@ -149,12 +149,12 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING)
     def test_the_next_call_works_again(self, subject: Subject, kind: str) -> None:
-        """One failure of the provider does not stay."""
+        """After one failure of the provider, the next call works."""
         expect_recovery(subject, subject.principal, kind)
 
     @pytest.mark.requirement("COM-FAULT-12")
     def test_the_call_after_a_deadline_works_again(self, subject: Subject) -> None:
-        """A call that was cut off by its deadline leaves nothing behind."""
+        """After a call that was cut off by its deadline, the next call works."""
         expect.applicable(subject.capabilities.flag("supports_deadline") is not False, "deadlines are denied")
         name = subject.principal
         subject.faults.provider_op(name)
@@ -182,18 +182,18 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-14")
     @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
     def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:
-        """`retry_after_ms` of a provider that is not rate limiting stands in the error envelope too."""
+        """The provider's `retry_after_ms` is passed on for other failures than rate limits too."""
         reply = answer_to_fault(subject, subject.principal, kind, retry_after_ms=HINT_MS)
         require_class(subject, reply, kind, requirement_of(kind))
         expect_provider_hint(reply, subject.principal)
 
 
 class TestContentFilter:
-    """Content filters of components that have them."""
+    """Content filters."""
 
     @pytest.mark.requirement("COM-FAULT-11")
     def test_a_content_filter_has_its_own_class(self, subject: Subject) -> None:
-        """The subtype ContentFiltered tells a filter from other bad requests."""
+        """Filtered content has the subtype ContentFiltered, which distinguishes it from other bad requests."""
         expect.refusal(
             answer_to_fault(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
         )
@@ -204,21 +204,21 @@ class TestOverload:
 
     @pytest.mark.requirement("COM-FAULT-17")
     def test_an_overloaded_model_has_its_own_class(self, subject: Subject) -> None:
-        """The subtype ModelOverloaded tells a model at capacity from an outage."""
+        """A model at capacity has the subtype ModelOverloaded, which distinguishes it from an outage."""
         reply = answer_to_fault(subject, subject.principal, "overloaded")
         require_class(subject, reply, "overloaded", "COM-FAULT-2")
         expect.refusal(reply, "ModelOverloaded")
 
 
 class TestStreamFaults:
-    """The errors that a provider's failures become in a stream."""
+    """The provider's failures in streams."""
 
     @pytest.mark.requirement("COM-FAULT-9")
     @pytest.mark.parametrize(
         ("kind", "at_chunk"), [(kind, at) for n, kind in enumerate(ALL_KINDS) for at in (None, n % 2)]
     )
     def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
-        """A failure that a unary call classifies rightly is classified alike in a stream, wherever it strikes."""
+        """If a unary call gives a failure its class, a stream gives it the same class, at any chunk."""
         unary = provider_failure(subject, subject.principal, kind)
         classes = subject.faults.classes(kind)
         expect.readable(unary)
@@ -233,7 +233,7 @@ class TestStreamFaults:
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING[::2])
     def test_the_next_stream_works_again(self, subject: Subject, kind: str) -> None:
-        """One failure of the provider does not stay for streams either."""
+        """After one failure of the provider, the next stream works."""
         expect_recovery(subject, subject.principal_stream, kind)
 
     @pytest.mark.requirement("COM-FAULT-8")
@@ -242,7 +242,7 @@ class TestStreamFaults:
     def test_the_providers_retry_hint_is_passed_on_by_a_stream(
         self, subject: Subject, kind: str, at_chunk: int | None
     ) -> None:
-        """`retry_after_ms` of the provider stands in the error envelope that ends a stream."""
+        """The error that ends a stream has the provider's `retry_after_ms`."""
         stream = stream_with_fault(subject, kind, at_chunk, retry_after_ms=HINT_MS)
         require_stream_class(subject, stream, kind)
         expect_provider_hint(stream, subject.principal_stream)
@@ -250,14 +250,14 @@ class TestStreamFaults:
     @pytest.mark.requirement("COM-FAULT-10")
     @pytest.mark.parametrize("kind", HINTLESS)
     def test_a_retryable_error_of_a_stream_gives_a_hint(self, subject: Subject, kind: str) -> None:
-        """The error that ends a stream says when to retry, like that of a unary call."""
+        """A retryable error that ends a stream says when to retry."""
         stream = answer_to_fault(subject, subject.principal_stream, kind)
         require_stream_class(subject, stream, kind)
         expect_hint(stream)
 
 
 def expect_filter_reported(subject: Subject) -> None:
-    """A good answer of the provider that says that its rest was filtered is refused, or says so too."""
+    """Check that an answer whose rest was filtered by the provider is refused, or says that it was filtered."""
     _, reply = call_with_fault(subject, "content_filtered", subject.principal, form="in_answer")
     assert isinstance(reply, Reply)
     if expect.either(reply, "BadRequest"):
@@ -266,12 +266,12 @@ def expect_filter_reported(subject: Subject) -> None:
 
 
 def unique_ids() -> dict[str, Any]:
-    """A context that distinguishes one request from all others."""
+    """Return a context whose ids no other request has."""
     return context_with_key({"idempotency_key": f"key{canary()}"})
 
 
 def expect_recovery(subject: Subject, name: str, kind: str) -> None:
-    """After one failure of the provider the same request works where it may be retried, and else another one."""
+    """Check that after a failure of the provider the same request works if it may be retried, or else another one."""
     same = subject.requests.distinct(name)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
 
@@ -301,7 +301,7 @@ def expect_recovery(subject: Subject, name: str, kind: str) -> None:
 
 
 def new_failed_instance(subject: Subject, name: str) -> Subject:
-    """A new instance whose provider failed once in a way that nothing foresees."""
+    """Return a new instance whose provider failed once with an unexpected exception."""
     fresh = subject.fresh()
     plan = fresh.faults.plan("unexpected", name, times=1)
     fresh.invoke(name, fresh.requests.distinct(name))
@@ -310,9 +310,9 @@ def new_failed_instance(subject: Subject, name: str) -> Subject:
 
 
 def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
-    """True if the next call of an instance fails, and the one after it works at once.
+    """True if the next call of an instance fails and the one after it works at once.
 
-    So a circuit breaker does not behave, nor a provider that is away (R114).
+    Neither a circuit breaker nor an unavailable provider (R114) behaves in this way.
     """
     if fresh.client is subject.client:
         return False
@@ -334,7 +334,7 @@ def answer_to_fault(
     sound: Callable[[Reply | StreamReply], bool] | None = None,
     **options: Any,
 ) -> Reply | StreamReply:
-    """The answer of an instance whose provider fails; `sound` as in `Subject.with_fault`."""
+    """Send a request while the provider fails, and return the answer. `sound` is as in `call_with_fault`."""
 
     def ask() -> Reply | StreamReply:
         def send(fresh: Subject) -> Reply | StreamReply:
@@ -346,10 +346,10 @@ def answer_to_fault(
 
 
 def operations_in_turn(subject: Subject, kind: str) -> Iterator[str]:
-    """The operations but for the principal one that are asked for a kind of failure.
+    """Yield the operations, except the principal one, that are tested with a kind of failure.
 
-    Each is asked for what nothing foresees, and in turn for one of the kinds that become one class; with another seed
-    for others.
+     Unexpected failures are tested with each operation. The other kinds take turns, and the seed decides which
+    operation gets which kind.
     """
     case, alike = next(each for each in enumerate(REQUIREMENTS.values()) if kind in each[1])
     for number, name in enumerate(subject.faults.backed(streaming=False), inputs.seed()):
@@ -359,12 +359,12 @@ def operations_in_turn(subject: Subject, kind: str) -> Iterator[str]:
 
 
 def has_provider_hint(reply: Reply | StreamReply) -> bool:
-    """True if an answer has the provider's retry hint."""
+    """True if an error has the provider's retry hint."""
     return reply.error.get("retry_after_ms") in reply.exchange.observed.hints_ms
 
 
 def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **options: Any) -> Reply | StreamReply:
-    """A stream whose provider fails at its start or before a chunk."""
+    """Return a stream whose provider fails at its start or before a chunk."""
     name = subject.principal_stream
     if at_chunk is None:
         return answer_to_fault(subject, name, kind, None, **options)
@@ -388,7 +388,7 @@ def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **optio
 
 
 def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requirement: str) -> None:
-    """Go on only where a failure became an error of its canonical class, which is the claim of `requirement`."""
+    """Go on only if a failure became an error of its class; otherwise `requirement` reports it."""
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
     with expect.resting_on(requirement):
@@ -397,19 +397,19 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
-    """Go on only where a failure became its canonical class in a stream; where it does in no call, that is the root."""
+    """Go on only if a failure in a stream has its class; if unary calls fail too, their requirement reports it."""
     if not stream.is_a(*subject.faults.classes(kind)):
         require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
     require_class(subject, stream, kind, "COM-FAULT-9")
 
 
 def requirement_of(kind: str) -> str:
-    """The requirement that says what a kind of failure becomes in a unary call."""
+    """Return the requirement that says which class a kind of failure becomes."""
     return next(requirement for requirement, kinds in REQUIREMENTS.items() if kind in kinds)
 
 
 def expect_provider_hint(reply: Reply | StreamReply, name: str) -> None:
-    """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111)."""
+    """Check that an error has the provider's retry hint, unchanged or rounded up to a full second (R111)."""
     given = reply.exchange.observed.hints_ms
     expect.applicable(given, "the provider gives no retry hint there")
     hint = reply.error.get("retry_after_ms")
@@ -420,7 +420,7 @@ def expect_provider_hint(reply: Reply | StreamReply, name: str) -> None:
 
 
 def expect_hint(reply: Reply | StreamReply) -> None:
-    """An error says when to retry, in one of the two documented ways."""
+    """Check that an error says when to retry, in one of the two documented ways."""
     given = reply.error.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
     expect.check(given, "retry_after_ms or details.suggested_backoff_ms", "neither of them")
 

@@ -1,4 +1,4 @@
-"""Labels and times of observations, and nothing secret in them (SPECIFICATION 4, 6.4, 15; R21, R59, R63 to R66)."""
+"""Tests of labels and durations in observations, and of privacy (SPECIFICATION 4, 6.4, 15; R21, R59, R63 to R66)."""
 
 import base64
 import itertools
@@ -35,30 +35,30 @@ from pytest_corpus.suites.shared.claims.context import (
 )
 
 DELAY_MS = 150
-"""So long the provider takes where the time of a call is looked at."""
+"""The delay of the provider in tests of durations."""
 
 SHORTER = 0.9
-"""The part of the provider's delay that a call must at least be said to take (R116)."""
+"""A reported duration may be this fraction of the provider's delay, but not less (R116)."""
 
 DEADLINES, MOST_BUCKETS = 50, 20
-"""The number of deadlines between a second and a minute, and the most buckets that they may have (R66)."""
+"""The number of deadlines between a second and a minute, and the most buckets that they may fall into (R66)."""
 
 IDENTICAL, MOST_IDENTICAL = 3, 5
-"""So many identical calls are compared; more, if a label had another value in each of them."""
+"""The number of identical calls that are compared, and the number if a label differs in each of the first."""
 
 A_COUNT = 10**6
-"""A smaller number may be a count, which two calls of one model need not share."""
+"""A smaller number may be a count, so it may differ between two calls."""
 
 GROWTH = 16
-"""A hash whose length follows that of the tenant gives it away; digits may differ by a few."""
+"""A longer tenant may make its hash this much longer, as a hash may have a few digits more or less."""
 
 
 class TestLabels:
-    """Hashes that cannot be read back, times that are true, buckets that are few."""
+    """Tenant hashes, durations and deadline buckets."""
 
     @pytest.mark.requirement("COM-OBS-16")
     def test_a_tenant_hash_cannot_be_read_back(self, subject: Subject) -> None:
-        """The hash holds no spelling of the tenant, and does not grow with it."""
+        """The hash contains no spelling of the tenant, and does not become longer with it."""
         hashes = tenant_hashes(subject)
         for tenant, found in zip(two_tenants(subject), hashes, strict=True):
             hidden = any(spelling in found or found in spelling for spelling in spellings(tenant))
@@ -68,24 +68,24 @@ class TestLabels:
 
     @rules("success COM-ENV-6, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
-        """A call whose provider takes a while, and then answers or fails, says that it took about as long."""
+        """If the provider is slow, and then answers or fails, the reported duration is about as long as the call."""
         expect_plausible_duration(subject, subject.principal, requirement)
 
     @pytest.mark.requirement("COM-ENV-7")
     def test_a_long_call_takes_time(self, subject: Subject) -> None:
-        """Answers to calls whose provider takes a while do not all say that they took no time."""
+        """If the provider is slow, not every answer reports a duration of 0."""
         expect.check(not is_always_zero(subject), "the time of the call", "0 in every answer", "ms")
 
     @pytest.mark.requirement("COM-OBS-26")
     def test_an_unknown_operation_is_no_label(self, subject: Subject) -> None:
-        """The name of an operation that does not exist does not become a label."""
+        """The name of an unknown operation does not become a label."""
         name = canary()
         request = {**subject.envelope(subject.principal), "op": f"{subject.component}.{name}"}
         holds("COM-OBS-26", subject.send(request, secrets={"unknown operation": name}), subject)
 
     @pytest.mark.requirement("COM-OBS-27")
     def test_identical_calls_have_the_same_labels(self, subject: Subject) -> None:
-        """No label of a plain call, or of its counters, has another value in each of several identical calls."""
+        """No label of identical calls, or of their counters, differs in every call."""
         subject.require(subject.principal)
         seen: list[dict[str, set[str]]] = []
         unique: list[str] = []
@@ -101,7 +101,7 @@ class TestLabels:
 
     @pytest.mark.requirement("COM-OBS-13")
     def test_content_does_not_become_a_label(self, subject: Subject) -> None:
-        """No label has another value in each of several calls whose content differs, a hash of it included (R125)."""
+        """No label differs in every call if only the content differs, so no label is the content or its hash (R125)."""
         subject.require(subject.principal)
         replies: list[Reply] = []
         derived: list[str] = []
@@ -124,7 +124,7 @@ class TestLabels:
 
     @pytest.mark.requirement("COM-OBS-19")
     def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
-        """Many different deadlines have only a few different labels."""
+        """Many different deadlines have only a few labels."""
         subject.require(subject.principal)
         name = "health" if subject.works("health") else subject.principal
 
@@ -140,21 +140,21 @@ class TestLabels:
 
 
 class TestStreamTimes:
-    """The observed duration of a stream."""
+    """The reported duration of a stream."""
 
     @rules("frames COM-STREAM-10, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
-        """A stream whose provider takes a while, and then goes on or fails, says how long it took, as do its frames."""
+        """If the provider is slow, the observation and the frames report about the duration of the stream."""
         expect_plausible_duration(subject, subject.principal_stream, requirement)
 
 
 class TestStreamOutcomes:
-    """The labels of the counter of a stream's outcome."""
+    """The labels of the final outcome of a stream."""
 
     @pytest.mark.requirement("COM-OBS-18")
     @pytest.mark.parametrize("outcome", ["finished", "failed"])
     def test_the_outcome_of_a_stream_is_named(self, subject: Subject, outcome: str) -> None:
-        """A label of the counter is OK, or names the class of the error that ended the stream."""
+        """One label of the counter is OK, or the class of the error that ended the stream."""
         name = subject.principal_stream
         subject.require(name)
         stream = plain(subject, name) if outcome == "finished" else failed_stream(subject)
@@ -163,7 +163,7 @@ class TestStreamOutcomes:
 
 
 def values_of(exchange: Exchange) -> dict[str, set[str]]:
-    """The values of each label of a call and of its counters; a count, or yes and no, is not looked at."""
+    """Return the values of each label of a call and of its counters, without booleans and small counts."""
     found: dict[str, set[str]] = {}
     for report in telemetry.reports_of(exchange):
         for key, value in report.extra.items():
@@ -181,15 +181,15 @@ def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
 
 
 def differ_everywhere(values: Iterable[set[str]]) -> bool:
-    """True if the same label has values of its own in each of several calls."""
+    """True if each call has values for a label, and no two calls share one."""
     known = list(values)
     return all(known) and all(not one & other for one, other in itertools.combinations(known, 2))
 
 
 def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> None:
-    """Each `ms` of a call whose provider takes a while is at least that long, and not longer than the call took.
+    """Check that each `ms` is at least the provider's delay and at most the duration of the call.
 
-    Without the hook `provider` only the latter is asked.
+    Without the hook `provider`, only the second half is checked.
     """
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:
@@ -206,7 +206,7 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
 
 
 def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """A call whose provider takes a while, and then answers or fails."""
+    """Call while the provider is slow; then it answers or fails."""
     reply = cached(subject, ("timed", name, kind), partial(call_slow_provider, subject, name, kind))
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
@@ -221,7 +221,7 @@ def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamRep
 
 
 def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """The answer of a slow provider; a stream is slow after its first chunk, if it has two."""
+    """Call a slow provider; a stream is slow after its first chunk if it has two."""
     if kind == "slow" and subject.operation(name).streaming:
         fresh = subject.fresh()
         plan = fresh.faults.plan(kind, name, at_chunk=1, delay_ms=DELAY_MS)
@@ -233,7 +233,7 @@ def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | Stream
 
 
 def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
-    """The `ms` of an answer, under 0; of a stream those of the frames with content that came after the delay."""
+    """Return the `ms` of an answer under 0, or those of the stream frames with content that came after the delay."""
     if not exchange.streaming:
         return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
     return {
@@ -244,22 +244,22 @@ def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
 
 
 def is_always_zero(subject: Subject) -> bool:
-    """True if a success and an error both say 0, although the provider took a while."""
+    """True if both a success and an error report 0 ms, although the provider was slow."""
     replies = [call_with_delay(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
     return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange).values())
 
 
 def expect_long_enough(ms: Any, frame: int = 0) -> None:
-    """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
+    """Check that `ms` is at least nine tenths of the provider's delay (R116); null is not judged (R6)."""
     least = SHORTER * DELAY_MS
     expect.assessable(ms is None or isinstance(ms, (int, float)), Obstacle.MS_NO_NUMBER)
     expect.check(ms is None or ms >= least, f"at least {least:g} ms", f"{ms:.3g}" if ms else "0", "ms", frame=frame)
 
 
 def labels_between(ask: Callable[[int], Reply], first: int, last: int) -> set[str]:
-    """The labels of some deadlines, from the first to the last; between two in one bucket there is no other bucket.
+    """Return the labels of the deadlines from the first to the last.
 
-    Spans whose ends differ are divided, all of them at once.
+    If two deadlines share a label, so do all between them. If they do not, the one in the middle is asked too.
     """
     known: dict[int, str] = {}
     asked = [first, last]
@@ -273,7 +273,7 @@ def labels_between(ask: Callable[[int], Reply], first: int, last: int) -> set[st
 
 
 def spellings(tenant: str) -> set[str]:
-    """Reversible spellings of a tenant, without what pads them."""
+    """Return reversible encodings of a tenant, without padding."""
     raw = tenant.encode()
     encoded = {base64.b64encode(raw), base64.urlsafe_b64encode(raw), base64.b32encode(raw), raw.hex().encode()}
     texts = {each.decode().rstrip("=") for each in encoded} | {tenant, tenant[::-1], urllib.parse.quote(tenant)}
@@ -281,15 +281,15 @@ def spellings(tenant: str) -> set[str]:
 
 
 SHORT = 7
-"""The length of a text that is shorter than the beginning that counts as a leak."""
+"""The length of a canary that is shorter than the prefix that counts as a leak."""
 
 
 class TestIdPrivacy:
-    """Ids of items stay out of messages."""
+    """Item ids in messages."""
 
     @pytest.mark.requirement("COM-LEAK-9")
     def test_no_ids_of_items_in_messages(self, subject: Subject) -> None:
-        """A message that refuses an item does not name it."""
+        """A message that refuses an item does not contain its id."""
         subject.require(subject.principal)
         for request in subject.requests.with_ids(canary(24)):
             if subject.works(request.op):
@@ -299,11 +299,11 @@ class TestIdPrivacy:
 
 
 class TestPrivacy:
-    """Nothing that a request holds reappears in errors, metrics or logs."""
+    """Contents of requests do not appear in errors, metrics or logs."""
 
     @rules("errors COM-LEAK-1, metrics COM-LEAK-2, logs COM-LEAK-3")
     def test_no_content_leaves(self, subject: Subject, requirement: str) -> None:
-        """Good and refused requests are explained, reported and logged without their content."""
+        """Errors, metrics and logs of valid and refused requests do not contain their content."""
         subject.require(subject.principal)
         for reply in (*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)):
             if requirement == "COM-LEAK-1":
@@ -315,13 +315,13 @@ class TestPrivacy:
         "ids_in_messages COM-LEAK-9, ids_in_labels COM-OBS-14"
     )
     def test_nothing_of_a_context_leaves(self, subject: Subject, requirement: str) -> None:
-        """No error, metric or log record of any operation contains a member of the context, whatever the outcome."""
+        """Errors, metrics and logs of all operations do not contain members of the context, whatever the outcome."""
         for reply in answers_in_full_context(subject):
             holds(requirement, reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-4")
     def test_no_tenant_in_a_refusal_of_the_provider(self, subject: Subject) -> None:
-        """A rate limit names its throttling scope without the raw tenant id."""
+        """The error for a rate limit does not contain the raw tenant id."""
         has_provider = "provider" in subject.client.hooks
         found = provider_failures(subject, "rate_limited") if has_provider else answers_in_full_context(subject)
         for reply in found:
@@ -330,14 +330,14 @@ class TestPrivacy:
     @pytest.mark.requirement("COM-LEAK-6")
     @pytest.mark.parametrize("kind", FAILURES)
     def test_no_text_of_the_provider_anywhere(self, subject: Subject, kind: str) -> None:
-        """No answer, metric or log record contains the message of a failing provider."""
+        """Answers, metrics and logs do not contain the message of a provider's failure."""
         for reply in provider_failures(subject, kind):
             expect.readable(reply)
             holds("COM-LEAK-6", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-7")
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
-        """With debug logging switched on, content stays out of the records too."""
+        """Log records do not contain content even if debug logging is on."""
         expect.assessable(can_log_debug(subject), Obstacle.DEBUG_OUTSIDE)
         subject.require(subject.principal)
         replies = [*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)]
@@ -349,7 +349,7 @@ class TestPrivacy:
 
 
 def short_canary_requests(requests: list[Request]) -> Iterator[Request]:
-    """The first request with content in it, with a canary of seven letters: a short text is content too."""
+    """Yield the first request with content, with a canary of seven letters, because short texts are content too."""
     for request in requests:
         text, short = json.dumps(request.args), canary(SHORT)
         if request.canaries["content"] in text:
@@ -360,7 +360,7 @@ def short_canary_requests(requests: list[Request]) -> Iterator[Request]:
 
 @remembered
 def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Reply | StreamReply]:
-    """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
+    """Send requests that contain canaries, valid or to be `refused`, and return the answers."""
     requests = subject.requests.with_canaries(refused=refused)
     if not refused:
         requests += short_canary_requests(requests)

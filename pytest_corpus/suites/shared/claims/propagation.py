@@ -1,4 +1,4 @@
-"""The trace and the deadline that an operation passes on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
+"""Tests of the trace and the deadline that an operation passes on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import new_deadline, with_more
 
 SLOW_MS = 60
-"""How long the provider takes while two calls are under way."""
+"""The delay of the provider while two calls overlap."""
 
 AT_ONCE = 2
 
@@ -27,12 +27,12 @@ class TestPropagation:
 
     @pytest.mark.requirement("COM-CTX-5")
     def test_the_trace_is_handed_on_unchanged(self, subject: Subject) -> None:
-        """Every operation tells the provider the `traceparent` of its own context, and no other."""
+        """Every operation passes the `traceparent` of its own context on to the provider."""
         expect_passed_on(subject, "traceparent", "the traceparent of the context")
 
     @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
     def test_calls_at_the_same_time_keep_their_contexts_apart(self, subject: Subject, fact: str) -> None:
-        """Of two calls that run at the same time each tells the provider its own trace and deadline."""
+        """Two concurrent calls pass on their own trace and deadline."""
         requests, arrivals = at_the_same_time(subject)
         wanted = {request["ctx"][fact] for request in requests}
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
@@ -42,13 +42,13 @@ class TestPropagation:
 
     @pytest.mark.requirement("COM-DEADLINE-9")
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
-        """Every operation tells the provider the absolute `deadline_ms` of its own context, and no other."""
+        """Every operation passes the absolute `deadline_ms` of its own context on to the provider."""
         expect_passed_on(subject, "deadline_ms", "the deadline_ms of the context, an absolute time")
 
 
 @remembered
 def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
-    """Two requests that are sent together while the provider is slow, and what it is told meanwhile."""
+    """Send two requests together while the provider is slow, and return them with what reached the provider."""
     name, provider = subject.principal, subject.client.provider
     ops = provider_ops_of(subject, name)
     requests = [
@@ -67,12 +67,12 @@ def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arriv
 
 
 def request_of(exchange: Exchange) -> dict[str, Any]:
-    """The request as it was sent: a deadline moves if a write has to settle first."""
+    """Return the request as it was sent: its deadline moves if a write has to settle first."""
     return dict(exchange.request)
 
 
 def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
-    """Every operation that reaches the provider tells it a member of its own context as it is."""
+    """Check that every operation that calls the provider passes on a member of its own context unchanged."""
     provider_ops_of(subject, subject.principal)
     with_context, without = in_a_context(subject)
     seen = [each for name, reply in with_context.items() for each in values_passed_on(subject, name, fact, reply)]
@@ -89,7 +89,7 @@ def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
 
 @remembered
 def in_a_context(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
-    """The answers of operations that are given a trace and a deadline, and then one without them."""
+    """Return the answers to calls with a trace and a deadline, and then the answer to a call without them."""
     principal = subject.principal
     given = {name: with_more(subject, name) for name in operations_at_provider(subject) if name != principal}
     for name in (*given, principal):  # last of all the principal one, and then the one without: so what stays shows
@@ -100,7 +100,7 @@ def in_a_context(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Repl
 
 
 class PassedOn(NamedTuple):
-    """A member of a call's context as it was sent, and as the provider got it; null if it got none (R93)."""
+    """A context member as it was sent and as the provider got it; `value` is None if it got none (R93)."""
 
     reply: Reply | StreamReply
     given: Any
@@ -108,7 +108,7 @@ class PassedOn(NamedTuple):
 
 
 def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedOn]:
-    """A member of a call's context as it was sent, with each that the provider got."""
+    """Return a context member as it was sent, with each value that the provider got for it."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
     arrivals = [each for each in reply.exchange.observed.handed_on if each.op in subject.shared.provider_ops[name]]
@@ -117,7 +117,7 @@ def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | Stre
 
 
 def operations_at_provider(subject: Subject) -> list[str]:
-    """The operations that work and reach the provider."""
+    """Return the operations that work and call the provider."""
     found = []
     for name in subject.operations():
         try:
@@ -129,13 +129,13 @@ def operations_at_provider(subject: Subject) -> list[str]:
 
 
 def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
-    """The ops at which a working operation reaches the provider. Raises NotAssessed if it reaches it at none."""
+    """Return the ops at which an operation calls the provider. Raises NotAssessed if there are none."""
     subject.faults.provider_op(name)
     return subject.shared.provider_ops[name]
 
 
 def obstacle_to(subject: Subject, fact: str) -> NotAssessed:
-    """Return the reason if the adapter passed no such member of the context to the probe, or in a request.
+    """Return the reason if the adapter passed on no such context member, to the probe or in a request.
 
     Raises:
         Undecided: the provider is reached through a tunnel, which sees nothing of it.

@@ -1,4 +1,4 @@
-"""Replays under an idempotency key, one after the other and at once (SPECIFICATION 6.1, 11.4; R24, R61, R126)."""
+"""Tests of replays under an idempotency key, in sequence and concurrent (SPECIFICATION 6.1, 11.4; R24, R61, R126)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ from pytest_corpus.suites.shared.contexts import new_key, new_tenant, odd_key
 from pytest_corpus.text.values import same
 
 ANSWERING = ("complete", "embed", "embed_batch")
-"""The operations that are replayed though they store nothing."""
+"""The operations that can be replayed although they store nothing."""
 
 SLOW_MS = 60
-"""How long the provider takes while two calls are under way."""
+"""The delay of the provider while two calls overlap."""
 
 
 def expect_same_result(first: Reply, again: Reply) -> None:
-    """A replay has the whole result of the first call, as JSON."""
+    """Check that a replay returns the result of the first call, compared as JSON."""
     result = expect.success(again, "the answer of the first call")
     got = describe_difference(first.result, result)
     expect.check(same(result, first.result), "the result of the first call", got, "result", on=[first, again])
 
 
 def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
-    """A key, and the answer to the first call under it: one that is not tame, or a plain one if that is refused.
+    """Send the first call under a new key: an unusual one, or a plain one if that is refused.
 
     Args:
         call: makes the call in a context.
@@ -52,7 +52,7 @@ def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple
 
 
 def describe_difference(first: Any, again: Any) -> str:
-    """In what two results differ, by their keys."""
+    """Say in which keys two results differ."""
     if not isinstance(first, dict) or not isinstance(again, dict):
         return "another one"
     keys = [key for key in sorted({*first, *again}) if not same(first.get(key, ...), again.get(key, ...))]
@@ -60,30 +60,30 @@ def describe_difference(first: Any, again: Any) -> str:
 
 
 FEW_KEYS, OTHER_KEYS, LASTING_S = 10, 50, 5.0
-"""A few keys of other writes after which a key still works; and the number, and the seconds, after which it should."""
+"""The number of other keys after which a key must still work, the number after which it should, and the seconds."""
 
 
 class TestEarlyReplays:
-    """Keys that were used a moment ago."""
+    """Keys that were used recently."""
 
     @pytest.mark.requirement("COM-IDEM-6")
     def test_a_key_outlasts_ten_others(self, subject: Subject) -> None:
-        """A write that comes again after ten writes with other keys is not applied again."""
+        """A write that is repeated after ten writes with other keys is not applied again."""
         expect_key_outlasts(subject, FEW_KEYS, 0.0)
 
 
 class TestLateReplays:
-    """Keys that were used a while ago; their writes are made in an earlier test, if it ran."""
+    """Keys that were used some seconds ago. An earlier test makes their writes, if it ran."""
 
     @pytest.mark.requirement("COM-IDEM-6")
     def test_a_key_outlasts_fifty_others_and_five_seconds(self, subject: Subject) -> None:
-        """A write that comes again after five seconds, and fifty writes of any test with other keys, is not applied."""
+        """A write that is repeated after five seconds and fifty writes with other keys is not applied again."""
         expect_key_outlasts(subject, OTHER_KEYS, LASTING_S)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A write, its key, its first answer, when it came on the monotonic clock, and the keys that were used before."""
+    """A write, its key, its answer, its time on the monotonic clock, and the keys that were used before it."""
 
     replay_probe: ReplayProbe
     key: Mapping[str, Any]
@@ -93,7 +93,7 @@ class Kept:
 
 
 def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
-    """A write that comes again after some other keys and seconds is answered as before, and not applied."""
+    """Check that a write that comes again after other keys and some seconds is answered as before and not applied."""
     kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _write_with_key(subject))
     name = kept.replay_probe.first.op
     left = keys - len(subject.shared.keys - kept.before)
@@ -117,11 +117,11 @@ def _write_with_key(subject: Subject) -> Kept:
 
 
 class TestAnswerReplays:
-    """Keys of operations that store nothing."""
+    """Idempotency keys of operations that store nothing."""
 
     @pytest.mark.requirement("COM-IDEM-7")
     def test_a_request_that_is_sent_twice_at_once_is_carried_out_once(self, subject: Subject) -> None:
-        """Two calls of one request under one key, sent together, reach a slow provider once, and have its answer."""
+        """Two concurrent calls of one request under one key call a slow provider once and return its answer."""
         subject.require(subject.principal)
         for name in subject.working(name for name in ANSWERING if name in subject.operations()):
             request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
@@ -132,7 +132,7 @@ class TestAnswerReplays:
 
     @pytest.mark.requirement("COM-IDEM-5")
     def test_a_request_that_failed_can_be_sent_again(self, subject: Subject) -> None:
-        """Under the key of a request that the provider failed, the same request is carried out."""
+        """If the provider failed a request, the same request under the same key is carried out."""
         subject.require(subject.principal)
         name, args = subject.principal, subject.requests.distinct(subject.principal)
         try_with_fault(
@@ -141,9 +141,9 @@ class TestAnswerReplays:
 
 
 def send_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None = None) -> tuple[list[Any], int]:
-    """The results of a request that is sent twice at once, and how often it reached a slow provider (at `op`).
+    """Send a request twice at once; return the results and how often a slow provider was called at `op`.
 
-    The second time its keys are in another order, which is the same request.
+    The second copy has its keys in another order, which makes it the same JSON value.
     """
     provider = subject.client.provider
     plan = provider.plan("slow", op, times=2, delay_ms=SLOW_MS)
@@ -157,18 +157,18 @@ def send_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None
 
 
 def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
-    """Two calls of one request at once have one result."""
+    """Check that two concurrent calls of one request return the same result."""
     results, _ = send_twice_at_once(subject, request)
     expect.check(same(*results), "the same result for both", describe_difference(*results), "result")
 
 
 def require_countable_calls(subject: Subject) -> None:
-    """Go on only if requests at the provider can be told apart: one may read what a key stands for."""
+    """Go on only if calls of the provider can be told apart: one of them may only look up the key."""
     expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 
 def expect_one_provider_call(subject: Subject, request: dict[str, Any]) -> None:
-    """Two calls of one request at once reach the provider once."""
+    """Check that two concurrent calls of one request call the provider once."""
     op = subject.faults.provider_op(str(request["op"]).partition(".")[2])
     require_countable_calls(subject)
     _, reached = send_twice_at_once(subject, request, op)
@@ -176,7 +176,7 @@ def expect_one_provider_call(subject: Subject, request: dict[str, Any]) -> None:
 
 
 def expect_second_attempt(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:
-    """The answer to a request whose first attempt the provider failed, under the same key: a success."""
+    """Check that a request succeeds under its key after the provider failed its first attempt."""
     key = new_key()
     plan = subject.faults.plan("unavailable", name)
     failed = subject.call(name, args, key)

@@ -1,4 +1,4 @@
-"""Counting tokens, for any component that does (BEHAVIORAL_CONFORMANCE 6.5; R10, R13)."""
+"""Tests of token counts, for components that count tokens (BEHAVIORAL_CONFORMANCE 6.5; R10, R13)."""
 
 import itertools
 import random
@@ -38,13 +38,14 @@ UNICODE = {
 }
 
 WITH_WORDS = "private_use"
-"""The kind that stands behind the words that are not tame."""
+"""The kind of text that follows the unusual words of the vocabulary."""
 
 SENTENCE = (
     "Hello, tokenizer!  Don't  stop-counting 1234567 e\u0301\U0001f600 words...   \n\n\n \t\tand (((on))) ====> "
     "----- aaaaaa \U0001f468\u200d\U0001f469 \U0001f1ef\U0001f1f5\U0001f1f3\U0001f1f4 \u6771\u4eac."
 )
-"""A text with what tokenizers join: runs of signs, spaces, digits and letters, marks, flags, joined characters."""
+"""A text with everything that tokenizers merge: runs of signs, spaces, digits and letters, marks, flags, joined
+characters."""
 
 NO_STRINGS: dict[str, dict[str, Any]] = {
     "number": {"text": 7},
@@ -54,24 +55,24 @@ NO_STRINGS: dict[str, dict[str, Any]] = {
     "object": {"text": {"a": 1}},
     "missing": {},
 }
-"""What stands in the place of a text, and no text at all."""
+"""Values that are not a text, and no value at all."""
 
 
 def token_count(result: Any) -> int | None:
-    """A token count, as an integer or inside an object (R10); None if there is none."""
+    """Return a token count, given as an integer or inside an object (R10), or None."""
     count = whole(_stated_count(result)[1])
     return count if count is not None and count >= 0 else None
 
 
 def _stated_count(result: Any) -> tuple[str, Any]:
-    """The place where a result of `count_tokens` states its count, and the value there."""
+    """Return where a result of `count_tokens` states its count, and the value there."""
     if not isinstance(result, Mapping):
         return "result", result
     return next(((f"result.{key}", result[key]) for key in COUNT_KEYS if key in result), ("result.tokens", None))
 
 
 def adds_up(usage: Any) -> bool:
-    """True if the total of a usage is the sum of its parts; True if one of them is missing (R29, R49)."""
+    """True if the total of a usage is the sum of its parts, or a part is missing (R29, R49)."""
     if not isinstance(usage, Mapping):
         return True
     prompt, completion, total = (whole(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
@@ -83,30 +84,30 @@ class Counting(Subject):
     """A component with the operation `count_tokens`."""
 
     def holds(self, text: str) -> bool:
-        """True if a text is certainly not too long to be counted."""
+        """True if a text is certainly short enough to be counted."""
         raise NotImplementedError
 
     def fits(self, reply: Reply | StreamReply) -> None:
-        """Leave it open where a request may have been refused because of a tiny limit."""
+        """Raise if a request may have been refused because of a tiny limit."""
         raise NotImplementedError
 
     def counted(self, text: str, **changed: Any) -> Reply:
-        """The answer to a request to count a text."""
+        """Count a text with some arguments changed."""
         return self.call("count_tokens", {**self.requests.minimal("count_tokens"), "text": text, **changed})
 
     def known_count(self, text: str, **changed: Any) -> Reply:
-        """The answer to a request to count a text, asked once a run."""
+        """Count a text with some arguments changed, once a run."""
         key = ("counted", text, *sorted({**self.requests.minimal("count_tokens"), **changed, "text": ""}.items()))
         return cached(self, key, partial(self.counted, text, **changed))
 
     def count(self, text: str, **changed: Any) -> int:
-        """The number of tokens of a text."""
+        """Return the number of tokens of a text."""
         reply = self.counted(text, **changed)
         self.fits(reply)
         return self.tokens_of(expect.success(reply, "a token count"))
 
     def tokens_of(self, result: Any) -> int:
-        """A token count, as an integer or inside an object (R10)."""
+        """Return the token count in a result. Raises Blocked if there is none."""
         count = token_count(result)
         if count is None:
             raise Blocked(
@@ -115,7 +116,7 @@ class Counting(Subject):
         return count
 
     def token_problems(self, result: Any) -> Iterable[Violation]:
-        """The fault in a result of `count_tokens`."""
+        """Yield the faults in a result of `count_tokens`."""
         if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
             yield Violation("an object (edition 1.0.0)", found=result, path="result")
         if token_count(result) is None:
@@ -127,44 +128,44 @@ class ListedModels(Counting):
     """A component whose capabilities may list models."""
 
     unknown = ""
-    """The requirement that says that the principal operation refuses an unknown model."""
+    """The requirement that the principal operation refuses an unknown model."""
 
     def unknown_model(self) -> str:
-        """A name that is surely not listed. Raises NotApplicable if capabilities list no models."""
+        """Return a model name that is not listed. Raises NotApplicable if capabilities list no models."""
         self.models()
         return f"no-such-model-{canary()}"
 
     def unknown_models(self) -> tuple[str, ...]:
-        """Names that are surely not listed: a strange one, and one that begins like a listed one and is not tame."""
+        """Return names that are not listed: a new one, and a listed one followed by an unusual word."""
         [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), f"-{canary()}").values()
         return self.unknown_model(), f"{self.models()[0]}{word}"
 
     def able_to(self, name: str) -> list[str]:
-        """The listed models that offer an operation, as many as are tried.
+        """Return the listed models that offer an operation, up to the number that is tried.
 
-        Raises Undecided if none does, or one of them does not work, which is a finding of its own.
+        Raises Undecided if there are none, or if one of them does not work, which another requirement reports.
         """
         raise NotImplementedError
 
     def known_model(self, name: str, model: str) -> Reply | StreamReply:
-        """The answer of an operation to a plain request of a model, asked once a run."""
+        """Send a plain request of an operation to a model, once a run."""
         raise NotImplementedError
 
 
 PARTS, CUTS = 48, 5
-"""Of how many parts a generated text is made, and at how many places it is cut."""
+"""The number of parts of a generated text, and the number of places where it is cut."""
 
 ENDS = sorted({13, 17, *range(1, len(SENTENCE) + 1, 24), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
-"""The ends of beginnings of the sentence: words and parts of them, every 24th character, each joined one at its end."""
+"""The lengths of the prefixes that are counted: two short ones, every 24th character, and each character at the end."""
 
 
 class TestTokens:
-    """Counts of tokens, of any component whose capabilities may list models."""
+    """Token counts of components whose capabilities may list models."""
 
     @core("LLM-TOKENS-1", "EMB-TOKENS-1")
     @pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
     def test_a_count_is_a_whole_number(self, subject: ListedModels, text: str) -> None:
-        """A count is an integer of at least 0, bare or inside an object."""
+        """A count is an integer of at least 0, alone or inside an object."""
         for model in counting_arguments(subject):
             reply = subject.known_count(text, **model)
             subject.fits(reply)
@@ -173,7 +174,7 @@ class TestTokens:
     @core("LLM-TOKENS-2", "EMB-TOKENS-2")
     @pytest.mark.parametrize("alphabet", ["letters", "unicode"])
     def test_a_longer_text_never_has_fewer_tokens(self, subject: Counting, alphabet: str) -> None:
-        """Along a generated text, a beginning has at most as many tokens as a longer one."""
+        """A prefix of a generated text has at most as many tokens as a longer prefix."""
         subject.require("count_tokens")
         chosen = random.Random(f"{subject.settings.seed} {alphabet}")
         letters: list[str] = [*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "]
@@ -190,13 +191,13 @@ class TestTokens:
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_beginnings_of_a_sentence_count_less(self, subject: ListedModels) -> None:
-        """Along the beginnings of one sentence the count never falls, whichever listed model counts."""
+        """Along the prefixes of a sentence the count never falls, for each listed model."""
         for number, model in enumerate(counting_arguments(subject)):
             expect_rising_counts(subject, SENTENCE, ENDS[::6] if number else ENDS, **model)
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_count_of_a_long_text_never_falls(self, subject: Counting) -> None:
-        """Along the beginnings of a text of thousands of words the count never falls."""
+        """Along the prefixes of a text of thousands of words the count never falls."""
         subject.require("count_tokens")
         text = " ".join(f"word{number}" for number in range(2_000))
         expect_rising_counts(subject, text, range(7, len(text), 2_401))
@@ -204,9 +205,9 @@ class TestTokens:
     @pytest.mark.requirement("LLM-TOKENS-3", "EMB-TOKENS-3")
     @pytest.mark.parametrize("kind", list(UNICODE))
     def test_unicode_is_counted_safely(self, subject: Counting, kind: str) -> None:
-        """Marks, surrogate pairs and joined characters are counted like any text; one with a NUL may be refused.
+        """Marks, surrogate pairs and joined characters are counted like other text; a text with NUL may be refused.
 
-        One text has the words that are not tame, too, if it is not too long.
+        One of the texts also has the unusual words of the vocabulary, if it is not too long.
         """
         subject.require("count_tokens")
         text = UNICODE[kind]
@@ -244,7 +245,7 @@ class TestTokens:
 
     @pytest.mark.requirement("LLM-TOKENS-7", "EMB-TOKENS-7")
     def test_a_count_is_repeatable(self, subject: Counting) -> None:
-        """The same text is counted three times alike."""
+        """The same text gets the same count three times."""
         subject.require("count_tokens")
         text = "The same text, three times: \u00fc\U0001f600."
         text = text if subject.counted(text).is_success else "The same text, three times."  # the refusal is TOKENS-3's
@@ -253,7 +254,7 @@ class TestTokens:
 
     @pytest.mark.requirement("LLM-TOKENS-8", "EMB-TOKENS-8")
     def test_every_listed_model_counts_the_text(self, subject: ListedModels) -> None:
-        """Of every listed model, and far into a text, more words that begin alike have more tokens."""
+        """For each listed model, more words with the same beginning have more tokens, in long texts too."""
         for number, model in enumerate(counting_arguments(subject)):
             sizes = (10, 1_500) if number else (10, 30, 300, 1_500)
             texts = (" ".join(f"stone{each}" for each in range(words)) for words in sizes)
@@ -263,13 +264,13 @@ class TestTokens:
 
 
 def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
-    """The arguments that name each model of which counts are tried; none is named if capabilities list none."""
+    """Return the `model` argument for each model that is tried, or no argument if capabilities list no models."""
     subject.require("count_tokens")
     return [{"model": each} for each in subject.able_to("count_tokens")] if subject.capabilities.models else [{}]
 
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
-    """The counts of ever longer texts, up to the first that is refused because it may be beyond the limit."""
+    """Count ever longer texts, up to the first one that is refused because it may exceed the limit."""
     counts, asked, ask = list[int](), list(texts), partial(subject.known_count, **changed)
     replies = side_by_side(ask, asked) if all(map(subject.holds, asked)) else map(ask, asked)
     for text, reply in zip(asked, replies, strict=False):
@@ -283,19 +284,19 @@ def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[i
 
 
 def require_two_counts(counts: list[int]) -> list[int]:
-    """Counts that can be compared."""
+    """Go on only if there are two counts to compare."""
     expect.applicable(len(counts) >= 2, "no two of these texts are surely short enough to be counted")
     return counts
 
 
 def expect_rising_counts(subject: Counting, text: str, ends: Sequence[int], **changed: Any) -> None:
-    """The longer the beginning of a text, the more tokens, or as many."""
+    """Check that the count never falls as a text grows."""
     counts = require_two_counts(counts_of(subject, (text[:end] for end in ends), **changed))
     expect.check(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
 
 
 def expect_growing_count(subject: Counting) -> None:
-    """Three hundred words have more tokens than one of them."""
+    """Check that three hundred words have more tokens than one word."""
     subject.require("count_tokens")
     words = [f"{word}{number}" for number in range(100) for word in ("river", "stone", "light")]
     one = subject.count(words[0])

@@ -1,4 +1,4 @@
-"""Routing, requests of any kind, and load, for any component (SPECIFICATION 4.2; SCHEMA 3.1; BC 8)."""
+"""Tests of routing, malformed requests and load (SPECIFICATION 4.2; SCHEMA 3.1; BC 8)."""
 
 import math
 import random
@@ -42,14 +42,14 @@ ABSURD = (2**63, 10**400, -(10**400))
 """Integers that fit no field."""
 
 BUSY = ("ResourceExhausted", "Unavailable")
-"""The errors by which an adapter may refuse concurrent calls."""
+"""The errors with which an adapter may refuse concurrent calls."""
 
 MOST_AT_ONCE, SLOW_MS = 32, 60
-"""A greater concurrency is not tried; so long a provider takes while it is."""
+"""The largest concurrency that is tried, and the delay of the provider during that test."""
 
 
 def classes_of_items(reply: Reply | StreamReply) -> Iterator[str]:
-    """The classes that the failed items of a result name, where they name any."""
+    """Yield the error classes that the failed items of a result name."""
     result = reply.result if isinstance(reply, Reply) else None
     lists = [result.get(key) for key in ("failures", "results")] if isinstance(result, Mapping) else []
     for item in chain.from_iterable(found for found in lists if isinstance(found, list)):
@@ -58,20 +58,20 @@ def classes_of_items(reply: Reply | StreamReply) -> Iterator[str]:
 
 
 def requests(subject: Subject) -> list[dict[str, Any]]:
-    """A plain request of every unary operation that works, or else of the principal one."""
+    """Return a plain request of every working unary operation, or of the principal one if none works."""
     names = [name for name in subject.operations(streaming=False) if subject.works(name)]
     return [subject.envelope(name) for name in names or [subject.principal]]
 
 
 def require_offered(subject: Subject, requests: list[Request]) -> list[Request]:
-    """Those of some requests whose operation is offered and works."""
+    """Keep the requests whose operation works. Raises NotApplicable if none is left."""
     found = [request for request in requests if subject.works(request.op)]
     expect.applicable(found, "no operation that takes this is offered, or works")
     return found
 
 
 def request_with_nulls(subject: Subject, name: str) -> Request:
-    """The plain request of an operation with null for each optional argument that its schema lets be null."""
+    """Return a plain request with null for each optional argument whose schema allows null."""
     args: dict[str, Any] = subject.requests.minimal(name)
     for path in subject.requests.nullable[name]:
         place, _, key = path.rpartition(".")
@@ -83,7 +83,7 @@ def request_with_nulls(subject: Subject, name: str) -> Request:
 
 
 def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Requests with the fingerprints of the answers that they get alone."""
+    """Return requests with different answers, and the fingerprints of these answers."""
     requests = subject.requests.distinguishable()
     alone = [subject.requests.fingerprint(subject.send(each)) for each in requests]
     expect.assessable(len(set(alone)) >= 2, Obstacle.NOT_DISTINGUISHED)
@@ -91,7 +91,7 @@ def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]
 
 
 def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same request of a tenant for whom no answer is cached, if what it is answered depends on no stored data."""
+    """Send the request as a new tenant, whom no cached answer serves, unless the answer depends on stored data."""
     stores = any(subject.operation(name).mutating for name in subject.operations())
     if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
         return request
@@ -99,7 +99,7 @@ def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str,
 
 
 def expect_same_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
-    """Requests that are sent together get the answers that they get alone, or are asked to come again."""
+    """Check that requests that are sent together get their usual answers, or are told to retry."""
     replies = [
         Reply(exchange) for exchange in subject.send_all([for_new_tenant(subject, request) for request, _ in requests])
     ]
@@ -119,11 +119,11 @@ def expect_same_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) 
 
 
 class TestWireHandler:
-    """The treatment of requests that does not depend on their operation."""
+    """Rules for requests of any operation."""
 
     @core("COM-WIRE-1")
     def test_no_exception_escapes(self, subject: Subject) -> None:
-        """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
+        """Valid and invalid requests are answered, and neither `handle` nor `handle_stream` raises an exception."""
         replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *envelopes.refusals(subject)]
         replies += side_by_side(partial(envelopes.no_object, subject), envelopes.NO_OBJECTS)
         if subject.principal_stream and subject.client.instance.streams(subject.component):
@@ -146,7 +146,7 @@ class TestWireHandler:
 
     @core("COM-WIRE-3")
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
-        """Good and bad requests alike are answered with a JSON object that is an envelope."""
+        """The answers to valid and invalid requests are JSON objects with the keys of an envelope."""
         for reply in (
             *(plain(subject, name) for name in subject.operations(streaming=False)),
             *envelopes.refusals(subject),
@@ -156,13 +156,13 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-WIRE-4")
     @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
-        """A list, a string, a number, null or a boolean in a request's place gets a bad request's error envelope."""
+        """A list, a string, a number, null or a boolean instead of a request is refused with an error envelope."""
         expect.refusal(envelopes.no_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
     @pytest.mark.parametrize("missing", envelopes.KEYS)
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
-        """`op`, `ctx` and `args` are required by every operation; keys are case-sensitive."""
+        """Every operation requires `op`, `ctx` and `args`; keys are case-sensitive."""
         by_op = {request["op"]: request for request in requests(subject)}
         for op in take_turns(by_op, f"{subject.component}.{subject.principal}", envelopes.KEYS.index(missing)):
             request = by_op[op]
@@ -175,7 +175,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-WIRE-7")
     @pytest.mark.parametrize(("key", "value"), envelopes.WRONG_KEYS, ids=str)
     def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
-        """`op` is a string, `ctx` and `args` are objects, whatever the operation."""
+        """Every operation refuses an `op` that is not a string, and a `ctx` or `args` that is not an object."""
         by_op = {request["op"]: request for request in requests(subject)}
         principal = f"{subject.component}.{subject.principal}"
         case = envelopes.WRONG_KEYS.index((key, value))
@@ -185,13 +185,13 @@ class TestWireHandler:
 
     @core("COM-WIRE-8")
     def test_an_unknown_operation_is_not_supported(self, subject: Subject) -> None:
-        """An operation of the component that does not exist is NOT_SUPPORTED."""
+        """An unknown operation of the component is NOT_SUPPORTED."""
         expect.refusal(envelopes.refusals(subject)[0], "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-9")
     @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}", "{stranger}"])
     def test_a_malformed_op_is_refused(self, subject: Subject, form: str) -> None:
-        """A name that only resembles an operation, or gives it to another component, is refused."""
+        """A name that only resembles an operation, or belongs to another component, is refused."""
         op = f"{subject.component}.{subject.principal}"
         others = (f"{other}.{subject.principal}" for other in COMPONENTS)
         stranger = next(other for other in others if other not in BY_OP)
@@ -201,7 +201,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-WIRE-14")
     def test_any_read_may_be_the_first_call(self, subject: Subject) -> None:
-        """Each operation that only reads is the first call of an instance; what it needs may be missing there."""
+        """Each operation that only reads works as the first call of an instance; its data may be missing."""
         if subject.client.remote is not None:
             raise NotApplicable("the adapter runs outside this process, and is not started anew for a test")
         for name in subject.operations(streaming=False):
@@ -217,14 +217,14 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-WIRE-12")
     def test_an_unknown_top_level_key_does_no_harm(self, subject: Subject) -> None:
-        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        """An unknown key next to `op`, `ctx` and `args` is ignored or refused."""
         subject.require(subject.principal)
         reply = subject.send({**subject.envelope(subject.principal), "vendor_hint": {"a": 1}})
         expect.either(reply, "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
-        """A key in `args` that no document knows is ignored or refused, by every operation."""
+        """Every operation ignores or refuses an undocumented key in `args`."""
         for name in subject.working():
             reply = with_more(subject, name)
             if reply.is_error:
@@ -233,7 +233,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
-        """An unknown key in an object inside `args` is ignored or refused permanently, alone or with all."""
+        """An undocumented key in an object inside `args` is ignored or refused permanently."""
         requests = require_offered(subject, subject.requests.with_unknown_keys(UNKNOWN_ARGUMENT))
 
         def is_harmless(request: Request) -> None:
@@ -246,7 +246,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-WIRE-15")
     def test_a_null_argument_does_no_harm(self, subject: Subject) -> None:
-        """Null in the place of each optional argument that a schema lets be null is no outage, for an item either."""
+        """Null for the optional arguments that a schema lets be null is accepted or refused permanently."""
         for request in require_offered(
             subject, [request_with_nulls(subject, name) for name in subject.requests.nullable]
         ):
@@ -258,7 +258,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """NaN is refused wherever an operation takes a number, each infinity in every fourth place."""
+        """NaN is refused wherever an operation takes a number; each infinity is tried in every fourth place."""
         subject.require(subject.principal)
         requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
         if math.isinf(number):
@@ -271,28 +271,28 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-5")
     @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
     def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
-        """NaN and infinities are refused deep inside `attrs` too; operations but for the principal one take turns."""
+        """NaN and infinities are refused deep inside `attrs` too; the other operations take turns."""
         subject.require(subject.principal)
         for name in subject.working(take_turns(subject.deadlined(), subject.principal, int(math.isnan(number)))):
             expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-2")
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
-        """The answers of all operations hold finite numbers only."""
+        """The answers of all operations contain finite numbers only."""
         for name in subject.working():
             holds("COM-NUM-2", plain(subject, name), subject)
 
     @pytest.mark.requirement("COM-NUM-3")
     @pytest.mark.parametrize("number", [2**63, -(2**63) - 1], ids=["2**63", "-2**63-1"])
     def test_integers_beyond_64_bits_are_refused(self, subject: Subject, number: int) -> None:
-        """An integer that no signed 64-bit field can hold is refused."""
+        """An integer outside the signed 64-bit range is refused."""
         subject.require(subject.principal)
         for request in require_offered(subject, subject.requests.with_integer(number)):
             expect.refusal(subject.carry_out(request), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-6")
     def test_integers_beyond_32_bits_are_taken_or_refused(self, subject: Subject) -> None:
-        """An integer that fits a signed 64-bit field, and not one of 32 bits, is taken, or refused permanently."""
+        """An integer outside the 32-bit range but within 64 bits is accepted or refused permanently."""
         subject.require(subject.principal)
         for request in require_offered(subject, subject.requests.with_integer(BEYOND_32_BITS)):
             expect.either(subject.carry_out(request), *PERMANENT)
@@ -300,7 +300,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-4")
     @pytest.mark.parametrize("number", ABSURD, ids=["2**63", "10**400", "-10**400"])
     def test_absurd_integers_do_no_harm(self, subject: Subject, number: int) -> None:
-        """An integer that not even a float can hold is refused or taken for what it is, in a deadline too."""
+        """An integer beyond the range of floats is refused or treated as its value, in a deadline too."""
         subject.require(subject.principal)
         past = ["DeadlineExceeded"] if number < 0 else []
         for name in subject.working(take_turns(subject.deadlined(), subject.principal, ABSURD.index(number))):
@@ -311,14 +311,14 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
-        """Requests sent together get the answers that they get one by one."""
+        """Requests that are sent together get the answers that they get in sequence."""
         with subject.client.provider.paused():
             requests, alone = distinct_requests(subject)
         expect_same_together(subject, list(zip(requests, alone, strict=True)))
 
     @pytest.mark.requirement("COM-CONC-2")
     def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
-        """Twice as many calls at once as `concurrency` says succeed, or are asked to come again, and when."""
+        """Of twice as many calls as `concurrency` allows, each succeeds or is told when to retry."""
         most = subject.capabilities.limit("concurrency")
         if most is None or most > MOST_AT_ONCE:
             raise NotApplicable("no concurrency is stated" if most is None else f"{most} calls at once are not tried")
@@ -341,24 +341,24 @@ class TestWireHandler:
 
 
 class TestStreamEntryPoint:
-    """The answers of `handle_stream` to requests that do not belong there."""
+    """Requests to `handle_stream` that it must refuse."""
 
     @pytest.mark.requirement("COM-WIRE-5")
     @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
-        """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
+        """A list, a string, a number, null or a boolean instead of a request is refused with an error envelope."""
         subject.require(subject.principal_stream)
         expect.refusal(envelopes.no_stream_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-10")
     def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
-        """The unary entry point does not carry out a streaming operation."""
+        """`handle` does not carry out a streaming operation."""
         reply = subject.send(subject.envelope(subject.principal_stream))
         expect.refusal(reply, "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-11")
     def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
-        """The streaming entry point carries out no unary operation."""
+        """`handle_stream` does not carry out a unary operation."""
         subject.require(subject.principal_stream)
         for request in requests(subject):
             stream: StreamReply = subject.send_stream(request)
@@ -366,7 +366,7 @@ class TestStreamEntryPoint:
 
     @pytest.mark.requirement("COM-WIRE-11")
     def test_an_unknown_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
-        """An operation that does not exist is refused at the streaming entry point too."""
+        """`handle_stream` refuses an unknown operation too."""
         subject.require(subject.principal_stream)
         stream = subject.send_stream({"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}})
         expect.refusal(stream, "NotSupported")
@@ -374,7 +374,7 @@ class TestStreamEntryPoint:
     @pytest.mark.requirement("COM-WIRE-6")
     @pytest.mark.parametrize("missing", envelopes.KEYS)
     def test_a_stream_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
-        """`op`, `ctx` and `args` are required of a stream too."""
+        """A stream requires `op`, `ctx` and `args` too."""
         subject.require(subject.principal_stream)
         request = subject.envelope(subject.principal_stream)
         del request[missing]
@@ -385,14 +385,14 @@ class TestStreamEntryPoint:
     def test_a_stream_request_with_a_key_of_the_wrong_type_is_refused(
         self, subject: Subject, key: str, value: Any
     ) -> None:
-        """`op` is a string, `ctx` and `args` are objects, of a stream too."""
+        """A stream refuses an `op` that is not a string, and a `ctx` or `args` that is not an object."""
         subject.require(subject.principal_stream)
         request = {**subject.envelope(subject.principal_stream), key: value}
         expect.refusal(subject.send_stream(request), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-12")
     def test_an_unknown_top_level_key_does_a_stream_no_harm(self, subject: Subject) -> None:
-        """A key beside `op`, `ctx` and `args` is ignored or refused."""
+        """An unknown key next to `op`, `ctx` and `args` is ignored or refused."""
         subject.require(subject.principal_stream)
         request = {**subject.envelope(subject.principal_stream), "vendor_hint": {"a": 1}}
         expect.either(subject.send_stream(request), "BadRequest")
@@ -406,18 +406,18 @@ BUDGETS_MS = (1, 5, 20, 60)
 
 
 class TestStress:
-    """Many calls at once, each judged as if it were alone; collected only with `--corpus-profile=stress`."""
+    """Many concurrent calls, each judged as if it were alone; collected only with `--corpus-profile=stress`."""
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-CONC-1")
     def test_many_calls_at_the_same_time(self, subject: Subject) -> None:
-        """Each of many requests sent together gets the answer that it gets alone."""
+        """Each of many requests that are sent together gets the answer that it gets alone."""
         compare_concurrent_with_single(subject)
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-CONC-1")
     def test_many_calls_while_the_provider_jitters(self, subject: Subject) -> None:
-        """Answers that come back from the provider in another order still go where they belong."""
+        """If the provider answers in another order, each answer still belongs to its request."""
         if "provider" not in subject.client.hooks:
             raise NotAssessed(Obstacle.NO_KEYWORD, keyword="provider")
         subject.faults.provider_op(subject.principal)
@@ -430,7 +430,7 @@ class TestStress:
     @pytest.mark.requirement("COM-DEADLINE-4")
     @pytest.mark.parametrize("budget_ms", BUDGETS_MS)
     def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
-        """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED within a second after it."""
+        """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED at most a second later."""
         for name in keep_deadlined(subject, subject.faults.backed(streaming=False)):
             require_deadline_support(subject, name, expired(subject, name))
             retry_if_late(partial(call_with_short_budget, subject, name, budget_ms))
@@ -438,7 +438,7 @@ class TestStress:
     @pytest.mark.slow
     @pytest.mark.requirement("COM-WIRE-3")
     def test_many_calls_one_after_another(self, subject: Subject) -> None:
-        """An adapter answers its three hundredth call as it should answer its first."""
+        """The three hundredth call of an adapter is answered like the first."""
         requests = subject.requests.distinguishable()
         chance = random.Random(subject.settings.seed)
         for _ in range(CALLS):
@@ -446,7 +446,7 @@ class TestStress:
 
 
 def compare_concurrent_with_single(subject: Subject) -> None:
-    """Rounds of requests sent together, each with the answer that it gets alone."""
+    """Send rounds of requests together, and check that each gets the answer that it gets alone."""
     subject.require(subject.principal)
     with subject.client.provider.paused():
         pairs = list(zip(*distinct_requests(subject), strict=True))
@@ -456,7 +456,7 @@ def compare_concurrent_with_single(subject: Subject) -> None:
 
 
 def call_with_short_budget(subject: Subject, name: str, budget_ms: int) -> None:
-    """A call whose provider takes longer than its budget, or hardly less."""
+    """Call a provider that takes about as long as the budget, or longer."""
     fresh = subject.fresh()
     fresh.client.provider.plan("slow", subject.faults.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
     deadline = {"deadline_ms": deadline_in(budget_ms)}

@@ -1,4 +1,4 @@
-"""Requests for completions that several chapters make, and what they look for in the answers."""
+"""Requests for completions that several chapters send, and checks of the answers."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from pytest_corpus.suites.llm.support.requests import user
 
 
 def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Two conversations that only resemble each other."""
+    """Return two different conversations that resemble each other."""
     start = [user(text)]
     pairs = {
         "last_message": (llm.turns(text, "ok", "a"), llm.turns(text, "ok", "b")),
@@ -39,7 +39,7 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
 
 
 def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
-    """The optional arguments of that name, or all. Raises NotApplicable if denied, or refused permanently (R117)."""
+    """Return the optional argument of this name, or all. Raises NotApplicable if denied or refused (R117)."""
     values = llm.optional()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.takes(each, operation)}
@@ -51,7 +51,7 @@ def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict
 
 
 def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
-    """The answer to all accepted arguments together, or to one of them alone if that is an error."""
+    """Send all accepted arguments together; if that fails, send those of this name alone."""
     given = accepted_arguments(llm, name, operation)
     every = {each: value for each, value in llm.optional().items() if llm.takes(each, operation)}
     together = llm.known(operation, **every)
@@ -59,12 +59,12 @@ def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamRep
 
 
 TURNS = 99
-"""The number of messages that a prompt is divided into, of which the last ten do not fill the window; odd, so the user
-is last."""
+"""The number of messages that a long prompt is divided into. The last ten of them do not fill the window. It is odd, so
+that the user speaks last."""
 
 
 def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
-    """Requests whose prompt is longer than the window: in one message, in all of them together, or for other models."""
+    """Return requests whose prompt exceeds the window: in one message, in all together, or for other models."""
     text = llm.too_long()
     if where == "system_message":
         expect.applicable(llm.takes("system_message"), "system_message is not offered")
@@ -90,7 +90,7 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
 
 
 def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
-    """The arguments of a plain completion at the lowest temperature that is offered: the one that is cached."""
+    """Return the arguments of a plain completion at the lowest offered temperature, which an adapter may cache."""
     low = llm.range_of("temperature")[0]
     taken = llm.takes("temperature", operation) and llm.accepts(operation, temperature=low)
     return llm.requests.args(**({"temperature": low} if taken else {}))
@@ -99,7 +99,7 @@ def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
 @reading_apart()
 @remembered
 def ignores_stops(llm: LLM) -> bool:
-    """True if a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
+    """True if a long text contains the letters at which it should stop, which R117 allows."""
     letters = [letter for letter in long_text(llm) if letter.isalpha()]
     usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
     text = long_text(llm, stop_sequences=usual) if usual else ""
@@ -107,19 +107,19 @@ def ignores_stops(llm: LLM) -> bool:
 
 
 def long_text(llm: LLM, **changed: Any) -> str:
-    """A long text that was not asked for before; empty if none is answered."""
+    """Return a new long text, or an empty string if there is none."""
     result = llm.call("complete", {**llm.requests.long("complete"), **changed}).result
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
 
 @remembered
 def long_completion(llm: LLM, **changed: Any) -> Reply:
-    """The answer to a request for a long text with some arguments changed, asked once a run."""
+    """Ask for a long text with some arguments changed, once a run."""
     return llm.call("complete", {**llm.requests.long("complete"), **changed})
 
 
 def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: Any) -> None:
-    """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
+    """Check that an answer has at most `limit` tokens, by its usage or else by the adapter's own count."""
     key = "usage_so_far" if isinstance(reply, StreamReply) else "usage"
     spent = completion_tokens(usage)
     most = f"at most {limit} token{'s' * (limit != 1)}"
@@ -133,7 +133,7 @@ def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage:
 
 
 def require_overrun(llm: LLM, result: Any) -> None:
-    """Give no verdict if an accepted prompt may have fit the window after all."""
+    """Go on only if an accepted prompt certainly exceeded the window."""
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
@@ -143,7 +143,7 @@ def require_overrun(llm: LLM, result: Any) -> None:
 
 
 def require_refused_prompt(llm: LLM, reply: Reply) -> None:
-    """Go on only if `complete` refuses a prompt beyond the window."""
+    """Go on only if `complete` refuses a prompt that exceeds the window."""
     expect.readable(reply)
     require_overrun(llm, reply.result if reply.is_success else None)
     with expect.resting_on("LLM-CONTEXT-1"):
@@ -161,7 +161,7 @@ def expect_own_answer(
     binding: bool = True,
     learnt: bool = False,
 ) -> None:
-    """The second of two requests reaches the provider although the first was answered before.
+    """Check that the second of two requests reaches the provider after the first was answered.
 
     Args:
         learnt: the first one, if another test made it, need not be made again.
@@ -188,7 +188,7 @@ def expect_own_answer(
 
 
 def require_completion(llm: LLM, reply: Reply) -> None:
-    """Go on only with a completion of the schema: another one need not tell what is looked at."""
+    """Go on only if the completion is valid under its schema; an invalid one may lack what the test reads."""
     expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
         holds("LLM-COMPLETE-1", reply, llm)
