@@ -1,4 +1,4 @@
-"""Caches, idempotency keys, and batches that fall back to single texts (BEHAVIORAL_CONFORMANCE 6.6; R14, R24, R27)."""
+"""Caches, idempotency keys, and batches that fall back to single texts (BC 6.6; R14, R24, R27)."""
 
 from functools import partial
 
@@ -40,16 +40,16 @@ from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant, tenants_alike
 
 ALIKE = ("other", "shorter", "far_end", "far_middle", "order", "joined")
-"""The ways in which two texts resemble each other."""
+"""The ways in which a new text resembles a cached one."""
 
 TIDIED = ("letter_case", "spaces", "marks", "normal_form")
-"""The differences between two texts that an adapter may ignore."""
+"""Differences between two texts that an adapter may ignore."""
 
 PAIRS = (*((name, name) for name in OPERATIONS), ("embed", "embed_batch"), ("embed_batch", "embed"))
-"""The operation that fills the cache, and the one that asks."""
+"""Pairs of the operation that fills the cache and the operation that may read it."""
 
 WAYS = ("one_by_one", "fallback")
-"""The ways in which an adapter asks the provider for the texts of a batch."""
+"""The ways in which an adapter calls the provider for a batch: text by text, or only after the whole batch failed."""
 
 
 @core("EMB-CACHE-1")
@@ -61,7 +61,7 @@ WAYS = ("one_by_one", "fallback")
 def test_a_text_that_resembles_a_cached_one_is_another(
     embedding: Embedding, operations: tuple[str, str], kind: str
 ) -> None:
-    """A text that was never sent has its own vector, and asks the provider, however much it resembles a cached one."""
+    """A new text gets its own vector from the provider, even if it resembles a cached text."""
     embedding.require(*operations)
     one, other = caching.similar_texts(embedding, operations, kind)
     first = embedding.known_vector(operations[0], one)
@@ -75,7 +75,7 @@ def test_a_text_that_resembles_a_cached_one_is_another(
 @pytest.mark.requirement("EMB-CACHE-1")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, operation: str) -> None:
-    """A text that comes again, after others, has its own vector, be it from the cache or not."""
+    """A text that is embedded again after others gets the same vector, from the cache or not."""
     embedding.require(operation)
     text = embedding.unique()
     first, _, again = (embedding.vector(operation, each) for each in (text, embedding.unique(), text))
@@ -85,7 +85,7 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
 @core("EMB-CACHE-2")
 @pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
-    """The same text of another listed model has that model's vector."""
+    """The same text with another listed model gets the vector of that model."""
     embedding.require(*operations)
     models = embedding.able_to(operations[1])
     expect.applicable(len(models) >= 2, "fewer than two models are listed")
@@ -104,7 +104,7 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else "normalized_first" if value else "plain_first",
 )
 def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: tuple[str, str], first: bool) -> None:
-    """The same text with the other value of `normalize` has a vector of the norm that belongs to it."""
+    """The same text with another value of `normalize` gets a vector with the right norm."""
     embedding.normalizes()
     embedding.require(*operations)
     for model in embedding.able_to(operations[1])[-1:]:
@@ -126,7 +126,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
 @pytest.mark.parametrize("operation", ["embed", "embed_batch"])
 @pytest.mark.parametrize("first", ["short", "long"])
 def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, operation: str) -> None:
-    """A text beyond the limit, and what is left of it, are flagged each for itself, whichever came first."""
+    """A text beyond the limit and its truncated form have their own `truncated`, in either order."""
     require_truncation(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.beyond(9))
@@ -148,7 +148,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
 @core("EMB-CACHE-4")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operation: str) -> None:
-    """A text that was truncated once is refused all the same if it may not be truncated."""
+    """A text that was truncated before is still refused if it must not be truncated."""
     require_truncation(embedding)
     embedding.require(operation)
     with expect.resting_on("EMB-TRUNC-3"):
@@ -161,7 +161,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
 @core("COM-CACHE-1")
 @pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
-    """The same text of no tenant, or of another one, is not answered from the cache."""
+    """The same text of another tenant, or without a tenant, is not answered from the cache."""
     embedding.require(*operations)
     text = embedding.unique()
     first, again = (embedding.requests.with_text(operation, text) for operation in operations)
@@ -176,7 +176,7 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
     ("operation", "scope"), [*(("embed", each) for each in CACHE_SCOPES), ("embed_batch", "global")]
 )
 def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: str, scope: str) -> None:
-    """Whatever two tenants say of the cache's scope, neither gets what was embedded for the other."""
+    """Whatever cache scope two tenants name, neither gets the vectors of the other."""
     embedding.require(operation)
     args, said = embedding.requests.with_text(operation, embedding.unique()), cache_scope(embedding, scope)
     expect.works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
@@ -185,7 +185,7 @@ def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: s
 
 @pytest.mark.requirement("COM-DEADLINE-1")
 def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: Embedding) -> None:
-    """A call whose deadline has passed gets no answer from the cache."""
+    """An expired request is refused even if the cache has its answer."""
     embedding.require("embed")
     text = embedding.unique()
     for _ in range(2):
@@ -197,7 +197,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 @core("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["text", "normalize", "model", "truncate", "operation"])
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
-    """Another argument, or another operation, under one key gets its own answer."""
+    """Another argument or operation under the same key gets its own answer."""
     embedding.require("embed")
     caching.expect_apart_under_key(
         embedding, caching.expect_requests_apart, changed, caching.CACHED.get(changed, "EMB-CACHE-1")
@@ -207,14 +207,14 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
-    """Another text, another order or another number of texts under one key is another batch."""
+    """A batch with another text, order or number of texts under the same key gets its own answer."""
     caching.expect_apart_under_key(embedding, caching.expect_batches_apart, changed, "EMB-BATCH-2")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operation: str) -> None:
-    """The same request under the same key of another tenant, or of none, asks the provider again."""
+    """The same request under the same key of another tenant, or without one, calls the provider again."""
     embedding.require(operation)
     key, args = new_key(), embedding.requests.distinct(operation)
     one, other = ({**key, **tenant} for tenant in tenants_alike(embedding, OPERATIONS.index(operation)))
@@ -232,7 +232,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
 @pytest.mark.requirement("EMB-IDEM-1")
 @pytest.mark.parametrize("what", ["plain", "normalized", "truncated", "batch", "failures"])
 def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
-    """The same request under the same key has the same answer, also after another one."""
+    """The same request under the same key gets the same answer, even after another request."""
     embedding.require("embed")
     ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
     name, args = caching.request_to_replay(embedding, what)
@@ -252,7 +252,7 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     [*(("content_filtered", position) for position in (0, 1, 3)), ("invalid_request", 1), ("unavailable", 1)],
 )
 def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: str, position: int, way: str) -> None:
-    """When one call of the provider fails, each text is embedded or reported, in its place, or the batch is refused."""
+    """If one call of the provider fails, each text is embedded or reported in its place, or the batch is refused."""
     fresh, texts, reply, struck = caching.failing_batch(embedding, kind, position, way)
     expect.applicable(not reply.is_error, "the batch is refused whole")
     found = embeddings_by_position(fresh, "EMB-BATCH-12", caching.expect_every_text(reply, texts), texts)
@@ -264,7 +264,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
 @pytest.mark.requirement("EMB-BATCH-16")
 @pytest.mark.parametrize(("kind", "way"), [(kind, WAYS[number % 2]) for number, kind in enumerate(FAILURES)])
 def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: str, way: str) -> None:
-    """A text that the provider refused is reported with the class that the failure has everywhere."""
+    """A text that the provider refuses is reported with the usual class of that failure."""
     _, _, reply, _ = caching.failing_batch(embedding, kind, 1, way)
     classes = embedding.faults.classes(kind)
     for failure in caching.reported_failures(reply):
@@ -277,7 +277,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 @pytest.mark.requirement("EMB-BATCH-16")
 @pytest.mark.parametrize("position", [0, 1, 3])
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
-    """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
+    """If the provider is unavailable for a batch and then filters one text, a bad request is reported."""
     _, _, reply, _ = caching.failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
     families = {family_of(failure) for failure in caching.reported_failures(reply)}
     expect.check(
@@ -290,7 +290,7 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
 
 @pytest.mark.requirement("EMB-BATCH-12")
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
-    """If a batch that the provider refuses is embedded text by text, each text keeps its place."""
+    """If a refused batch is embedded text by text, each text keeps its position."""
     fresh, texts, reply = caching.batch_with_fallback(embedding, "invalid_request", times=20)
     found = embeddings_by_position(fresh, "EMB-BATCH-12", caching.expect_every_text(reply, texts), texts)
     expect_own_vectors(fresh, found, texts, embedding.own_vectors(texts), reply)
@@ -298,7 +298,7 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
 
 @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
 def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: str) -> None:
-    """Texts that are embedded one by one after their batch failed pass on the trace and the deadline of the batch."""
+    """If a failed batch is embedded text by text, each call passes on the trace and deadline of the batch."""
     ctx, reply = caching.fallen_back_in_context(embedding)
     passed = [arrival.facts.get(fact) for arrival in reply.exchange.observed.handed_on]
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
@@ -311,7 +311,7 @@ def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: s
 @pytest.mark.requirement("EMB-NORM-2")
 @pytest.mark.parametrize("kind", ["invalid_request", "unavailable"])
 def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) -> None:
-    """With `normalize`, texts that are embedded one by one after their batch failed have vectors of norm 1 too."""
+    """If a failed batch with `normalize` is embedded text by text, its vectors have norm 1 too."""
     embedding.normalizes()
     fresh, texts, reply = caching.batch_with_fallback(embedding, kind, times=1, normalize=True)
     for position, each in embeddings_by_position(fresh, "EMB-NORM-2", reply, texts).items():

@@ -18,7 +18,7 @@ from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, Te
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 SHORT = 8
-"""A shorter text may stand in statistics by chance."""
+"""A shorter text may occur in statistics by chance."""
 
 STATED = (
     "supports_normalization",
@@ -29,7 +29,7 @@ STATED = (
     "idempotent_writes",
     "supports_multi_tenant",
 )
-"""What SPECIFICATION 10.5 asks to be declared; limits are optional."""
+"""The flags that SPECIFICATION 10.5 requires; limits are optional."""
 
 GROWING = ("total_requests", "total_texts", "total_tokens", "cache_hits", "cache_misses", "error_count")
 
@@ -44,7 +44,7 @@ def test_models_are_listed(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-CAP-2")
 @pytest.mark.parametrize("name", STATED)
 def test_flags_are_declared(embedding: Embedding, name: str) -> None:
-    """Each flag of the component is stated."""
+    """Each flag of the component is declared."""
     look_at_capabilities(embedding.capabilities)
     assert any(fact.name == name for fact in FACTS)
     expect.check(embedding.capabilities.raw(name) is not None, "a value", "no value", f"result.{name}")
@@ -52,7 +52,7 @@ def test_flags_are_declared(embedding: Embedding, name: str) -> None:
 
 @core("EMB-STATS-1")
 def test_statistics_are_counters(embedding: Embedding) -> None:
-    """`get_stats` answers with an object, and its documented counters are numbers that are not negative."""
+    """`get_stats` returns an object whose documented counters are not negative."""
     reply = embedding.call("get_stats")
     expect.applicable(not reply.is_a("NotSupported"), "embedding.get_stats answers NOT_SUPPORTED, and it is optional")
     holds("EMB-STATS-1", reply, embedding, claim="statistics")
@@ -63,7 +63,7 @@ def test_statistics_are_counters(embedding: Embedding) -> None:
     ("name", "operation"), [("total_requests", "embed"), ("total_texts", "embed"), ("total_texts", "embed_batch")]
 )
 def test_statistics_move(embedding: Embedding, name: str, operation: str) -> None:
-    """After some texts, alone or in a batch, the total has grown by at least as many."""
+    """After some texts, alone or in a batch, the total has grown by at least their number."""
     embedding.require("get_stats", operation)
     many, *statistics = around_some_texts(embedding, operation)
     before, after = (each.get(name) for each in statistics)
@@ -74,7 +74,7 @@ def test_statistics_move(embedding: Embedding, name: str, operation: str) -> Non
 
 @remembered
 def around_some_texts(embedding: Embedding, operation: str) -> tuple[int, Any, Any]:
-    """A number of texts that an operation embeds, and the statistics before and after it."""
+    """Embed some texts, and return their number with the statistics before and after."""
     before, texts = statistics_of(embedding), [embedding.unique() for _ in range(embedding.room(3))]
     if operation == "embed_batch":
         expect.success(embedding.batch(texts), "a batch")
@@ -86,7 +86,7 @@ def around_some_texts(embedding: Embedding, operation: str) -> tuple[int, Any, A
 
 @pytest.mark.requirement("EMB-STATS-2")
 def test_statistics_never_fall(embedding: Embedding) -> None:
-    """Totals only grow, whatever is requested between two readings."""
+    """Totals never decrease, whatever is requested in between."""
     embedding.require("get_stats", "embed")
     before = statistics_of(embedding)
     expect.applicable(any(is_number(before.get(key)) for key in GROWING), "no total is reported")
@@ -105,7 +105,7 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STATS-3")
 def test_statistics_tell_no_text(embedding: Embedding) -> None:
-    """The texts of one tenant stand in no statistics for another."""
+    """Statistics for one tenant do not contain texts of another."""
     embedding.require("get_stats", "embed")
     text = embedding.fit(canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
@@ -117,6 +117,6 @@ def test_statistics_tell_no_text(embedding: Embedding) -> None:
 
 
 def statistics_of(embedding: Embedding) -> dict[str, Any]:
-    """The statistics that are reported now."""
+    """Return the present statistics."""
     result = expect.success(embedding.call("get_stats"), "statistics")
     return {key: result.get(key) for key in STATISTICS} if isinstance(result, dict) else {}

@@ -32,12 +32,12 @@ from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
-"""The keys of a failed text that explain the failure."""
+"""The keys with which a failed text is explained."""
 
 
 @pytest.mark.requirement("EMB-OBS-2")
 def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> None:
-    """No label of the outcome counter of a finished stream names an error."""
+    """The outcome counter of a finished stream has no label that names an error."""
     stream = stream_with_outcome(embedding, "finished")
     expect.works(stream, "a plain stream")
     counted = outcomes(stream.exchange)
@@ -49,7 +49,7 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
 @pytest.mark.requirement("COM-TENANT-2")
 @pytest.mark.parametrize("operation", ["health", "get_stats"])
 def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) -> None:
-    """The id of a tenant who had a text embedded stands in no report for another."""
+    """Reports for one tenant do not contain the id of another."""
     embedding.require("embed", operation)
     owner = new_tenant()
     expect.works(embedding.invoke("embed", ctx=owner), "an embedding for a tenant")
@@ -60,7 +60,7 @@ def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) ->
 @rules("metrics COM-LEAK-2, logs COM-LEAK-3")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: str) -> None:
-    """The components of a vector stand in no metric and no log record."""
+    """Metrics and log records do not contain components of a vector."""
     embedding.require(operation)
     replies = with_hidden_vectors(embedding, operation)
     expect.applicable(replies, "no component of the vector has enough digits to be recognised")
@@ -70,7 +70,7 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
 
 @remembered
 def with_hidden_vectors(embedding: Embedding, operation: str) -> list[Reply | StreamReply]:
-    """Answers with vectors whose components are known before: of a tenant and of none, normalized and not."""
+    """Return answers whose vectors are known in advance, with and without a tenant and `normalize`."""
     replies: list[Reply | StreamReply] = []
     for options in ({}, {"normalize": True}):
         if options and embedding.capabilities.flag("supports_normalization") is not True:
@@ -90,7 +90,7 @@ def with_hidden_vectors(embedding: Embedding, operation: str) -> list[Reply | St
 @pytest.mark.requirement("COM-LEAK-3")
 @pytest.mark.parametrize("failing", ["too_long", "filtered"])
 def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> None:
-    """A text of a batch that is too long, or that the provider refuses, is in no log record."""
+    """Log records do not contain a text that is too long or that the provider refuses."""
     many = require_batch_size(embedding, 2, least=1)
     secret = canary()
     texts = [secret, embedding.fit("river")][:many]
@@ -111,7 +111,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
 
 @pytest.mark.requirement("COM-LEAK-1")
 def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
-    """A failed text is explained without its content, and without the tenant and the key of the call."""
+    """The explanation of a failed text does not contain its content."""
     require_batch_size(embedding, 2, least=1)
     secret = canary()
     long = f"{secret} {FILLER * (embedding.beyond() // len(FILLER) + 1)}"

@@ -14,7 +14,7 @@ from pytest_corpus.suites.shared.claims.tokens import TestTokens
 
 @pytest.mark.requirement("EMB-TOKENS-2")
 def test_the_count_never_falls_around_the_limit(embedding: Embedding) -> None:
-    """If a text grows beyond `max_text_length`, its count does not fall."""
+    """The count of a text does not fall when the text grows beyond `max_text_length`."""
     embedding.require("count_tokens")
     limit = embedding.limited()
     text = embedding.text_of(limit + 24)
@@ -24,7 +24,7 @@ def test_the_count_never_falls_around_the_limit(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-TOKENS-6")
 @pytest.mark.parametrize("value", [7, ["m"], {"name": "m"}], ids=["number", "list", "object"])
 def test_a_model_that_is_no_string_is_refused(embedding: Embedding, value: Any) -> None:
-    """`model` is a string."""
+    """`model` must be a string."""
     embedding.require("count_tokens")
     if embedding.capabilities.models:
         with expect.resting_on("EMB-TOKENS-4"):
@@ -34,14 +34,14 @@ def test_a_model_that_is_no_string_is_refused(embedding: Embedding, value: Any) 
 
 @pytest.mark.requirement("EMB-TOKENS-9")
 def test_a_model_need_not_be_named(embedding: Embedding) -> None:
-    """A text is counted without `model`, by a default one."""
+    """Without `model`, a default model counts the text."""
     embedding.require("count_tokens")
     expect.success(embedding.call("count_tokens", {"text": embedding.fit("hi")}), "a count by a default model")
 
 
 @core("EMB-TOKENS-8")
 def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
-    """Three hundred words have more tokens than one of them, or as many as the limit holds."""
+    """Three hundred words, or as many as the limit allows, have more tokens than one word."""
     if not embedding.small:
         tokens.expect_growing_count(embedding)
         return

@@ -29,7 +29,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
 
 @pytest.mark.requirement("COM-DEADLINE-4")
 def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
-    """When the provider hangs, a batch ends within its budget plus a second, refused or with its texts reported."""
+    """If the provider hangs, a batch is refused, or reports its texts, at most a second after its budget."""
     embedding.faults.provider_op("embed_batch")
     require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
     retry_if_late(partial(expect_hanging_batch_in_time, embedding))
@@ -37,14 +37,14 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("COM-DEADLINE-8")
 def test_the_budget_of_a_fallback_is_one(embedding: Embedding) -> None:
-    """If a batch fails, and each of its texts then takes almost the whole budget, the call is over in time."""
+    """If a batch fails and each of its texts then takes most of the budget, the call still ends in time."""
     embedding.faults.provider_op("embed_batch")
     require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
     retry_if_late(partial(expect_fallback_in_time, embedding))
 
 
 def expect_fallback_in_time(embedding: Embedding) -> None:
-    """A batch that the provider refuses at once, and whose texts it embeds slowly."""
+    """Check that a batch ends in time if the provider refuses it at once and embeds its texts slowly."""
     fresh = embedding.fresh()
     [request] = fresh.requests.with_items(ITEMS)
     fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=1)
@@ -56,7 +56,7 @@ def expect_fallback_in_time(embedding: Embedding) -> None:
 
 
 def expect_hanging_batch_in_time(embedding: Embedding) -> None:
-    """A batch whose provider never answers."""
+    """Check that a batch ends in time if its provider never answers."""
 
     def call(fresh: Embedding, ctx: dict[str, int], limit_s: float) -> Reply:
         texts = [fresh.unique() for _ in range(embedding.room(3))]

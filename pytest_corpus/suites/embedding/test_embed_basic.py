@@ -34,7 +34,7 @@ OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": Fals
 
 @core("EMB-EMBED-1")
 def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
-    """A short text is answered with a result of the schema."""
+    """A short text gets a result that is valid under its schema."""
     reply = embedding.call("embed")
     if not embedding.capabilities.models and reply.is_a(*MODEL_ERRORS):
         raise NotAssessed(Obstacle.UNKNOWN_MODELS)
@@ -44,7 +44,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
 @core("EMB-EMBED-1")
 @pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
-    """Whichever listed model embeds, and with whatever options, the result is of the schema."""
+    """Results of each listed model, with any options, are valid under their schema."""
     for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit("a few plain words"), model=model, **options)
         unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
@@ -58,7 +58,7 @@ def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options:
 @rules("dimensions EMB-EMBED-2, at_most EMB-DIM-2")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: str) -> None:
-    """`dimensions` is the length of the vector, and no more than is stated, of every listed model."""
+    """For each listed model, `dimensions` is the length of the vector and does not exceed the stated maximum."""
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
     for model in embedding.able_to(operation):
@@ -71,7 +71,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
 @core("EMB-DIM-1")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
-    """Every vector of a model is as long as that which `embed` gives to a plain text."""
+    """All vectors of a model have the same length."""
     for model in embedding.able_to(operation):
         wanted = len(embedding.known_vector("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, (SCRIPTS["emoji"], FILLER * 40)):
@@ -86,14 +86,14 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @rules("the_text EMB-EMBED-3, letter_by_letter EMB-EMBED-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
-    """The text of a result is the one that was sent; spaces and forms of characters may differ (a SHOULD: may not)."""
+    """The text of a result is the one that was sent; blanks and forms of characters should not differ either."""
     batches.expect_texts_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
 @core("EMB-EMBED-4")
 @pytest.mark.parametrize("script", list(SCRIPTS))
 def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
-    """Letters, marks and signs of any script are embedded, by every listed model."""
+    """Each listed model embeds letters, marks and signs of any script."""
     models = embedding.able_to("embed")
     for model in models if script in ("combining", "cjk", "emoji") else models[:1]:
         reply = embedding.known_embed(embedding.fit(SCRIPTS[script]), model=model)
@@ -103,9 +103,9 @@ def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> 
 
 @pytest.mark.requirement("EMB-EMBED-4")
 def test_every_text_is_embedded(embedding: Embedding) -> None:
-    """Generated texts of letters, marks and signs of all scripts, and odd words, are embedded, and given back.
+    """Generated texts of all scripts and unusual words are embedded and returned.
 
-    A text with a NUL may be refused permanently.
+    A text with NUL may be refused permanently.
     """
     embedding.require("embed")
     words = fill_in(choose({**INJECTIONS, **WORDS}, GENERATED, ["nul"]), "w")
@@ -134,7 +134,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 
 @core("EMB-EMBED-5")
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
-    """Four texts that have nothing in common have four vectors, by every listed model."""
+    """Each listed model gives four unrelated texts four different vectors."""
     for model in embedding.able_to("embed"):
         vectors = [embedding.known_vector("embed", embedding.fit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
@@ -143,7 +143,7 @@ def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
 
 @deciding("operation", embed="EMB-EMBED-6", embed_batch="EMB-BATCH-17")
 def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: str) -> None:
-    """A result and its embeddings name the listed model that was asked for."""
+    """If a request names a listed model, its result and its embeddings name no other."""
     embedding.require(operation)
     embedding.models()
     for model in embedding.able_to(operation):
@@ -157,7 +157,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
 
 @pytest.mark.requirement("EMB-EMBED-7")
 def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
-    """The same text has the same vector three times, and from another instance."""
+    """The same text gets the same vector three times, and from another instance."""
     text = embedding.fit(UNRELATED[0])
     embedding.require("embed")
     vectors = [embedding.vector("embed", text) for _ in range(3)]
@@ -169,7 +169,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-EMBED-8")
 @pytest.mark.parametrize("text", ["hi", SCRIPTS["emoji"], FILLER], ids=["word", "emoji", "long"])
 def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
-    """If `tokens_used` is given, it is the count of the text."""
+    """If `tokens_used` is given, it equals the token count of the text."""
     embedding.require("embed", "count_tokens")
     batches.require_scripts(embedding, text)
     for model in embedding.able_to("embed"):
@@ -199,7 +199,7 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
 def test_an_argument_of_the_wrong_type_is_refused(
     embedding: Embedding, wrong: str | tuple[str, Any], operation: str
 ) -> None:
-    """`text` is required and a string, `model` is a string, `truncate` and `normalize` are booleans."""
+    """`text` must be given and a string, `model` a string, `truncate` and `normalize` booleans."""
     embedding.require(operation, "embed")
     if isinstance(wrong, str):
         args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
@@ -212,7 +212,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("model", ["missing", "empty"])
 def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
-    """Without a `model` a default one embeds or the request is bad; an empty one may be an unknown one."""
+    """Without `model`, a default one is used or the request is bad; an empty name may count as unknown."""
     embedding.require(operation)
     args = embedding.requests.with_text(operation, embedding.fit("hi"), model="")
     if model == "missing":
@@ -229,7 +229,7 @@ def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, mode
 @pytest.mark.parametrize("text", ["", " "], ids=["empty", "space"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: str) -> None:
-    """A text without words is embedded, or refused permanently."""
+    """A text without words is embedded or refused permanently."""
     embedding.require(operation)
     expect.either(embedding.ask(operation, text), *FINAL)
 
@@ -238,7 +238,7 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 @rules("schema EMB-STREAM-1, usage EMB-STREAM-4")
 @pytest.mark.parametrize("text", ["hi", FILLER, SCRIPTS["emoji"]], ids=["word", "long", "emoji"])
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
-    """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
+    """Each chunk has `embeddings` and `is_final`, no undocumented key, and a usage that adds up."""
     embedding.require("stream_embed")
     batches.require_scripts(embedding, text)
     for model in embedding.able_to("stream_embed"):
@@ -252,7 +252,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 
 @core("EMB-STREAM-2")
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
-    """A stream that comes to its end has an embedding with a vector, the second time too."""
+    """A finished stream has an embedding with a vector, also when the text is streamed again."""
     for model in embedding.able_to("stream_embed"):
         unique = embedding.unique()
         asked = [join_words("w", ("nul", "long")) + unique, *texts(1, unique), unique]
@@ -268,7 +268,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STREAM-3")
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
-    """A single embedding of a stream is nearer to that of its text than to that of any other."""
+    """The only embedding of a stream is nearer to that of its text than to that of any other."""
     for model in embedding.able_to("stream_embed"):
         own = {text: embedding.known_vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in [*own][:2]:
@@ -281,7 +281,7 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-STREAM-7")
 @pytest.mark.parametrize("normalize", [True, False])
 def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: bool) -> None:
-    """A single embedding of a stream has the vector that `embed` gives to the text."""
+    """The only embedding of a stream has the vector that `embed` gives to the text."""
     if normalize:
         embedding.normalizes()
     options = {"normalize": True} if normalize else {}

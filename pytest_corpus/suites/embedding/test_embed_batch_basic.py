@@ -1,4 +1,4 @@
-"""Batches: order, per-index failures, sizes (SPECIFICATION 10.6, 12.5; SCHEMA 4.3.2; R14, R15, R45)."""
+"""Batches: order, failures of single texts, sizes (SPECIFICATION 10.6, 12.5; SCHEMA 4.3.2; R14, R15, R45)."""
 
 import itertools
 from random import Random
@@ -24,16 +24,16 @@ ARRANGEMENTS = ("plain", "equal_lengths", "equal_texts", "mixed")
 """The arrangements of the texts of a batch."""
 
 BAD = ("first", "middle", "last", "two", "all", "equal")
-"""The places of texts that are too long."""
+"""The positions of the texts that are too long."""
 
 MANY_TEXTS = 1_500
-"""Far more than a small limit, and not too many to be sent."""
+"""Far more than a small limit, but few enough to send."""
 
 
 @core("EMB-BATCH-1")
 @pytest.mark.parametrize("many", [1, 3])
 def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
-    """A batch of one text, and of several, is answered with a result of the schema."""
+    """Batches of one text and of several get a result that is valid under its schema."""
     batches.require_batch_size(embedding, many, least=1)
     reply = embedding.batch(batches.arrange_texts(embedding, "plain", embedding.room(many)))
     holds("EMB-BATCH-1", reply, embedding, claim="a plain batch to be embedded")
@@ -43,9 +43,9 @@ def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
 @rules("none_lost EMB-BATCH-3, in_order EMB-BATCH-2, indexes EMB-BATCH-4")
 @pytest.mark.parametrize("how", ARRANGEMENTS)
 def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, how: str) -> None:
-    """There are as many embeddings as texts, in the order of the texts, with their positions if they have an `index`.
+    """There is one embedding for each text, in the order of the texts and with their positions.
 
-    The last arrangement is embedded by every listed model.
+    The last arrangement is tried with each listed model.
     """
     texts = batches.arrange_texts(embedding, how, batches.require_batch_size(embedding, 6))
     for model in embedding.able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
@@ -60,7 +60,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 
 @pytest.mark.requirement("EMB-BATCH-2")
 def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding) -> None:
-    """Texts that have nothing in common have different vectors, each in a batch of its own."""
+    """Unrelated texts, each in its own batch, get different vectors."""
     for model in embedding.able_to("embed_batch"):
         own = embedding.own_vectors([embedding.fit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
@@ -70,7 +70,7 @@ def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding)
 @pytest.mark.requirement("EMB-BATCH-2")
 @pytest.mark.parametrize("stated", [True, False])
 def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) -> None:
-    """The vectors stand in the order of the texts, whatever else is asked for."""
+    """The vectors stand in the order of the texts, with other options too."""
     texts = batches.arrange_texts(embedding, "mixed", batches.require_batch_size(embedding, 4))
     if stated:
         embedding.normalizes()
@@ -86,7 +86,7 @@ def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) ->
     ("known", "by"), [("last", "embed"), ("alternate", "embed"), ("first", "embed_batch"), ("all", "embed_batch")]
 )
 def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding, by: str, known: str) -> None:
-    """A batch of which some texts may come from a cache has its vectors in the order of the texts."""
+    """If some texts of a batch may be cached, the vectors still stand in the order of the texts."""
     texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 6))
     last = len(texts) - 1
     before = {"first": [0], "last": [last], "alternate": [*range(0, last + 1, 2)]}
@@ -98,7 +98,7 @@ def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding,
 
 @pytest.mark.requirement("EMB-BATCH-2")
 def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
-    """For generated lists of words, repeated and in any order, each has its own vector."""
+    """In generated lists with repeated words, each word gets its own vector."""
     many = batches.require_batch_size(embedding, 8)
     pool = list(dict.fromkeys(embedding.fit(word) for word in (*batches.WORDS[:4], "a", "Apple", "apple", "x y")))
     own = embedding.own_vectors(pool)
@@ -135,7 +135,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
 @core("EMB-BATCH-5")
 @pytest.mark.parametrize("where", BAD)
 def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) -> None:
-    """Texts that are too long are reported for themselves, or the batch is refused whole."""
+    """Texts that are too long are reported as failed while the others are embedded, or the whole batch is refused."""
     texts, bad, reply = batches.batch_with_bad_texts(embedding, where)
     expect.readable(reply)
     if reply.is_error:
@@ -158,7 +158,7 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
 )
 @pytest.mark.parametrize("where", BAD)
 def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: str) -> None:
-    """Texts that are too long are reported as failed, by their position, text, class and message; none is lost."""
+    """Texts that are too long are reported with their position, text, class and message, and none is lost."""
     texts, bad, reply = batches.batch_with_bad_texts(embedding, where)
     expect.readable(reply)
     expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
@@ -171,7 +171,7 @@ def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: s
 @pytest.mark.requirement("EMB-BATCH-3")
 @pytest.mark.parametrize("blank", ["", "   "], ids=["empty", "spaces"])
 def test_no_blank_text_is_lost(embedding: Embedding, blank: str) -> None:
-    """A text without a word is embedded, reported as failed, or makes the whole batch a bad request."""
+    """A text without words is embedded, reported as failed, or makes the batch a bad request."""
     texts = [*batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 3) - 1), blank]
     texts[-2:] = reversed(texts[-2:])
     reply = embedding.batch(texts)
@@ -182,7 +182,7 @@ def test_no_blank_text_is_lost(embedding: Embedding, blank: str) -> None:
 
 @pytest.mark.requirement("EMB-BATCH-19")
 def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> None:
-    """If `total_tokens` is given, it is the sum of the counts of the texts."""
+    """If `total_tokens` is given, it is the sum of the texts' token counts."""
     embedding.require("count_tokens")
     texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 2, least=1))
     reply = embedding.known_batch(texts, model=embedding.model)
@@ -197,7 +197,7 @@ def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> N
 @core("EMB-BATCH-6")
 @pytest.mark.parametrize("more", ["one_more", "far_more"])
 def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) -> None:
-    """More texts than `max_batch_size` are the caller's mistake, whatever else is asked for."""
+    """A batch with more texts than `max_batch_size` is refused, whatever its options."""
     embedding.require("embed_batch")
     most = batches.largest_batch(embedding)
     if more == "far_more":
@@ -210,7 +210,7 @@ def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) ->
 
 @pytest.mark.requirement("EMB-BATCH-13")
 def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
-    """The refusal gives the limit and how far to reduce the batch."""
+    """The refusal states the limit and by what percentage to reduce the batch."""
     embedding.require("embed_batch")
     reply = embed_equal_texts(embedding, batches.largest_batch(embedding) + 1)
     with expect.resting_on("EMB-BATCH-6"):
@@ -224,14 +224,14 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
 
 
 def embed_equal_texts(embedding: Embedding, size: int, **options: Any) -> Reply:
-    """The answer to a batch of equal texts."""
+    """Send a batch of equal texts."""
     return embedding.known_batch([embedding.fit("hi")] * size, **options)
 
 
 @core("EMB-BATCH-7")
 @pytest.mark.parametrize("texts", ["equal", "different"])
 def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> None:
-    """As many texts as `max_batch_size` are all embedded, by every listed model."""
+    """Each listed model embeds a batch of `max_batch_size` texts completely."""
     embedding.require("embed_batch")
     most = batches.largest_batch(embedding)
     many = [embedding.fit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
@@ -248,7 +248,7 @@ def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> N
     ids=["string", "number", "null", "object", "boolean", "missing"],
 )
 def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) -> None:
-    """`texts` is required and a list."""
+    """`texts` must be given and a list."""
     embedding.require("embed_batch")
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
     if texts == "missing":
@@ -262,7 +262,7 @@ def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) ->
     [("number", "only"), ("null", "middle"), *((kind, "last") for kind in NO_STRINGS if kind != "missing")],
 )
 def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, kind: str, where: str) -> None:
-    """A text that is not a string is refused with its batch, or reported for itself, and leaves the others alone."""
+    """A value that is not a string fails alone, or the whole batch is refused."""
     many = batches.require_batch_size(embedding, 3, least=1 if where == "only" else 2)
     wrong, good = NO_STRINGS[kind]["text"], embedding.fit("river stone")
     texts = {"only": [wrong], "middle": [good, wrong, good][:many], "last": [good, wrong]}[where]
@@ -281,7 +281,7 @@ def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, ki
 @pytest.mark.requirement("EMB-BATCH-9")
 @pytest.mark.parametrize("wrong", [*NO_MODELS[:2], *FLAGS[::2]], ids=str)
 def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[str, Any]) -> None:
-    """`model` is a string, `truncate` and `normalize` are booleans, of a batch too."""
+    """In a batch too, `model` must be a string, `truncate` and `normalize` booleans."""
     embedding.require("embed_batch", "embed")
     name, value = wrong
     reply = embedding.batch([embedding.fit("hi")], **{name: value})
@@ -290,7 +290,7 @@ def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[
 
 @pytest.mark.requirement("EMB-BATCH-10")
 def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
-    """Each model that capabilities list embeds a batch without a failure."""
+    """Each listed model embeds a batch without a failure."""
     texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 2, least=1))
     embedding.models()
     for model in embedding.able_to("embed_batch"):
@@ -301,7 +301,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-MODEL-6")
 def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
-    """If two models give a text different vectors, a batch of each has the vectors of its own model."""
+    """If two models give a text different vectors, a batch gets those of the requested model."""
     batches.require_batch_size(embedding, 1, least=1)
     models, text = embedding.able_to("embed_batch"), embedding.fit(UNRELATED[0])
     first, others = models[0], models[1:]
@@ -317,7 +317,7 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
 @pytest.mark.requirement("EMB-BATCH-14")
 @pytest.mark.parametrize("where", ["none", "middle"])
 def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
-    """If the result counts texts, embeddings and failures, the numbers are right."""
+    """If a result counts texts, embeddings and failures, the numbers are right."""
     if where == "none":
         texts = batches.arrange_texts(embedding, "equal_texts", batches.require_batch_size(embedding, 6))
         reply = embedding.known_batch(texts, model=embedding.model)
@@ -333,7 +333,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
 
 @pytest.mark.requirement("EMB-BATCH-15")
 def test_an_empty_batch_does_no_harm(embedding: Embedding) -> None:
-    """A batch without texts gives no embeddings, or is refused permanently."""
+    """An empty batch returns no embeddings, or is refused permanently."""
     embedding.require("embed_batch")
     reply = embedding.batch([])
     expect.either(reply, *batches.FINAL)

@@ -26,7 +26,7 @@ from pytest_corpus.suites.shared.claims.faults import (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, kind: str) -> None:
-    """Each kind of failure comes out of a batch as its class: as a refusal, or for each of its texts."""
+    """Each kind of failure has its class in a batch, as a refusal or for each of its texts."""
     reply = answer_to_fault(embedding, "embed_batch", kind)
     classes = embedding.faults.classes(kind)
     expect.readable(reply)
@@ -40,7 +40,7 @@ def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, 
 
 @pytest.mark.requirement("COM-FAULT-8")
 def test_a_batch_that_is_refused_passes_the_retry_hint_on(embedding: Embedding) -> None:
-    """The provider's `retry_after_ms` stands in the error envelope of a batch, if it is refused as a whole (R14)."""
+    """The error of a batch that is refused as a whole has the provider's `retry_after_ms` (R14)."""
     reply = answer_to_fault(embedding, "embed_batch", "rate_limited", retry_after_ms=HINT_MS)
     expect.applicable(reply.is_error, "a failure of the provider is reported for each text")
     require_class(embedding, reply, "rate_limited", requirement_of("rate_limited"))
@@ -50,7 +50,7 @@ def test_a_batch_that_is_refused_passes_the_retry_hint_on(embedding: Embedding) 
 @pytest.mark.requirement("COM-FAULT-12")
 @pytest.mark.parametrize("kind", PASSING[::2])
 def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) -> None:
-    """One failure of the provider does not stay: the next batch has no failed text."""
+    """After one failure of the provider, the next batch has no failed text."""
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
     args = fresh.requests.distinct("embed_batch")

@@ -24,13 +24,13 @@ from pytest_corpus.suites.embedding.support.texts import FILLER, SCRIPTS, UNRELA
 
 TEXTS = {"word": "hi", "sentence": UNRELATED[0], "script": SCRIPTS["cjk"], "paragraph": FILLER * 8}
 STRAIGHT = 0.98
-"""The least cosine between a vector and its normalized form; rounding and noise leave more."""
+"""A vector and its normalized form have at least this cosine; rounding and noise need no more room."""
 
 
 @core("EMB-NORM-1")
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> None:
-    """With `normalize`, every listed model gives a vector of norm 1, the second time too."""
+    """With `normalize`, each listed model returns vectors of norm 1, for a repeated text too."""
     embedding.normalizes()
     for model in embedding.able_to("embed"):
         text, options = embedding.fit(TEXTS[kind]), {"model": model, "normalize": True}
@@ -41,7 +41,7 @@ def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> N
 
 @pytest.mark.requirement("EMB-NORM-1")
 def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
-    """With `normalize` and `truncate`, a text beyond the limit has a vector of norm 1."""
+    """With `normalize` and `truncate`, a text beyond the limit gets a vector of norm 1."""
     embedding.normalizes()
     reply = embedding.embed(embedding.text_of(embedding.beyond(7)), normalize=True, truncate=True)
     expect_unit_norm(
@@ -51,7 +51,7 @@ def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-NORM-1")
 def test_every_text_is_normalized(embedding: Embedding) -> None:
-    """For generated texts of plain words, the normalized vector has norm 1."""
+    """With `normalize`, generated texts of ordinary words get vectors of norm 1."""
     embedding.normalizes()
 
     def draw(chance: Random, size: float) -> str:
@@ -66,7 +66,7 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
 @core("EMB-NORM-2")
 @pytest.mark.parametrize("many", [1, 7])
 def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many: int) -> None:
-    """With `normalize`, each vector of a batch has norm 1, whichever listed model embeds."""
+    """With `normalize`, each listed model returns batches with vectors of norm 1."""
     embedding.normalizes()
     require_scripts(embedding, *TEXTS.values())
     many = require_batch_size(embedding, many, least=1)
@@ -84,7 +84,7 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
 @core("EMB-NORM-3")
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kind: str) -> None:
-    """With `normalize`, each vector of a stream has norm 1, whichever listed model embeds."""
+    """With `normalize`, each listed model returns streams with vectors of norm 1."""
     embedding.normalizes()
     require_scripts(embedding, TEXTS[kind])
     for model in embedding.able_to("stream_embed"):
@@ -101,7 +101,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
 @pytest.mark.core
 @deciding("operation", embed="EMB-NORM-4", embed_batch="EMB-NORM-5", stream_embed="EMB-NORM-6")
 def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: str) -> None:
-    """If normalization is denied, `normalize` is NOT_SUPPORTED by each operation, for every listed model."""
+    """If normalization is denied, each operation answers `normalize` with NOT_SUPPORTED, for each listed model."""
     require_denied(embedding, operation)
     alone = embedding.known_embed(embedding.fit("hi"), normalize=True)
     if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
@@ -116,7 +116,7 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
 @pytest.mark.parametrize("kind", list(TEXTS))
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
-    """A vector that comes with unit norm unasked is the same when `normalize` asks for it."""
+    """If a vector has norm 1 without `normalize`, it is the same with `normalize`."""
     require_normal_source(embedding)
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
@@ -135,7 +135,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
     [*(("embed", kind) for kind in TEXTS), *((operation, "sentence") for operation in OPERATIONS[1:])],
 )
 def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, kind: str) -> None:
-    """The normalized vector of a text points where its plain vector points."""
+    """The normalized vector of a text has the direction of its plain vector."""
     embedding.normalizes()
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
@@ -152,7 +152,7 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
 @core("EMB-NORM-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> None:
-    """False is accepted, and a request that does not say `normalize` has the vector of one that says false."""
+    """`normalize` may be false, and a request without it gets the same vector."""
     for model in embedding.able_to(operation):
         text = embedding.fit(UNRELATED[0])
         reply = embedding.known(operation, text, model=model, normalize=False)
@@ -165,14 +165,14 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
 @pytest.mark.requirement("EMB-NORM-10")
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: str) -> None:
-    """Vectors of a source that is said to normalize have norm 1 without `normalize`."""
+    """If `normalizes_at_source` is claimed, vectors have norm 1 without `normalize`."""
     require_normal_source(embedding)
     for model in embedding.able_to("embed"):
         expect_unit_norm(embedding.known_vector("embed", embedding.fit(TEXTS[kind]), model=model))
 
 
 def require_normal_source(embedding: Embedding) -> None:
-    """Go on only if the source is said to normalize."""
+    """Go on only if `normalizes_at_source` is claimed."""
     embedding.require("embed")
     if embedding.capabilities.flag("normalizes_at_source") is not True:
         raise NotApplicable("capabilities do not claim normalizes_at_source")
@@ -191,7 +191,7 @@ def require_denied(embedding: Embedding, operation: str) -> None:
 
 
 def expect_not_normalized(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:
-    """`normalize` is refused with NOT_SUPPORTED; a source that normalizes by itself may answer with a unit vector."""
+    """Check that `normalize` is NOT_SUPPORTED, or answered with the unit vector of a source that normalizes."""
     reply = embedding.ask(operation, text, normalize=True, **changed)
     if embedding.capabilities.flag("normalizes_at_source") is True and not reply.is_error:
         vectors = (

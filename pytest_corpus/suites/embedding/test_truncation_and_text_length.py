@@ -1,4 +1,4 @@
-"""Truncation and the length of texts (BEHAVIORAL_CONFORMANCE 6.4; SPECIFICATION 10.4, 10.6; R12, R28, R29)."""
+"""Truncation and the length of texts (BC 6.4; SPECIFICATION 10.4, 10.6; R12, R28, R29)."""
 
 from random import Random
 
@@ -24,13 +24,13 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import (
 from pytest_corpus.suites.embedding.support.texts import FILLER, OTHER
 
 ASTRAL = "\U0001f600"
-"""A character of four bytes, and of two units of UTF-16."""
+"""A character of four bytes in UTF-8 and two units in UTF-16."""
 
 
 @core("EMB-TRUNC-1")
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
-    """A text beyond the limit, however far, is embedded, and `truncated` says so, every time."""
+    """A text that is slightly or far beyond the limit is embedded with `truncated` true, every time."""
     truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, how)
     for others in truncation.variants(embedding, how):
@@ -45,7 +45,7 @@ def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
     [*(("the_limit", each) for each in (True, False, None)), ("one_less", True), ("half", None), ("short", True)],
 )
 def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, how: str, truncate: bool | None) -> None:
-    """A text up to the limit, and of just that length, is embedded whole, whatever `truncate` says."""
+    """A text of at most the limit is embedded without truncation, whatever `truncate` is."""
     embedding.require("embed")
     options = {} if truncate is None else {"truncate": truncate}
     text = truncation.within(embedding, how)
@@ -61,7 +61,7 @@ def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, how: str, t
 @pytest.mark.parametrize("operation", ["embed_batch", "stream_embed"])
 @pytest.mark.parametrize("how", ["the_limit", "half"])
 def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, how: str, operation: str) -> None:
-    """Batches and streams accept a text up to the limit, also without `truncate`."""
+    """Batches and streams accept a text of at most the limit, with or without `truncate`."""
     embedding.require("embed", operation)
     for options in ({}, {"truncate": False})[how == "half" :]:
         reply = embedding.ask(operation, truncation.within(embedding, how), **options)
@@ -75,7 +75,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
 @core("EMB-TRUNC-3")
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -> None:
-    """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG, every time."""
+    """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, every time."""
     truncation.require_truncation(embedding)
     for others in truncation.variants(embedding, how):
         reply = embedding.known_embed(truncation.too_long(embedding, how), truncate=False, **others)
@@ -85,7 +85,7 @@ def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -
 @pytest.mark.requirement("EMB-TRUNC-4")
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: str) -> None:
-    """The vector of a truncated text is that of the part that is left."""
+    """A truncated text gets the vector of the part that is left."""
     truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, how)
     for others in truncation.variants(embedding, how):
@@ -108,7 +108,7 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, how: str) -> None:
-    """If a truncated text comes back shorter, it is no longer than the limit."""
+    """If a truncated text comes back shorter, it does not exceed the limit."""
     truncation.require_truncation(embedding)
     embedding.require(operation)
     limit, text = embedding.limited(), truncation.too_long(embedding, how)
@@ -127,9 +127,10 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
 @pytest.mark.requirement("EMB-TRUNC-5")
 @pytest.mark.parametrize("start", ["x", "xy"])
 def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> None:
-    """If a truncated text of characters of four bytes comes back, it is a part of the text, without half a character.
+    """A text of four-byte characters is truncated between two characters.
 
-    Whatever the limit counts, one of the two texts has no character that ends there; in words they are short.
+     One of the two texts has no character boundary at the limit, whatever unit it counts; as a count of words it is
+    short.
     """
     truncation.require_truncation(embedding)
     text = f"{start}{ASTRAL * embedding.beyond(1)}"
@@ -142,7 +143,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
 
 @pytest.mark.requirement("EMB-TRUNC-15")
 def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
-    """The part of a truncated text that is kept is its beginning: the vector does not depend on the end."""
+    """Truncation keeps the beginning of a text, so the vector does not depend on its end."""
     truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, "twice")
     reply = embedding.known_embed(text, truncate=True)
@@ -160,7 +161,7 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
 @core("EMB-TRUNC-6")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> None:
-    """A request that does not say `truncate` is answered as one that says true."""
+    """A request without `truncate` is answered like one with `truncate` true."""
     truncation.require_truncation(embedding)
     embedding.require(operation)
     text = truncation.too_long(embedding, "twice")
@@ -175,7 +176,7 @@ def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> No
 @pytest.mark.requirement("EMB-TRUNC-7")
 @pytest.mark.parametrize("where", ["end", "middle", "beginning"])
 def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> None:
-    """Of two texts of the limit's length that differ in a third, the vectors differ, or `truncated` is true."""
+    """If two texts of the limit's length differ in a third, so do their vectors, unless `truncated` is true."""
     text = text_of_limit(embedding)
     third = len(text) // 3
     start = {"end": len(text) - third, "middle": third, "beginning": 0}[where]
@@ -187,14 +188,14 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
 @pytest.mark.requirement("EMB-TRUNC-14")
 @pytest.mark.parametrize("end", [" bread", " rivet"], ids=["word", "letter"])
 def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
-    """Of two texts of the limit's length that differ in the last word, or letter, the vectors differ."""
+    """If two texts of the limit's length differ in the last word or letter, so do their vectors."""
     text = text_of_limit(embedding)
     for model in embedding.able_to("embed"):
         truncation.expect_different_vectors(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
 
 
 def text_of_limit(embedding: Embedding) -> str:
-    """A text of the limit's length. Raises NotApplicable if it is too short to have parts."""
+    """Return a text of the limit's length. Raises NotApplicable if it is too short to divide."""
     if embedding.limited() < len(FILLER):
         raise NotApplicable(f"a text of {embedding.limited()} characters has no parts")
     return truncation.within(embedding, "the_limit")
@@ -203,7 +204,7 @@ def text_of_limit(embedding: Embedding) -> str:
 @pytest.mark.requirement("EMB-TRUNC-8")
 @pytest.mark.parametrize(("how", "where"), [("one_more", "first"), ("one_more", "all"), ("twice", "last")])
 def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) -> None:
-    """Texts beyond the limit are cut in a batch, wherever they stand; each text has its own vector."""
+    """A batch truncates texts beyond the limit at any position, and each text gets its own vector."""
     truncation.require_truncation(embedding)
     many = require_batch_size(embedding, 3, least=1)
     texts = arrange_texts(embedding, "plain", many)
@@ -226,7 +227,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
 @core("EMB-TRUNC-9")
 @pytest.mark.parametrize(("how", "where"), [("one_more", "only"), ("one_more", "last"), ("twice", "first")])
 def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str, where: str) -> None:
-    """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for itself, or for the whole batch."""
+    """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, alone or for the whole batch."""
     truncation.require_truncation(embedding)
     require_batch_size(embedding, 2, least=1 if where == "only" else 2)
     text, good = truncation.too_long(embedding, how), embedding.fit("river")
@@ -241,7 +242,7 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
 @core("EMB-TRUNC-10")
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str) -> None:
-    """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for a stream too."""
+    """With `truncate` false, a stream refuses a text beyond the limit as TEXT_TOO_LONG."""
     truncation.require_truncation(embedding)
     embedding.require("stream_embed")
     text = truncation.too_long(embedding, how)
@@ -253,7 +254,7 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
 @pytest.mark.requirement("EMB-TRUNC-11")
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
-    """A text beyond the limit is cut for a stream, with the vector that `embed` gives to it."""
+    """A stream truncates a text beyond the limit and gives it the vector that `embed` gives."""
     truncation.require_truncation(embedding)
     embedding.require("stream_embed")
     text = truncation.too_long(embedding, how)
@@ -273,7 +274,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
 def test_without_truncation_a_text_that_is_too_long_is_refused(
     embedding: Embedding, operation: str, truncate: bool | None, how: str
 ) -> None:
-    """If truncation is denied, a text beyond the limit is refused, whatever `truncate` says."""
+    """If truncation is denied, a text beyond the limit is refused, whatever `truncate` is."""
     expect.applicable(embedding.capabilities.flag("supports_truncation") is False, "truncation is not denied")
     embedding.require("embed", operation)
     options = {} if truncate is None else {"truncate": truncate}
@@ -287,7 +288,7 @@ def test_without_truncation_a_text_that_is_too_long_is_refused(
 
 @pytest.mark.requirement("EMB-TRUNC-13")
 def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
-    """The refusal gives the limit and the length of the text."""
+    """The refusal states the limit and the length of the text."""
     embedding.require("embed")
     text = truncation.too_long(embedding, "twice")
     reply = embedding.known_embed(text, truncate=False)
@@ -309,9 +310,9 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-TRUNC-2")
 def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -> None:
-    """For generated lengths around the limit, a text is refused, or cut, if and only if it is longer.
+    """Of generated lengths around the limit, exactly the longer ones are refused or truncated.
 
-    Where the limit is not one of characters, that is asked of texts within it alone.
+    If the limit does not count characters, only texts within it are judged.
     """
     limit = embedding.limited()
     truncation.require_truncation(embedding)

@@ -328,9 +328,7 @@ def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]
 
 
 def require_tool_calls(llm: LLM) -> list[Any]:
-    """Return the tool calls in the answer to a request that requires one; another requirement reports if there are
-    none.
-    """
+    """Return the tool calls of an answer that requires one; if it has none, another requirement reports it."""
     with expect.resting_on("LLM-TOOLS-1"):
         calls = tool_calls_of(llm)
         expect.check(calls, "at least one tool call", "no tool call", "result.tool_calls")

@@ -1,4 +1,4 @@
-"""The parts of an answer, in any documented spelling (R14, R28), compared leniently; and why one has no vector."""
+"""Reads answers in any documented form (R14, R28), compares them, and explains why an answer has no vector."""
 
 import math
 import unicodedata
@@ -15,24 +15,24 @@ from pytest_corpus.suites.embedding.support.texts import Texts
 Vector = Sequence[float]
 
 UNIT = 0.01
-"""The distance from 1 that the norm of an approximately unit vector may have (BEHAVIORAL_CONFORMANCE 6.4)."""
+"""The norm of a normalized vector may differ from 1 by this much (BEHAVIORAL_CONFORMANCE 6.4)."""
 
 FAR = 0.02
-"""From this distance on, relative to the longer of them, two vectors are not renderings of the same one."""
+"""Two vectors with at least this distance, relative to the longer one, are not the same vector."""
 
 
 def norm(vector: Vector) -> float:
-    """The Euclidean length."""
+    """Return the Euclidean norm of a vector."""
     return math.hypot(*vector)
 
 
 def is_unit(vector: Vector) -> bool:
-    """True if the norm is approximately 1."""
+    """True if the norm is about 1."""
     return abs(norm(vector) - 1) <= UNIT
 
 
 def distance(one: Vector, other: Vector) -> float:
-    """The distance of two vectors, relative to the longer of them; 2 if their dimensions differ."""
+    """Return the distance of two vectors, relative to the longer one; 2 if their dimensions differ."""
     if len(one) != len(other):
         return 2.0
     longest = max(norm(one), norm(other))
@@ -40,7 +40,7 @@ def distance(one: Vector, other: Vector) -> float:
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """The cosine of the angle between two vectors of any length; 0 where there is none."""
+    """Return the cosine of the angle between two vectors; 0 if they have no angle."""
     lengths = norm(one), norm(other)
     if len(one) != len(other) or not all(lengths):
         return 0.0
@@ -48,7 +48,7 @@ def cosine(one: Vector, other: Vector) -> float:
 
 
 def normal_text(text: str) -> str:
-    """A text without what a sound adapter may tidy up: spaces at the ends, runs of spaces, forms of characters."""
+    """Return a text without differences that an adapter may remove: outer and repeated blanks, forms of characters."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -58,14 +58,14 @@ def same_text(one: Any, other: str) -> bool:
 
 
 def vector_of(embedding: Any) -> list[float] | None:
-    """The vector of an embedding object; None if it has none."""
+    """Return the vector of an embedding object, or None."""
     vector = embedding.get("vector") if isinstance(embedding, Mapping) else None
     numbers = isinstance(vector, list) and bool(vector) and all(is_number(value) for value in vector)
     return vector if numbers else None
 
 
 def is_number(value: Any) -> bool:
-    """A finite number, and no boolean."""
+    """True for a finite number that is not a boolean."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -82,7 +82,7 @@ STATISTICS = (
 
 
 def embeddings_of(result: Any) -> list[Mapping[str, Any]]:
-    """The embeddings of a result of `embed` or `embed_batch`, in any documented spelling (R14, R28)."""
+    """Return the embeddings in a result of `embed` or `embed_batch`, in any documented form (R14, R28)."""
     if not isinstance(result, Mapping):
         return []
     found = result.get("embeddings")
@@ -94,31 +94,31 @@ def embeddings_of(result: Any) -> list[Mapping[str, Any]]:
 
 
 def failures_of(result: Any) -> list[Mapping[str, Any]]:
-    """The failed items, in any documented spelling (R14)."""
+    """Return the failed items of a result, in any documented form (R14)."""
     listed = [result.get(key) for key in ("failed_texts", "failures")] if isinstance(result, Mapping) else []
     found: list[Any] = next((each for each in listed if isinstance(each, list) and each), [])
     return [each for each in found if isinstance(each, Mapping)]
 
 
 def streamed_embeddings(stream: StreamReply) -> list[Mapping[str, Any]]:
-    """The embeddings of all chunks, in order."""
+    """Return the embeddings of all chunks, in order."""
     listed = (chunk.get("embeddings") for chunk in stream.chunks)
     return [each for found in listed if isinstance(found, list) for each in found if isinstance(each, Mapping)]
 
 
 def all_embeddings_of(reply: Reply | StreamReply) -> list[Mapping[str, Any]]:
-    """The embeddings of any answer, in order."""
+    """Return the embeddings of any answer, in order."""
     return streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
 
 
 def texts_of(reply: Reply | StreamReply) -> list[str]:
-    """Every text that an answer gives back."""
+    """Return every text in an answer."""
     top = reply.result.get("text") if isinstance(reply, Reply) and isinstance(reply.result, Mapping) else None
     return [text for text in (top, *(each.get("text") for each in all_embeddings_of(reply))) if isinstance(text, str)]
 
 
 def expect_unit_norm(vector: Vector, path: str = "vector") -> None:
-    """A vector of approximately unit norm."""
+    """Check that the norm of a vector is about 1."""
     expect.check(is_unit(vector), "a vector of norm 1", f"one of norm {norm(vector):.4g}", path)
 
 
@@ -130,19 +130,19 @@ def statistics_problems(result: Mapping[str, Any]) -> Iterator[tuple[str, Violat
 
 
 PLAIN = 64
-"""The number of ASCII characters that any adapter without a smaller limit embeds."""
+"""Every adapter without a smaller limit must embed this many ASCII characters."""
 
 NORMALIZED = {"embed": "EMB-NORM-1", "embed_batch": "EMB-NORM-2", "stream_embed": "EMB-NORM-3"}
-"""The requirement that says that an operation normalizes."""
+"""The requirement that an operation normalizes."""
 
 ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": "COM-CAP-6"}
-"""The requirement that says that an operation answers a plain text."""
+"""The requirement that an operation answers a plain text."""
 
 
 def missing_vector(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> Undecided:
-    """Return the obstacle to a test if an operation gave no vector. Raises Blocked if the answer cannot be read."""
+    """Return the reason why an answer without a vector does not decide the test. Raises Blocked if it is unreadable."""
     expect.readable(reply)
     if reply.is_error:
         expect.known_class(reply)
@@ -155,7 +155,7 @@ def missing_vector(
 
 
 def _requirement_of_omission(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
-    """The requirement that an answer without a vector breaks; none if the text is reported as failed."""
+    """Return the requirement that an answer without a vector violates, or an empty string if it reports the failure."""
     found = all_embeddings_of(expect.finished(reply) if isinstance(reply, StreamReply) else reply)
     if any(True for each in found for _ in non_finite(each.get("vector"))):
         return "COM-NUM-2"
@@ -169,7 +169,7 @@ def _requirement_of_omission(texts: Texts, name: str, reply: Reply | StreamReply
 def _requirement_of_refusal(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> str:
-    """The requirement that an error breaks; none if the adapter may be busy, or the text or an option too much."""
+    """Return the requirement that an error violates, or an empty string if the refusal may be right."""
     flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
     sized = texts.holds(text) and (len(text) <= PLAIN or texts.limit is not None)
     if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):

@@ -1,4 +1,4 @@
-"""The embedding component as its suite speaks to it."""
+"""The embedding component as its tests use it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ from pytest_corpus.suites.shared.claims.tokens import adds_up
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 MOST_MODELS = 5
-"""Listed models that are tried; a catalogue may be long, and each call costs."""
+"""The most listed models that are tried; a catalogue may be long, and each call costs money."""
 
 EVERY_MODEL = {
     "embed": "EMB-MODEL-1",
@@ -39,11 +39,11 @@ EVERY_MODEL = {
     "stream_embed": "EMB-STREAM-5",
     "count_tokens": "EMB-TOKENS-5",
 }
-"""The requirement that says that an operation works for every listed model."""
+"""The requirement that an operation works for every listed model."""
 
 
 class EmbeddingPrerequisites(Prerequisites):
-    """Embedding needs a model that is known."""
+    """Embedding needs a model name that the adapter knows."""
 
     _calls: Texts
 
@@ -56,15 +56,15 @@ class EmbeddingPrerequisites(Prerequisites):
 
 
 class EmbeddingFaults(ProviderFaults):
-    """Faults at the provider; a batch may report a failure item by item (R14)."""
+    """Faults at the provider, without those of batches, which may report a failure for each item (R14)."""
 
     def backed(self, *, streaming: bool) -> list[str]:
-        """The operations that reach the provider, but for batches, which may report a failure item by item (R14)."""
+        """Return the operations that call the provider, without `embed_batch`."""
         return [name for name in super().backed(streaming=streaming) if name != "embed_batch"]
 
 
 class EmbeddingAuditor(ComponentAuditor):
-    """The payloads of the embedding component."""
+    """Checks the payloads of the embedding component."""
 
     _calls: EmbeddingCalls
     content = ("embeddings",)
@@ -102,7 +102,7 @@ class EmbeddingAuditor(ComponentAuditor):
 
 
 class Embedding(EmbeddingCalls):
-    """The embedding component: embeddings, batches, streams and what they have in common."""
+    """The embedding component: what its embeddings, batches and streams have in common."""
 
     parts = Parts(EmbeddingRequests, EmbeddingShared, EmbeddingFaults, EmbeddingPrerequisites, auditor=EmbeddingAuditor)
 
@@ -110,11 +110,11 @@ class Embedding(EmbeddingCalls):
 
     @reading_apart()
     def able_to(self, name: str = "embed") -> list[str]:
-        """The listed models, as many as are tried, but for those whose entry denies what the operation needs.
+        """Return the listed models that are tried, without those whose entry denies what the operation needs.
 
-        Where none are listed, the one that plain requests name.
+        If no models are listed, return the model in plain requests.
 
-        Raises Blocked if `embed`, or the operation, refuses one of them.
+        Raises Blocked if `embed` or the operation refuses one of them.
         """
         self.require(name, "embed")
         flag = self.operation(name).capability or ""
@@ -131,7 +131,7 @@ class Embedding(EmbeddingCalls):
     @reading_apart()
     @remembered
     def counts_characters(self) -> bool:
-        """True if a text of one character more than `max_text_length` is too long, and one of it is not."""
+        """True if `max_text_length` counts characters: one character more is too long, and the limit is not."""
         limit = self.limited()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
         if more.is_a("BadRequest", "NotSupported") and not just.is_error:
@@ -140,9 +140,9 @@ class Embedding(EmbeddingCalls):
         return isinstance(result, Mapping) and result.get("truncated") is True
 
     def beyond(self, more: int = 1) -> int:
-        """The number of ASCII characters of a text that exceeds `max_text_length` by `more`, in whatever unit (R120).
+        """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in whatever unit (R120).
 
-        Raises NotApplicable if no limit is stated, or one that is too large to exceed.
+        Raises NotApplicable if no limit is stated, or if it is too large to exceed.
         """
         limit = self.limited()
         if self.counts_characters:
@@ -153,7 +153,7 @@ class Embedding(EmbeddingCalls):
 
     @reading_apart()
     def normalizes(self) -> None:
-        """Go on only if normalization is offered: neither denied nor answered with NOT_SUPPORTED unclaimed."""
+        """Go on only if normalization is offered: not denied, and not answered with NOT_SUPPORTED."""
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
         if flag is False or (flag is None and self.known("embed", self.fit("hi"), normalize=True).is_a("NotSupported")):
@@ -161,7 +161,7 @@ class Embedding(EmbeddingCalls):
 
     @property
     def noise(self) -> float:
-        """The distance of two embeddings of one text that no cache makes equal."""
+        """The distance between two embeddings of the same text, if no cache makes them equal."""
         with self.client.provider.paused():
             return self.shared.once("noise", self._find_noise)
 
@@ -177,7 +177,7 @@ class Embedding(EmbeddingCalls):
         return apart if apart < FAR else 0.0
 
     def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
-        """True if two vectors are renderings of the same one."""
+        """True if two vectors are the same except for rounding and noise."""
         return distance(one, other) <= slack + 10 * self.noise
 
 

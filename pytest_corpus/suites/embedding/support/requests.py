@@ -1,4 +1,4 @@
-"""Good and bad requests of the embedding component, and calls that embed texts."""
+"""Valid and invalid requests of the embedding component, and calls that embed texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ OPERATIONS = ("embed", "embed_batch", "stream_embed")
 
 
 class EmbeddingRequests(Requests):
-    """Requests of the embedding component. Texts are kept within the stated limits."""
+    """Requests of the embedding component, with texts within the stated limits."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
@@ -29,7 +29,7 @@ class EmbeddingRequests(Requests):
         return {**({"texts": [text]} if name == "embed_batch" else {"text": text}), "model": self._texts.model}
 
     def with_text(self, name: str, text: str, **changed: Any) -> dict[str, Any]:
-        """The arguments of an operation for this text."""
+        """Return the arguments of an operation for this text."""
         key = {"texts": [text]} if name == "embed_batch" else {"text": text}
         return {**self.minimal(name), **key, **changed}
 
@@ -84,7 +84,7 @@ class EmbeddingRequests(Requests):
         return [Request(op, args, ctx, {"content": text}) for op, args, ctx in found]
 
     def _good(self, text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-        """Valid requests with a text in them."""
+        """Yield valid requests that contain the text."""
         for op in (*OPERATIONS, "count_tokens"):
             yield op, self.with_text(op, text), {}
         if self._texts.capabilities.flag("supports_normalization") is True:
@@ -94,7 +94,7 @@ class EmbeddingRequests(Requests):
             yield "embed_batch", {**self.minimal("embed_batch"), "texts": ["a", text, text]}, {}
 
     def _refused(self, text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-        """Requests that are wrong in some way, each with a text in it."""
+        """Yield invalid requests that contain the text."""
         batch, limit = self.minimal("embed_batch"), self._texts.limit
         wrong: list[dict[str, Any]] = [{"text": [text]}, {"text": {text: 1}}, {"text": text, "model": [text]}]
         wrong += [{"text": text, "truncate": text}, {"text": text, "normalize": {"a": text}}]
@@ -115,14 +115,14 @@ class EmbeddingRequests(Requests):
             yield "embed_batch", {**batch, "texts": [text] * (most + 1)}, {}
 
     def batched(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of an operation that embeds, given those of `embed`."""
+        """Return the arguments of an operation that embeds, made from those of `embed`."""
         if name == "embed_batch":
             args = {("texts" if key == "text" else key): [args[key]] if key == "text" else args[key] for key in args}
         return {**self.minimal(name), **args}
 
 
 class EmbeddingCalls(Texts):
-    """Embeds texts: anew, or once a run for tests that look at the answer alone."""
+    """Embeds texts; the `known_` methods ask once a run, for tests that only read the answer."""
 
     requests: EmbeddingRequests
 
@@ -139,55 +139,55 @@ class EmbeddingCalls(Texts):
         return self.stream("stream_embed", self.requests.with_text("stream_embed", text, **changed))
 
     def ask(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
-        """Embed one text by any operation that embeds."""
+        """Embed one text with any operation that embeds."""
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
     @remembered
     def known(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
-        """The answer to a request for one text, asked once a run: for a test that looks at the answer alone."""
+        """Embed one text with any operation that embeds, once a run."""
         return self.ask(name, text, **changed)
 
     def known_model(self, name: str, model: str) -> Reply | StreamReply:
         return self.known(name, self.fit("hi"), model=model)
 
     def known_embed(self, text: str, **changed: Any) -> Reply:
-        """The answer of `embed` to a text, asked once a run."""
+        """Embed a text with `embed`, once a run."""
         reply = self.known("embed", text, **changed)
         assert isinstance(reply, Reply)
         return reply
 
     def known_stream(self, text: str, **changed: Any) -> StreamReply:
-        """The stream for a text, asked for once a run."""
+        """Stream the embedding of a text, once a run."""
         stream = self.known("stream_embed", text, **changed)
         assert isinstance(stream, StreamReply)
         return stream
 
     @remembered
     def known_batch(self, texts: list[str], **changed: Any) -> Reply:
-        """The answer to a batch, asked once a run: for a test that looks at the answer alone."""
+        """Embed a batch, once a run."""
         return self.batch(texts, **changed)
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
-        """The first embedding of an answer; empty if there is none."""
+        """Return the first embedding of an answer; empty if it has none."""
         return next(iter(all_embeddings_of(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector that an operation gives to a text now. Raises Undecided if it gives none (`vector_in`)."""
+        """Embed a text now and return its vector. Raises Undecided if the answer has none (`vector_in`)."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
     def known_vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector that an operation gives to a text, asked once a run."""
+        """Embed a text once a run and return its vector."""
         return self.vector_in(self.known(name, text, **changed), name, text, **changed)
 
     def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector in an answer. Raises Undecided if it has none, which may be another requirement's finding."""
+        """Return the vector in an answer. Raises Undecided if it has none, which another requirement may report."""
         found = vector_of(self.embedding(reply))
         if found is None:
             raise missing_vector(self, name, text, reply, changed)
         return found
 
     def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
-        """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
+        """Return the vector that each text gets in a batch of one text, from a new instance."""
         keys = {text: (text, *sorted(changed.items())) for text in texts}
         missing = [text for text, key in keys.items() if key not in self.shared.vectors]
         other = self.fresh() if missing else self

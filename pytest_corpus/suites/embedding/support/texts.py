@@ -1,4 +1,4 @@
-"""Texts, and how long they may be."""
+"""Texts within the stated limits."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,29 +13,29 @@ from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, ListedModels
 
 SMALL = 160
-"""A limit below this may not hold what the suite would like to send."""
+"""Below this limit, some texts of the suite may be too long."""
 
 TELLING = 4
-"""With fewer characters there are too few texts for each to be a new one."""
+"""With fewer characters, there are too few different texts."""
 
 MOST_LENGTH = 100_000
-"""A longer text is not sent only to see a limit."""
+"""A longer text is not sent in a test of the limit."""
 
 CHARACTERS_IN_A_TOKEN = 8
-"""The characters per token of a limit with which a text of words exceeds it (R120)."""
+"""So many characters for each token of a limit certainly exceed it (R120)."""
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 FILLER = "the river runs past stone and light in early spring when people walk home slowly from their work "
-"""Plain words that fill a text up to a length."""
+"""Ordinary words that fill a text up to a length."""
 
 OTHER = "music bread winter paper horse garden bright summer coffee letters mountain window between never again "
-"""Plain words that are none of those of `FILLER`."""
+"""Ordinary words, none of which occurs in `FILLER`."""
 
 NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}))
 NO_BOOLEANS: tuple[Any, ...] = ("false", 7, [], {"a": 1})
 FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)
-"""An option and a value of the wrong type."""
+"""Pairs of an option and a value of the wrong type."""
 
 SCRIPTS = {
     "latin": "Gr\u00fc\u00dfe aus K\u00f6ln",
@@ -50,11 +50,11 @@ SCRIPTS = {
     "lines": "one\ntwo\tthree",
     "upper_and_lower": "The Quick BROWN Fox",
 }
-"""Texts that any model embeds."""
+"""Texts that every model must embed."""
 
 _LETTERS = "20-7E E0-17F 300-30F 3B1-3C9 410-44F 5D0-5EA 627-64A 905-939 3041-3096 4E00-9FA5 AC00-D7A3 1F600-1F64F"
 LETTERS = [(int(first, 16), int(last, 16)) for first, _, last in (each.partition("-") for each in _LETTERS.split())]
-"""Ranges of letters, marks and signs of several scripts."""
+"""Ranges of letters, marks and signs in several scripts."""
 
 UNRELATED = (
     "the cat sleeps on the warm window",
@@ -66,7 +66,7 @@ UNRELATED = (
 
 @dataclass(slots=True)
 class EmbeddingShared(Shared):
-    """The model of plain requests, the vectors that are asked for once, and how far two of one text are apart."""
+    """The model of plain requests, vectors that are requested once, and the noise between embeddings of one text."""
 
     learnt = (*Shared.learnt, "noise")
 
@@ -76,7 +76,7 @@ class EmbeddingShared(Shared):
 
 
 class Texts(ListedModels):
-    """Texts that are kept within the stated limits."""
+    """Texts within the stated limits."""
 
     component = "embedding"
     principal = "embed"
@@ -88,23 +88,23 @@ class Texts(ListedModels):
 
     @property
     def limit(self) -> int | None:
-        """The most characters of a text, where capabilities state it."""
+        """The maximum number of characters in a text, or None if it is not stated."""
         return self.capabilities.limit("max_text_length")
 
     @property
     def small(self) -> bool:
-        """True if the limit is so small that an ordinary text may not fit."""
+        """True if an ordinary text may exceed the limit."""
         return self.limit is not None and self.limit < SMALL
 
     def fit(self, text: str) -> str:
-        """A text, or as much of its beginning as surely fits the limit."""
+        """Return a text, or as much of its beginning as certainly fits the limit."""
         if self.limit is None or len(text.encode()) <= self.limit:
             return text
         cut = text.encode()[: self.limit].decode(errors="ignore")
         return cut.strip() or "a"
 
     def room(self, wanted: int) -> int:
-        """Return this number of texts, or the most that a batch may have."""
+        """Return this number of texts, or the maximum of a batch if that is less."""
         return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
 
     def holds(self, text: str) -> bool:
@@ -115,13 +115,13 @@ class Texts(ListedModels):
             raise NotApplicable(f"a max_text_length of {self.limit} may be too small for this request")
 
     def limited(self) -> int:
-        """The stated limit. Raises NotApplicable if none is stated, or one that is too large to fill."""
+        """Return the stated limit. Raises NotApplicable if none is stated, or if it is too large to test."""
         limit = expect.applicable(self.limit, "capabilities state no max_text_length")
         expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is not sent here")
         return limit
 
     def tells_apart(self) -> None:
-        """Go on only if the limit leaves room for texts that were never sent before."""
+        """Go on only if the limit allows enough different texts."""
         if self.limit is not None and self.limit < TELLING:
             raise NotApplicable(f"texts of {self.limit} characters have all been sent before")
 
@@ -129,7 +129,7 @@ class Texts(ListedModels):
 
     @property
     def model(self) -> str:
-        """The model that plain requests name: the first listed one; of an open set (R13) one that health knows."""
+        """The model in plain requests: the first listed one, or one that health names if the set is open (R13)."""
         return self.shared.once("model", self._find_model)
 
     def _find_model(self) -> str:
@@ -152,7 +152,7 @@ class Texts(ListedModels):
         return self.short_word(inputs.ordinal(MOST_WORDS), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
-        """A word of this length that the number makes in this run."""
+        """Return the word of this length that belongs to a number in this run."""
         start = int.from_bytes(hashlib.sha256(self.settings.run.encode()).digest()[:6], "big")
         value, letters = start + number * 7919, ""
         while len(letters) < length:
@@ -161,12 +161,12 @@ class Texts(ListedModels):
         return letters
 
     def text_of(self, length: int, words: str = FILLER) -> str:
-        """A text of exactly this many ASCII characters, not sent before, without a space at either end."""
+        """Return a new ASCII text of exactly this length, without blanks at its ends."""
         start = f"{self.unique()} " if length > SMALL else self.short_word(inputs.ordinal(MOST_WORDS), min(length, 12))
         body = start + words * (max(0, length - len(start)) // len(words) + 1)
         return without_outer_blanks(body[:length])
 
 
 def without_outer_blanks(text: str) -> str:
-    """A text with a letter in the place of a space at either end."""
+    """Return a text with a letter instead of a blank at either end."""
     return ("x" if text[:1].isspace() else text[:1]) + text[1:-1] + ("x" if text[-1:].isspace() else text[1:][-1:])

@@ -76,9 +76,7 @@ class Windows(ListedModels):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
 
     def turns(self, *texts: str) -> list[dict[str, Any]]:
-        """Return messages of user and assistant in turn, which every LLM must accept (R53); without roles, of the user
-        alone.
-        """
+        """Return messages in an order that every LLM accepts (R53): user and assistant in turn, or the user alone."""
         roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
         return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
 
@@ -88,7 +86,7 @@ class Windows(ListedModels):
         return f"{self.settings.run[:2]}{inputs.ordinal(MOST_WORDS)}"
 
     def window(self, model: str | None = None) -> int:
-        """Return the context window of a model, by default of the model in use. Raises NotApplicable if none is stated."""
+        """Return the context window of a model, or of the one in use. Raises NotApplicable if none is stated."""
         window = self.capabilities.context_window(model or self.model)
         return expect.applicable(window, "capabilities state no context length")
 
@@ -173,7 +171,7 @@ class LLMCapabilities(Windows):
         return limit
 
     def optional(self) -> dict[str, Any]:
-        """Return every optional argument of a completion without tools, with a value that the adapter says it accepts."""
+        """Return every optional argument of a completion without tools, with a value that should be accepted."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(BRIEF)}
         if not self.small:  # the same words all through a run, for answers are asked for once
             values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)))
@@ -243,9 +241,7 @@ class LLMCapabilities(Windows):
         return reply
 
     def changed(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return plain arguments with some of them changed. With tools there is no limit, as it could cut the tool
-        call.
-        """
+        """Return plain arguments with some changed; with tools without a limit, which could cut the tool call."""
         plain = self.requests.minimal(name)
         if "tools" in changed:
             plain.pop("max_tokens", None)

@@ -92,7 +92,7 @@ class LLMRequests(Requests):
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadlined()]
 
     def _read(self, operation: str) -> list[str]:
-        """Return the numeric parameters that an operation accepts and may not ignore; a stream may ignore some (R117)."""
+        """Return the numeric parameters that an operation accepts and may not ignore (R117)."""
         names = [name for name in (*RANGES, "max_tokens") if operation == "complete" or name not in UNSIGNED]
         return [name for name in names if self._llm.takes(name, operation)]
 

@@ -1,6 +1,4 @@
-"""Tests of deadlines, before and during an operation, and of cancelled calls (SPECIFICATION 6.1, 11.2; R16 to R18,
-R99).
-"""
+"""Tests of deadlines, before and during an operation, and of cancelled calls (SPECIFICATION 6.1, 11.2; R16 to R18)."""
 
 from collections.abc import Callable
 from functools import partial

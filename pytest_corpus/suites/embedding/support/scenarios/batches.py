@@ -1,4 +1,4 @@
-"""The answer to one text, and to a batch text by text (SPECIFICATION 12.5; R14)."""
+"""Answers to single texts, and to batches, text by text (SPECIFICATION 12.5; R14)."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,20 +32,20 @@ from pytest_corpus.suites.embedding.support.texts import FILLER, SCRIPTS
 Finding = tuple[str, Violation]
 
 STRUCTURE = ("EMB-BATCH-3", "EMB-BATCH-4")
-"""The requirements without which the text of an embedding is not known."""
+"""If one of these requirements is violated, it is unknown which text an embedding belongs to."""
 
 FINAL = tuple(error.name for error in TAXONOMY.values() if error.parent is None and error.retry == "no")
-"""The canonical classes that are not worth a retry."""
+"""The canonical classes that must not be retried."""
 
 WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
-"""Words of one length."""
+"""Words of the same length."""
 
 MOST_TEXTS = 2_048
-"""A larger batch is not sent only to see that it is served."""
+"""A larger batch is not sent in a test of the limit."""
 
 
 def class_of(failure: Mapping[str, Any]) -> str | None:
-    """The class that a failed item names in `error`, by its name or its code; None if it names none."""
+    """Return the class that a failed item names in `error`, by its name or its code, or None."""
     error = failure.get("error")
     if not isinstance(error, str):
         return None
@@ -54,13 +54,13 @@ def class_of(failure: Mapping[str, Any]) -> str | None:
 
 
 def family_of(failure: Mapping[str, Any]) -> str | None:
-    """The canonical class of a failed item."""
+    """Return the canonical class of a failed item, or None."""
     name = class_of(failure)
     return TAXONOMY[name].family if name else None
 
 
 def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterator[Finding]:
-    """Yield the faults in the positions of the texts in the result of a batch."""
+    """Yield the violations in the result of a batch: lost, misplaced or wrongly reported texts."""
     embeddings, failures = embeddings_of(result), failures_of(result)
     failed = [failure.get("index") for failure in failures]
     for number, failure in enumerate(failures):
@@ -111,7 +111,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
 
 
 def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """True if a failure has the index of one text of the batch and another one for its text."""
+    """True if a failure has the index of one text and the content of another."""
     text, sent = failure.get("text"), texts[int(failure["index"])]
     return not same_text(text, sent) and any(same_text(text, other) for other in texts)
 
@@ -135,7 +135,7 @@ def _place(
 
 
 def is_sent_text(embedding: Embedding, text: Any, sent: str) -> bool:
-    """True if the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
+    """True if a text is the one that was sent, or a part of it if it exceeds the limit."""
     if same_text(text, sent):
         return True
     return isinstance(text, str) and not embedding.holds(sent) and bool(text) and normal_text(text) in normal_text(sent)
@@ -144,9 +144,9 @@ def is_sent_text(embedding: Embedding, text: Any, sent: str) -> bool:
 def embeddings_by_position(
     embedding: Embedding, requirement: str, reply: Reply, texts: Sequence[str]
 ) -> dict[int, Mapping[str, Any]]:
-    """The embeddings of a batch by the positions of their texts.
+    """Return the embeddings of a batch by the positions of their texts.
 
-    Raises Violation if the batch breaks this requirement, Blocked if the places of the texts are not known.
+    Raises Violation if the batch violates this requirement, Blocked if the positions are unknown.
     """
     result = expect.success(reply, "a batch")
     found = list(problems(embedding, result, texts))
@@ -170,7 +170,7 @@ def expect_own_vectors(
     own: Mapping[str, Vector],
     reply: Reply | StreamReply,
 ) -> None:
-    """Each text has its own vector: none that another text's is nearer to, and none that is out of all relation.
+    """Check that each text has its own vector: no other text's vector is nearer, and none is far off.
 
     Args:
         reply: the answer in which they were found.
@@ -194,7 +194,7 @@ def expect_own_vectors(
 
 
 def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int:
-    """As many texts as a batch may have, up to `wanted`. Raises NotApplicable if it may have fewer than `least`."""
+    """Return the number of texts that a batch may have, up to `wanted`. Raises NotApplicable if it is below `least`."""
     embedding.require("embed_batch")
     many = embedding.room(wanted)
     expect.applicable(many >= least, f"a batch may have {many} texts only")
@@ -202,7 +202,7 @@ def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int
 
 
 def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
-    """A number of texts, arranged in one of the ways."""
+    """Return a number of texts in one of several arrangements."""
     words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
@@ -217,13 +217,13 @@ def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
 
 
 def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
-    """The vectors of a batch are those that its texts get in batches of their own, in their order."""
+    """Check that the vectors of a batch stand in the order of its texts."""
     found = embeddings_by_position(embedding, "EMB-BATCH-2", reply, texts)
     expect_own_vectors(embedding, found, texts, embedding.own_vectors(texts, **changed), reply)
 
 
 def largest_batch(embedding: Embedding) -> int:
-    """The stated size of the largest batch. Raises NotApplicable if none is stated, or it is too large to be sent."""
+    """Return the stated maximum of texts in a batch. Raises NotApplicable if none is stated, or it is too large."""
     most = embedding.capabilities.limit("max_batch_size")
     if most is None or most > MOST_TEXTS:
         raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
@@ -231,7 +231,7 @@ def largest_batch(embedding: Embedding) -> int:
 
 
 def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply]:
-    """A batch with texts that are too long and may not be cut, their positions, and the answer, asked once a run.
+    """Return a batch with texts that are too long, their positions, and the answer, requested once a run.
 
     Raises NotApplicable if no limit is stated.
     """
@@ -250,7 +250,7 @@ def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], s
 
 
 def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
-    """The texts of an answer are those that were sent."""
+    """Check that the texts in an answer are those that were sent."""
     require_batch_size(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
     came_back = False
     for number, model in enumerate(embedding.able_to(operation)):
@@ -270,7 +270,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
 
 
 def require_scripts(embedding: Embedding, *texts: str) -> None:
-    """Go on only if `embed` takes these texts, whatever their script; if not, that is a finding of its own."""
+    """Go on only if `embed` accepts these texts in any script; otherwise another requirement reports it."""
     for text in texts:
         if not text.isascii():
             reply = embedding.known_embed(embedding.fit(text))
@@ -280,14 +280,14 @@ def require_scripts(embedding: Embedding, *texts: str) -> None:
 
 
 def stream_vectors(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
-    """The vectors of a finished stream."""
+    """Return the vectors of a finished stream."""
     embedding.fits(stream)
     found = (vector_of(each) for each in streamed_embeddings(expect.finished(stream)))
     return [vector for vector in found if vector is not None]
 
 
 def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[float]:
-    """The one vector of a stream. Raises NotApplicable if it gives several: the text in parts."""
+    """Return the only vector of a stream. Raises NotApplicable if the stream embeds the text in several parts."""
     embedding.require("stream_embed")
     stream = embedding.known_stream(text, **changed)
     found = stream_vectors(embedding, stream)
@@ -300,7 +300,7 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
 
 
 def refusal_classes(embedding: Embedding, argument: str) -> tuple[str, ...]:
-    """The classes that refuse a value of the wrong type: NOT_SUPPORTED too if the option is not claimed."""
+    """Return the classes that refuse a wrong type; NOT_SUPPORTED is one of them if the option is not claimed."""
     flag = {"normalize": "supports_normalization", "truncate": "supports_truncation"}.get(argument)
     unclaimed = flag is not None and embedding.capabilities.flag(flag) is not True
     return ("BadRequest", "NotSupported") if unclaimed else ("BadRequest",)

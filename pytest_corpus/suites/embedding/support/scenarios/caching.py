@@ -1,4 +1,4 @@
-"""Pairs of requests that need different answers, and providers that fail during a batch."""
+"""Pairs of requests that need different answers, and batches whose provider fails."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,16 +22,13 @@ from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
-"""The requirement that a cache breaks if it mixes up two requests, by the argument in which they differ.
-
-EMB-CACHE-1 for every other argument.
-"""
+"""The requirement that a cache violates if it confuses requests that differ in this argument; else EMB-CACHE-1."""
 
 CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 
 def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
-    """A text that the first of two operations caches, and a new one that resembles it, if texts are long enough."""
+    """Return a text that the first operation caches, and a new text that resembles it."""
     embedding.tells_apart()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
     if embedding.small:
@@ -55,7 +52,7 @@ def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) 
 
 
 def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | StreamReply) -> None:
-    """A request that may not be answered from what the adapter keeps reaches the provider."""
+    """Check that a request that no kept answer may serve reaches the provider."""
     embedding.faults.provider_op(operation)
     embedding.tells_apart()
     expect.works(reply, "an embedding")
@@ -64,16 +61,16 @@ def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | S
 
 
 def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
-    """True if one tenant's answer is given to another one without an idempotency key too."""
+    """True if another tenant gets a cached answer even without an idempotency key."""
     args = embedding.requests.distinct(operation)
     _, reply = (embedding.invoke(operation, args, new_tenant()) for _ in range(2))
     return not reply.is_error and not reply.exchange.observed.reached_provider
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
-    """Return another instance with an empty cache; or this one, if there is no other and it just asked the provider.
+    """Return an instance with an empty cache, or this one if there is no other and it just called the provider.
 
-    Raises NotAssessed if the factory always gives the same one, and it may have answered from its cache.
+    Raises NotAssessed if the factory always returns this instance and its cache may have answered.
     """
     embedding.tells_apart()
     fresh = embedding.fresh()
@@ -85,7 +82,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
 
 
 def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
-    """A vector is not that of the first request; if it is the same, `ask` tells if it is its own all the same.
+    """Check that a vector differs from that of the first request, or is right all the same.
 
     Args:
         ask: asks an instance that has nothing in its cache for the true vector.
@@ -98,14 +95,14 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
 
 
 def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
-    """Go on only if a vector belongs to its own request, not to the first one."""
+    """Check that a vector belongs to its own request and not to the first one."""
     expect.applicable(not embedding.same(first, truth), "the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
     expect.check(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
 
 
 def rest_after_cut(embedding: Embedding, text: str) -> str:
-    """The rest of a truncated text, as another instance reports it, or else its beginning."""
+    """Return the part of a text that is left after truncation, as another instance reports it, else its beginning."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         return text[: embedding.limited()]
@@ -120,10 +117,10 @@ def rest_after_cut(embedding: Embedding, text: str) -> str:
 def expect_apart_under_key(
     embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
-    """Two requests under one idempotency key get different answers.
+    """Check that two requests under one idempotency key get different answers.
 
-    Raises Blocked if they do not without a key either, which is a finding of the requirement `found`, NotAssessed if
-    they do not, and no requirement explains it.
+     Raises Blocked if they get the same answer without a key too, which violates `found`, NotAssessed if no requirement
+    explains that.
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
@@ -143,12 +140,12 @@ def expect_apart_under_key(
 
 @remembered
 def of_a_tenant(embedding: Embedding) -> Reply:
-    """The answer to a plain request of a tenant."""
+    """Send a plain request as a tenant."""
     return embedding.call("embed", embedding.requests.distinct("embed"), new_tenant())
 
 
 def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
-    """Two requests with the same context that differ in one respect get different answers."""
+    """Check that two requests in one context that differ in one respect get different answers."""
     text = embedding.unique()
     one, other = embedding.requests.with_text("embed", text), changed_arguments(embedding, text, changed)
     if changed == "truncate":
@@ -170,7 +167,7 @@ def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, 
 
 
 def expect_batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
-    """Two batches with the same context that differ in a text, the order or the number get different answers."""
+    """Check that two batches in one context that differ in a text, the order or the size get different answers."""
     texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 4))
     args = embedding.requests.minimal("embed_batch")
     others = {"a_text": [*texts[:-1], embedding.unique()], "the_order": texts[::-1], "the_number": texts[:-1]}[changed]
@@ -181,7 +178,7 @@ def expect_batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, A
 
 
 def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
-    """The arguments of a request that differs in one respect from that for `text`, if the adapter offers it."""
+    """Return the arguments of a request that differs in one respect from the plain one, if this is offered."""
     other: dict[str, Any] = {}
     if changed == "text":
         other = {"text": embedding.unique()}
@@ -199,7 +196,7 @@ def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str
 
 
 def expect_other_operations_apart(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
-    """Other operations under the key of an `embed` give the same answer as without it."""
+    """Check that other operations under the key of an `embed` get their usual answers."""
     if embedding.works("count_tokens"):
         counted = embedding.requests.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
@@ -213,7 +210,7 @@ def expect_other_operations_apart(embedding: Embedding, text: str, ctx: Mapping[
 
 
 def request_to_replay(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
-    """An operation and its arguments, to be sent twice."""
+    """Return an operation and its arguments, for a request that is sent twice."""
     long = embedding.text_of(embedding.beyond(11)) if what in ("truncated", "failures") else ""
     if what in ("batch", "failures"):
         texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 3, least=2 if long else 1))
@@ -230,10 +227,10 @@ def request_to_replay(embedding: Embedding, what: str) -> tuple[str, dict[str, A
 def failing_batch(
     embedding: Embedding, kind: str, position: int, way: str, before: str = ""
 ) -> tuple[Embedding, list[str], Reply, int]:
-    """Send a batch to a new instance while calls of its provider fail.
+    """Send a batch to a new instance while one call of its provider fails.
 
-    If the adapter asks the provider text by text, one of these calls fails. On the way `fallback` the call for the
-    whole batch fails first, in the same way or in that of `before`.
+     On the way `fallback` the call for the whole batch fails first, with the same fault or with `before`; then one call
+    for a text fails.
 
     Returns:
         the instance, the texts, the answer and the number of texts that may fail: of a call for several, all.
@@ -259,7 +256,7 @@ def failing_batch(
 def batch_with_fallback(
     embedding: Embedding, kind: str, *, times: int, **options: Any
 ) -> tuple[Embedding, list[str], Reply]:
-    """Send a batch to a new instance whose provider fails the given number of calls for whole batches.
+    """Send a batch to a new instance whose provider fails the first calls for whole batches.
 
     Returns:
         the instance, the texts and the answer.
@@ -281,7 +278,7 @@ def batch_with_fallback(
 
 @remembered
 def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
-    """A context with a trace and a deadline, and the answer to a batch that the provider refuses as a whole."""
+    """Return a context and the answer to a batch in it that the provider refuses as a whole."""
     many = require_batch_size(embedding, 3)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
@@ -295,21 +292,21 @@ def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]
 
 
 def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
-    """Texts that no cache of a new instance holds; one that runs elsewhere keeps the cache of the instance before."""
+    """Return texts that no cache holds; a remote adapter keeps the cache of earlier instances."""
     if embedding.client.remote is None or embedding.small:
         return texts
     return [embedding.fit(f"{embedding.unique()} {text}") for text in texts]
 
 
 def reported_failures(reply: Reply) -> list[Mapping[str, Any]]:
-    """The failed texts of a batch. Raises NotApplicable if there are none."""
+    """Return the failed texts of a batch. Raises NotApplicable if there are none."""
     if failures := failures_of(reply.result):
         return failures
     raise NotApplicable("no text is reported as failed")
 
 
 def expect_every_text(reply: Reply, texts: list[str]) -> Reply:
-    """Return the reply if it embeds or reports every text: a silent loss is a finding of the test."""
+    """Check that a batch embeds or reports every text, and return the reply."""
     reported = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
     expect.check(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")
     return reply

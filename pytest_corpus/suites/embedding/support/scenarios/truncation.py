@@ -1,4 +1,4 @@
-"""Texts around the stated limit, and what is left of them (BEHAVIORAL_CONFORMANCE 6.4)."""
+"""Texts around the stated limit, and truncated texts (BEHAVIORAL_CONFORMANCE 6.4)."""
 
 from typing import Any
 
@@ -12,18 +12,18 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
-"""The lengths of texts that are too long: multiples of the limit, and extra characters."""
+"""The lengths of texts that are too long: a multiple of the limit, and more characters."""
 
 CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}
-"""The requirement that says that an operation cuts a text that is too long."""
+"""The requirement that an operation truncates a text that is too long."""
 
 DENIED = ("TextTooLong", "NotSupported")
-"""What a text that is too long is refused with where it cannot be cut (R29)."""
+"""The classes that refuse a text that is too long if truncation is not offered (R29)."""
 
 
 @remembered
 def too_long(embedding: Embedding, how: str) -> str:
-    """A text that is longer than the stated limit: the same one in the whole run."""
+    """Return a text that exceeds the stated limit, the same one throughout the run."""
     times, more = BEYOND[how]
     length = max(embedding.limited() * times + more, embedding.beyond(more))
     return embedding.text_of(length)
@@ -31,14 +31,14 @@ def too_long(embedding: Embedding, how: str) -> str:
 
 @remembered
 def within(embedding: Embedding, how: str) -> str:
-    """A text that is no longer than the stated limit: the same one in the whole run."""
+    """Return a text that does not exceed the stated limit, the same one throughout the run."""
     limit = embedding.limited()
     lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
     return embedding.text_of(max(1, lengths[how]))
 
 
 def require_truncation(embedding: Embedding) -> None:
-    """Go on only if truncation is offered. Raises NotApplicable if capabilities deny it, or it is refused unclaimed."""
+    """Go on only if truncation is offered. Raises NotApplicable if it is denied, or refused and not claimed."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.known_embed(too_long(embedding, "one_more")).is_a(*DENIED)):
@@ -46,7 +46,7 @@ def require_truncation(embedding: Embedding) -> None:
 
 
 def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]]:
-    """Whatever else may be asked for, once: every listed model, and normalization if it is claimed."""
+    """Return options to combine with truncation: each listed model, and normalization if it is claimed."""
     models = embedding.able_to("embed")
     if how != "one_more":
         return [{"model": models[0]}]
@@ -55,7 +55,7 @@ def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]
 
 
 def require_refusal_by_embed(embedding: Embedding, text: str, how: str) -> None:
-    """Go on, with a text of one character too many, only where `embed` counts alike."""
+    """Go on with a text of one character too many only if `embed` refuses it too."""
     if how == "one_more":
         with expect.resting_on("EMB-TRUNC-3"):
             reply = embedding.known_embed(text, truncate=False)
@@ -63,19 +63,19 @@ def require_refusal_by_embed(embedding: Embedding, text: str, how: str) -> None:
 
 
 def truncated_flag(reply: Reply) -> Any:
-    """`truncated` of a result."""
+    """Return the `truncated` of a result."""
     return reply.result.get("truncated") if isinstance(reply.result, dict) else None
 
 
 def expect_cut(reply: Reply) -> None:
-    """A text was cut, and it is said."""
+    """Check that a text was truncated, and that the result says so."""
     expect.success(reply, "a text that is too long to be cut and embedded")
     said = truncated_flag(reply)
     expect.check(said is True, "true", found=said, path="result.truncated")
 
 
 def expect_whole(reply: Reply, text: str) -> None:
-    """A text was embedded, and nothing says that it was cut."""
+    """Check that a text was embedded and that nothing says that it was truncated."""
     result = expect.success(reply, "a text within the limit to be embedded")
     expect.check(truncated_flag(reply) is not True, "false, or nothing", "true", "result.truncated")
     shown = result.get("text") if isinstance(result, dict) else None
@@ -88,16 +88,16 @@ def expect_whole(reply: Reply, text: str) -> None:
 
 
 def has_embedding(reply: Reply | StreamReply) -> bool:
-    """True if an answer has an embedding for its one text."""
+    """True if the answer for one text has an embedding."""
     if isinstance(reply, StreamReply):
         return reply.finished
     return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
 
 
 def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
-    """The possible rests of a truncated text: the reported one, or else its beginning or its end.
+    """Return the possible rests of a truncated text: the reported one, or else its beginning and its end.
 
-    Raises NotApplicable if it says nothing, and the limit is not one of characters.
+    Raises NotApplicable if no text is reported and the limit does not count characters.
     """
     limit = embedding.limited()
     most = limit if embedding.counts_characters else len(text)
@@ -108,7 +108,7 @@ def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
 
 
 def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) -> list[float]:
-    """The vector that `embed` gives to a text with `truncate`, cut if it is too long."""
+    """Return the vector that `embed` gives to a text with `truncate`."""
     if len(text) >= embedding.beyond():
         with expect.resting_on("EMB-TRUNC-1"):
             expect_cut(reply)
@@ -116,7 +116,7 @@ def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) ->
 
 
 def ignores_one_end(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
-    """True if nothing tells what is left, and the end or the beginning of the text is without influence."""
+    """True if no rest is reported and one end of the text does not influence the vector."""
     if left != [text[: embedding.limited()], text[-embedding.limited() :]]:
         return False
     beyond = len(text) - embedding.limited()
@@ -129,7 +129,7 @@ def ignores_one_end(embedding: Embedding, text: str, found: list[float], left: l
 
 
 def expect_different_vectors(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
-    """Two texts within the limit have different vectors, unless it is said that they were cut."""
+    """Check that two texts within the limit have different vectors, unless a result says that it was truncated."""
     replies = {text: embedding.known_embed(text, **changed) for text in (one, other)}
     vectors = [embedding.vector_in(reply, "embed", text, **changed) for text, reply in replies.items()]
     differs = vectors[0] != vectors[1] or any(truncated_flag(reply) is True for reply in replies.values())
@@ -137,7 +137,7 @@ def expect_different_vectors(embedding: Embedding, one: str, other: str, **chang
 
 
 def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
-    """Go on only if an operation cuts a text that is too long, as `embed` does."""
+    """Go on only if an operation truncates a text that is too long, as `embed` does."""
     if not has_embedding(reply):
         with expect.resting_on("EMB-TRUNC-1"):
             expect_cut(embedding.known_embed(text, truncate=True))
@@ -146,7 +146,7 @@ def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | 
 
 
 def expect_refused_text(reply: Reply, position: int, *families: str) -> None:
-    """A text of a batch is refused with one of the classes, for itself or with its batch."""
+    """Check that a text is refused with one of the classes, alone or with its whole batch."""
     expect.readable(reply)
     if reply.is_error:
         expect.refusal(reply, *families)
