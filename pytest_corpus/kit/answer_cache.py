@@ -1,4 +1,4 @@
-"""The answers that a run has already; and what it takes to tell a replay from a second application (R126)."""
+"""Answers that a run already has, and the calls that distinguish a replay from a second application (R126)."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
-    """The result of `ask` when it was first called under this key.
+    """Return the result of `ask`; it is called once for each key.
 
-    What a test planned at the provider does not strike it. `ask` may plan faults of its own. The actions of the test
-    that asked count as those of each test that takes the answer, and so does what it read to find the answer out.
+    Faults that a test planned do not affect it, but `ask` may plan its own. The actions and the exchanges of the test
+    that called it count for every test that uses the result.
     """
     with finding_out(id(calls.shared), key):
         return _known_or_asked(calls, key, ask)
@@ -50,7 +50,7 @@ def _known_or_asked(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
 
 
 def remembered(ask: Ask) -> Ask:
-    """Make a function ask a component once a run: for the same arguments it returns the answer that it had first."""
+    """Make a function ask a component only once a run; later calls with the same arguments return the first answer."""
     name = f"{ask.__module__.rpartition('.')[2]}.{ask.__qualname__}"
 
     @wraps(ask)
@@ -61,7 +61,7 @@ def remembered(ask: Ask) -> Ask:
 
 
 def is_cacheable(exchange: Exchange) -> bool:
-    """Return if an exchange would have the same result later: it ended, and not in a failure that may pass."""
+    """True if an exchange would have the same result later: it ended, and not in an error that may be transient."""
     if exchange.fault or not exchange.frames:
         return False
     passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))
@@ -70,12 +70,12 @@ def is_cacheable(exchange: Exchange) -> bool:
 
 @remembered
 def plain(calls: Calls, name: str) -> Reply | StreamReply:
-    """The answer to a plain request of an operation, at its own entry point."""
+    """Send a plain request of an operation to its entry point."""
     return calls.invoke(name)
 
 
 def plain_call(calls: Calls, name: str) -> Reply:
-    """The answer to a plain request of a unary operation."""
+    """Send a plain request of a unary operation."""
     reply = plain(calls, name)
     assert isinstance(reply, Reply)
     return reply
@@ -83,13 +83,13 @@ def plain_call(calls: Calls, name: str) -> Reply:
 
 @remembered
 def expired(calls: Calls, name: str) -> Reply | StreamReply:
-    """The answer to a request of an operation, not sent before, whose deadline passed a minute ago."""
+    """Send a new request whose deadline passed a minute ago."""
     return calls.invoke(name, calls.requests.distinct(name), {"deadline_ms": deadline_in(-60_000)})
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayProbe:
-    """A write, another one after it that a second application of the first would undo, and a look at what is left.
+    """A write, a second write that a repetition of the first would undo, and a check that it was not undone.
 
     Attributes:
         first: the write.
@@ -103,25 +103,25 @@ class ReplayProbe:
 
 
 def context_with_key(key: Mapping[str, Any]) -> dict[str, Any]:
-    """The context of one call under a key: its own request id, trace and deadline, which the key's scope leaves out."""
+    """Return the context of one call under a key, with a new request id, trace and deadline."""
     own = {"request_id": f"req-{canary()}", "traceparent": new_trace(), "deadline_ms": deadline_in(HOUR_MS)}
     return {**own, **key}
 
 
 def keys_of(request: Any) -> frozenset[str]:
-    """The idempotency key of a write; empty if it has none."""
+    """Return the idempotency key of a write as a set; empty if it has none."""
     op, key = BY_OP.get(op_of(request)), (context_of(request) or {}).get("idempotency_key")
     return frozenset([key] if op is not None and op.mutating and isinstance(key, str) else [])
 
 
 ORDERS = 4
-"""One in this number of the kinds of requests has its keys in the opposite order."""
+"""One of this many kinds of requests has its keys in reverse order."""
 
 
 def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
-    """A request with its keys as they stand or in the opposite order, which is the same JSON value.
+    """Return a request with its keys in usual or reverse order, which is the same JSON value.
 
-    It depends on the seed and on the names of its arguments; a replay has another order than what it repeats.
+    The order depends on the seed and on the names of the arguments. A replay has the other order than its first call.
 
     Args:
         used: the idempotency keys of the writes that were made.
@@ -132,12 +132,12 @@ def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]
 
 
 def call_with_key(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:
-    """The answer to a request under a key."""
+    """Send a request under an idempotency key."""
     return calls.invoke(request.op, request.args, {**request.ctx, **context_with_key(key)})
 
 
 def are_replayed(calls: Calls, replay_probe: Callable[[], ReplayProbe]) -> bool:
-    """Return whether a plain write that comes again with its key is applied once, though nothing claims it."""
+    """True if a plain write that is repeated with its key is applied once, although no capability claims it."""
 
     def ask() -> bool:
         key = {"idempotency_key": f"key{canary()}"}

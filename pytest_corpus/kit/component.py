@@ -1,4 +1,4 @@
-"""One component of the adapter under test, as the suites speak to it."""
+"""One component of the adapter under test, as the tests use it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ Own = TypeVar("Own", bound="Subject")
 Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 MOST_FRESH = 3
-"""The most additional instances that are open at once: a factory may open a pool of connections each time."""
+"""The most additional instances that are open at once, because each may open its own connection pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The classes of the parts of a component; each part is made from the component."""
+    """The classes of a component's parts; each part is made from the component."""
 
     requests: Callable[[Any], Requests]
     shared: Callable[[], Shared] = Shared
@@ -55,13 +55,13 @@ class Parts:
 
 
 class Subject(Target):
-    """Sends requests of one component and reads the answers. Components subclass it with their requests."""
+    """Sends requests to one component and reads the answers. Each component has a subclass."""
 
     component = ""
     principal = ""
     principal_stream = ""
     checked = ""
-    """The requirement that says that arguments of the wrong types are refused by the principal operation."""
+    """The requirement that the principal operation refuses arguments of the wrong type."""
 
     parts: ClassVar[Parts]
     auditor: ComponentAuditor
@@ -112,9 +112,9 @@ class Subject(Target):
             raise NotApplicable("idempotent_writes is not claimed, and a plain replay is applied again")
 
     def _learn_hooks(self, requirement: Requirement) -> None:
-        """Find out whether an adapter elsewhere calls the hooks that a requirement needs (R86): by plain requests.
+        """Send plain requests to see if a remote adapter calls the hooks that a requirement needs (R86).
 
-        Each operation is tried at most once, and a test that needs it to work later does not try it again.
+        Each operation is tried at most once, and a test that needs it later does not try it again.
         """
         missing = {need for need in requirement.needs if need in HOOKS} - self.client.hooks
         if self.client.remote is None or not missing or not self.capabilities.document:
@@ -127,33 +127,33 @@ class Subject(Target):
     # -- requests --------------------------------------------------------------------------------------
 
     def operation(self, name: str) -> Operation:
-        """The row of one of this component's operations."""
+        """Return the row of one of this component's operations."""
         return BY_OP[f"{self.component}.{name}"]
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
-        """The bare names of this component's operations."""
+        """Return the bare names of this component's operations."""
         return [operation.name for operation in operations_of(self.component, streaming=streaming)]
 
     def deadlined(self, *, streaming: bool | None = None) -> list[str]:
-        """The operations that heed a deadline (R16)."""
+        """Return the operations that have a deadline (R16)."""
         return [name for name in self.operations(streaming=streaming) if not self.operation(name).deadline_exempt]
 
     def envelope(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """A request envelope; the plainest arguments where none are given."""
+        """Return a request envelope, by default with the plainest arguments."""
         given = self.requests.minimal(name) if args is None else dict(args)
         return order_keys({"op": f"{self.component}.{name}", "ctx": dict(ctx or {}), "args": given}, self.shared.keys)
 
     def unique(self, prefix: str = "note") -> str:
-        """A short word that no other request of this run or worker holds."""
+        """Return a short text that no other request of this run or worker contains."""
         return f"{prefix} {self.settings.run}{inputs.mark()}{inputs.number()}"
 
     # -- calls -----------------------------------------------------------------------------------------
 
     @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
-        """Send anything at all to `handle`, again if it fails for a reason that may pass (R114)."""
+        """Send any value to `handle`, again after a transient error (R114)."""
         request = self.store.prepared(request)
         fresh = self.store.foresee(request)
         try:
@@ -185,7 +185,7 @@ class Subject(Target):
 
     @reading_apart()
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
-        """Send anything at all to `handle_stream` and read the stream to its end; again as `send` does."""
+        """Send any value to `handle_stream` and read the whole stream, again after a transient error."""
         settled = self.settling.awaited(request)
 
         def attempt(waited_s: float) -> StreamReply:
@@ -198,7 +198,7 @@ class Subject(Target):
 
     @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
-        """Send unary requests all at once; those that fail for a reason that may pass again, all at once, too."""
+        """Send unary requests concurrently; those with transient errors are sent again, concurrently too."""
         prepared = [self.store.prepared(request) for request in requests]
         fresh = [self.store.foresee(request) for request in prepared]
         settled = [self.settling.awaited(request) for request in prepared]
@@ -242,17 +242,17 @@ class Subject(Target):
     def invoke(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> Reply | StreamReply:
-        """Call an operation by the entry point that it belongs to."""
+        """Call an operation at its own entry point."""
         call: Any = self.stream if self.operation(name).streaming else self.call
         reply: Reply | StreamReply = call(name, args, ctx, **options)
         return reply
 
     def carry_out(self, request: Request, **options: Any) -> Reply | StreamReply:
-        """Send a request whose canaries may not reappear."""
+        """Send a request whose canaries must not reappear."""
         return self.invoke(request.op, request.args, request.ctx, secrets=request.canaries, **options)
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
-        """The answer, if it failed for a reason that may pass; a planned fault does not."""
+        """Return the answer in a list if it has a transient error that no test planned; else an empty list."""
         if not is_retryable(reply):
             return []
         planned = any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
@@ -260,11 +260,11 @@ class Subject(Target):
         return [] if planned else [reply]
 
     def replay_probe(self) -> ReplayProbe:
-        """Two plain writes that tell a replay from a second application. Raises NotApplicable if nothing is stored."""
+        """Return writes that distinguish a replay from a repetition. Raises NotApplicable if nothing is stored."""
         raise NotApplicable(f"{self.component} stores nothing")
 
     def require(self, *names: str) -> None:
-        """Go on only where these operations are offered and answer a plain request, as `Prerequisites.require`."""
+        """Go on only if these operations are offered and answer a plain request (`Prerequisites.require`)."""
         self.prerequisites.require(*names)
 
     def works(self, name: str) -> bool:
@@ -272,11 +272,11 @@ class Subject(Target):
         return self.prerequisites.works(name)
 
     def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
-        """The operations that are offered and work, of some or of all."""
+        """Yield the operations that are offered and work, of these or of all."""
         return (name for name in (self.operations() if names is None else names) if self.works(name))
 
     def models(self) -> tuple[str, ...]:
-        """The listed models. Raises NotApplicable if capabilities list none, so the set is open (R13)."""
+        """Return the listed models. Raises NotApplicable if none are listed, because the set is then open (R13)."""
         if not self.capabilities.models:
             raise NotApplicable("capabilities list no models")
         return self.capabilities.models
@@ -284,9 +284,9 @@ class Subject(Target):
     # -- instances ---------------------------------------------------------------------------------------
 
     def fresh(self: Own) -> Own:
-        """The same component of another instance, for a test that breaks things.
+        """Return the same component of a new instance, for a test that may damage it.
 
-        It is closed after the test, or when the test asks for `MOST_FRESH` more.
+        The instance is closed after the test, or when the test has asked for `MOST_FRESH` more.
         """
         opened = self._fresh
         for spent in opened[: max(0, len(opened) + 1 - MOST_FRESH)]:
@@ -297,13 +297,13 @@ class Subject(Target):
         return self.on(client)
 
     def on(self: Own, client: AdapterClient) -> Own:
-        """The same component of another instance."""
+        """Return the same component of another instance."""
         other = type(self)(client, self.capabilities, self.settings, self.shared)
         other.main, other._fresh = self.main, self._fresh
         return other
 
     def another(self: Own, call_timeout: float) -> Own:
-        """The same component of an instance for calls outside tests; the caller closes its client."""
+        """Return the same component of an instance for calls outside tests; the caller closes its client."""
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self, *, is_last: bool = False) -> None:
@@ -315,7 +315,7 @@ class Subject(Target):
             self.shared.struck = None
 
     def of_a_test(self) -> list[tuple[Place, Any]]:
-        """The attributes that belong to the test at hand but hang on what all tests share, each as a test begins."""
+        """Return the attributes of shared objects that belong to the current test, with their initial values."""
         return [
             ((self.auditor, "editions"), set(SCHEMA_VERSIONS)),
             ((self, "_fresh"), []),
@@ -348,9 +348,9 @@ class Subject(Target):
 
 
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, claim: str = "") -> None:
-    """Raise the violation of one requirement if an answer breaks it; with a `claim`, also if it is not a success.
+    """Raise the violation if an answer breaks this requirement; with a `claim`, also if it is not a success.
 
-    Raises Blocked if the subject of the requirement is missing.
+    Raises Blocked if the answer lacks what the requirement is about.
     """
     if claim:
         works(reply, claim)

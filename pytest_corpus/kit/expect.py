@@ -1,7 +1,6 @@
-"""Expectations: each returns what the test goes on with, or raises a `Violation`.
+"""Expectations: each returns what the test needs next, or raises a `Violation`.
 
-Where an answer is not even an envelope, that is the finding of another requirement, and the claim at hand is
-blocked by it.
+If an answer is not an envelope, another requirement reports it, and the test is blocked.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,14 +25,14 @@ ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
     "COM-STREAM-5",
     "COM-STREAM-6",
 )
-"""The requirements without which nothing else can be read."""
+"""The requirements without which no answer can be read."""
 
 BLOCKERS = {"raised": ANSWERS, "timeout": IN_TIME, "not_json": ENVELOPE, "no_stream": ENVELOPE, "endless": IN_TIME}
 
 
 @contextmanager
 def resting_on(requirement: str) -> Iterator[None]:
-    """Report a violation that is found here as one of another requirement, which the test rests on."""
+    """Report a violation in this block as one of another requirement, on which the test depends."""
     try:
         with judging() as own:
             yield
@@ -43,7 +42,7 @@ def resting_on(requirement: str) -> Iterator[None]:
 
 
 def readable(reply: Reply | StreamReply) -> None:
-    """Block the test where the answer is not an envelope at all."""
+    """Block the test if the answer is not an envelope."""
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "cut_off":
         cut = Obstacle.CUT_OFF if reply.exchange.streaming else Obstacle.CUT_ANSWER
@@ -59,7 +58,7 @@ def readable(reply: Reply | StreamReply) -> None:
 
 
 def success(reply: Reply, claim: str = "a success") -> Any:
-    """The `result` of a unary success."""
+    """Return the `result` of a unary success."""
     readable(reply)
     note_check()
     if not reply.is_success:
@@ -68,7 +67,7 @@ def success(reply: Reply, claim: str = "a success") -> Any:
 
 
 def finished(stream: StreamReply, claim: str = "a stream that ends with a final chunk") -> StreamReply:
-    """A stream that came to a successful end."""
+    """Return the stream if it ended with a final chunk."""
     readable(stream)
     note_check()
     if stream.is_error:
@@ -79,7 +78,7 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
 
 
 def works(reply: Reply | StreamReply, claim: str) -> None:
-    """A success of either kind."""
+    """Expect a success of a unary call or a stream."""
     if isinstance(reply, StreamReply):
         finished(reply, claim)
     else:
@@ -87,7 +86,7 @@ def works(reply: Reply | StreamReply, claim: str) -> None:
 
 
 def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None:
-    """An error of one of the classes, subtypes included."""
+    """Expect an error of one of the classes or their subtypes."""
     readable(reply)
     note_check()
     wanted = claim or f"an error of class {' or '.join(families)}"
@@ -100,7 +99,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
 
 
 def failure(reply: Reply | StreamReply, *families: str) -> None:
-    """An error of one of the classes, or a result each of whose failed items has one (R14)."""
+    """Expect an error of one of the classes, or a result whose failed items have one each (R14)."""
     failed = reply.failed_items if isinstance(reply, Reply) else []
     if not failed:
         refusal(reply, *families)
@@ -116,7 +115,7 @@ def failure(reply: Reply | StreamReply, *families: str) -> None:
 
 
 def some_refused(replies: Iterable[Reply], claim: str) -> None:
-    """At least one error among the answers to bad requests."""
+    """Expect at least one error among the answers to bad requests."""
     note_check()
     accepted = list(replies)
     if not any(reply.is_error for reply in accepted):
@@ -126,14 +125,14 @@ def some_refused(replies: Iterable[Reply], claim: str) -> None:
 
 
 def known_class(reply: Reply | StreamReply) -> None:
-    """Block the test where an error names no class of the taxonomy."""
+    """Block the test if an error names no class of the taxonomy."""
     if reply.is_error and not reply.names:
         worded = all(isinstance(reply.error.get(key), str) for key in ("error", "code"))
         raise Blocked(NAMED if worded else WORDED, f"{reply} is none of the taxonomy", judged_on=(reply.exchange,))
 
 
 def either(reply: Reply | StreamReply, *families: str) -> bool:
-    """A success (true), or an error of one of the classes."""
+    """Expect a success or an error of one of the classes, and return True for a success."""
     readable(reply)
     note_check()
     if reply.is_error:
@@ -152,9 +151,9 @@ def check(
     about: Iterable[str] = (),
     on: Sequence[Reply | StreamReply] = (),
 ) -> None:
-    """A plain condition; `got` or `found`, `frame` and `about`, as in `Violation`.
+    """Expect a condition; `got` or `found`, `frame` and `about` are as in `Violation`.
 
-    It is judged on what was read since the last one that held, or on the answers `on`, if another one was read last.
+    A violation is judged on the answers that were read since the last condition that held, or on the answers `on`.
     """
     note_check()
     if not holds:
@@ -164,7 +163,7 @@ def check(
 
 
 def applicable(holds: T | None, otherwise: str) -> T:
-    """What the adapter offers, to go on with. Raises NotApplicable, for the reason `otherwise`, if there is none."""
+    """Return a value that the adapter offers. Raises NotApplicable for the reason `otherwise` if it is empty."""
     if not holds:
         raise NotApplicable(otherwise)
     note_held()
@@ -172,7 +171,7 @@ def applicable(holds: T | None, otherwise: str) -> T:
 
 
 def assessable(holds: T | None, otherwise: Obstacle, **values: object) -> T:
-    """Return a value that the test needs to go on. Raises NotAssessed for the obstacle `otherwise` if it is empty."""
+    """Return a value that the test needs. Raises NotAssessed for the obstacle `otherwise` if it is empty."""
     if not holds:
         raise NotAssessed(otherwise, **values)
     note_held()
@@ -180,7 +179,7 @@ def assessable(holds: T | None, otherwise: Obstacle, **values: object) -> T:
 
 
 def nothing_shown(judgement: Judgement) -> str:
-    """The reason if a test checked nothing: no answer that it looked at shows what its requirement speaks of."""
+    """Return the reason if a test checked nothing, because no answer contains what its requirement is about."""
     replies = [StreamReply(each) if each.streaming else Reply(each) for each in judgement.exchanges]
     answers = dict.fromkeys(f"; {each.exchange.op or 'a request'} is answered with {each}" for each in replies)
     return Obstacle.NOTHING_SHOWN.reason(answers="".join([*answers][:3]))

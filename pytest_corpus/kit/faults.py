@@ -1,4 +1,4 @@
-"""Faults that are planned at the provider behind an adapter, through the hook `provider`."""
+"""Faults that tests plan at the provider behind an adapter, through the hook `provider`."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
 
 MAX_PROVIDER_RETRIES = 20
-"""The number of times that a planned fault strikes: more often than a sound adapter retries."""
+"""The number of times that a planned fault occurs: more often than a sensible adapter retries."""
 
 
 UNREADY_S = 5.0
-"""The seconds for which a call is made again that is put off before it reaches the provider, where its fault waits."""
+"""The seconds in which a call is repeated if it is put off before its planned fault can occur."""
 
 BROKEN_FORMS = ("reset", "truncated", "unfinished")
-"""The forms of a broken answer, planned in turn; only a provider with an address has them."""
+"""The forms of a broken answer, which take turns; only a provider with an address can have them."""
 
 
 class ProviderFaults:
-    """Plans faults where the operations of a component reach the provider."""
+    """Plans faults at the points where the operations of a component call the provider."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
-        """Plan a fault where an operation reaches the provider, in place of any other.
+        """Plan a fault for an operation, in place of any other.
 
-        It strikes again where the adapter retries by itself, unless `times` says otherwise. An answer through a tunnel
-        is broken off only if nothing is written: the provider carries out what it answers.
+        It occurs again if the adapter retries, unless `times` limits it. Through a tunnel, an answer is broken off
+        only for reads, because the real provider carries out the request.
 
         Raises:
             NotApplicable, NotAssessed: it cannot strike.
@@ -57,7 +57,7 @@ class ProviderFaults:
         return [None, *(form for form in broken if kind in FORMS[form])]
 
     def forms(self, kind: str, name: str) -> list[str | None]:
-        """The forms of a failure that differ for an operation; none if the provider has no address."""
+        """Return the forms in which a failure can occur for an operation; empty if the provider has no address."""
         on_wire = inputs.read("on wire", lambda: self._calls.client.provider.is_on_wire)
         garbage = [form for form in ("garbage",) if kind in FORMS[form]]
         found = [*self._forms(kind, name), *garbage]
@@ -65,16 +65,16 @@ class ProviderFaults:
 
     @property
     def is_tunnelled(self) -> bool:
-        """True if the provider is reached through tunnels only."""
+        """True if the provider is only reached through tunnels."""
         return bool(inputs.read("tunnelled", lambda: is_tunnelled(self._calls.client.provider)))
 
     @property
     def is_stood_in(self) -> bool:
-        """True if the provider is the stand-in that is built in."""
+        """True if the provider is the built-in stand-in."""
         return bool(inputs.read("stand-in", lambda: is_stand_in(self._calls.client.provider)))
 
     def can_have(self, what: str) -> None:
-        """Go on only if the provider can fail in a way, or be given a member of the context.
+        """Go on only if the provider can fail in this way, or can be given this context member.
 
         Raises:
             NotApplicable: its protocol cannot express that, as the author states (R137).
@@ -87,12 +87,12 @@ class ProviderFaults:
             raise NotAssessed(Obstacle.NOT_TUNNELLED, what=what)
 
     def classes(self, kind: str) -> tuple[str, ...]:
-        """The classes that a failure of the provider may become."""
+        """Return the classes that a failure of the provider may become."""
         canonical = str(BY_KIND[kind].canonical)
         return AWAY if canonical in AWAY and kind in OVER_TCP and self.is_tunnelled else (canonical,)
 
     def fired(self, plan: Plan) -> None:
-        """Clear a planned fault.
+        """Clear a planned fault, and go on only if it occurred.
 
         Raises:
             NotAssessed: it did not strike.
@@ -106,10 +106,10 @@ class ProviderFaults:
             raise NotAssessed(Obstacle.NEVER_FIRED, op=plan.op or "the provider")
 
     def provider_op(self, name: str) -> str | None:
-        """The op at which a fault is planned for a working operation; None: at each op that reaches the provider.
+        """Return the op at which to plan a fault for an operation, or None for every op that calls the provider.
 
-        An operation may count tokens at the provider first: then the fault is planned at the op of its own name.
-        Anywhere else it strikes every op, a second provider that takes over included.
+        If an operation calls the provider under several ops, such as a token count first, it is the op of its own
+        name. Otherwise a fault occurs at every op, so that a second provider that takes over fails too.
 
         Raises:
             NotAssessed: a plain request of it does not reach the provider.
@@ -135,7 +135,7 @@ class ProviderFaults:
         return own if own in ops and len(ops) > 1 else None
 
     def backed(self, *, streaming: bool) -> list[str]:
-        """The operations that work and reach the provider. Raises NotAssessed if not even the principal one does."""
+        """Return the working operations that call the provider. Raises NotAssessed if the principal one does not."""
         principal = self._calls.principal_stream if streaming else self._calls.principal
         self.provider_op(principal)
         found = [principal]
@@ -150,7 +150,7 @@ class ProviderFaults:
 
 
 class Instance(Calls, Protocol):
-    """A component of one instance of the adapter, which has others."""
+    """A component of one instance of the adapter, which can open others."""
 
     @property
     def faults(self) -> ProviderFaults: ...
@@ -174,7 +174,7 @@ def call_with_fault(
     sound: Callable[[Answer], bool] | None = None,
     **options: Any,
 ) -> tuple[Own, Answer]:
-    """An instance whose provider has a fault, and its answer: to a request not sent before, or to `send`.
+    """Call while the provider has a fault; return the instance and its answer to `send`, or to a new request.
 
     Args:
         sound: if an answer is as it should be; by default an error of the class that the fault is to become.
@@ -205,10 +205,10 @@ def call_with_fault(
 def try_with_fault(
     subject: Own, attempt: Callable[[Own], Result], sound: Callable[[Result], bool]
 ) -> tuple[Own, Result]:
-    """An instance, and the result of an attempt that plans a fault there.
+    """Make an attempt that plans a fault, and return the instance and the result.
 
-    Tests share one instance for that until a result is odd. An instance that has failed before may answer otherwise,
-    as one with a circuit breaker does, so an odd result counts only if it is that of a new instance.
+    Tests share one instance for this until a result is unusual. An instance that failed before may answer differently,
+    for example because of a circuit breaker. So an unusual result only counts on a new instance.
     """
     shared = subject.shared
     with finding_out(id(shared), "struck"):
@@ -233,10 +233,10 @@ def try_with_fault(
 
 
 def is_tunnelled(provider: ProviderProbe) -> bool:
-    """True if a provider is reached through tunnels only."""
+    """True if a provider is only reached through tunnels."""
     return bool(provider.lacking) and not provider.has_other_ways
 
 
 def inexpressible(provider: ProviderProbe) -> frozenset[str]:
-    """What no protocol of a provider can express, as its author states."""
+    """Return the failures and context members that no protocol of a provider can express, as its author states."""
     return frozenset.intersection(*provider.lacking.values()) if is_tunnelled(provider) else frozenset()

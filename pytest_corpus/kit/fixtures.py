@@ -1,6 +1,6 @@
 """Fixtures and parameters of the conformance tests.
 
-Test modules import fixtures by name, so that a fixture of a user's `conftest.py` cannot take their place.
+Test modules import the fixtures, so that a user's `conftest.py` cannot replace them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,13 +12,13 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.target import Target
 
 SUBJECT = pytest.StashKey[Target]()
-"""On a conformance item: the component or client library under test."""
+"""The component or client library under test, in the stash of a conformance item."""
 
 Own = TypeVar("Own", bound=Subject)
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 ONE_IN = 3
-"""An operation other than the principal one gets every third case."""
+"""Operations other than the principal one get one in this many cases."""
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 
 def fixture_of(component: type[Own]) -> Callable[..., Own]:
-    """The fixture with the name of a component: the component under test."""
+    """Make the fixture that returns the component under test under its name."""
 
     @pytest.fixture(name=component.component)
     def tested(request: pytest.FixtureRequest) -> Own:
@@ -40,7 +40,7 @@ def fixture_of(component: type[Own]) -> Callable[..., Own]:
 
 
 def take_turns(names: Iterable[str], principal: str, case: int, *, one_in: int = ONE_IN) -> Iterator[str]:
-    """The operations that get a case, by its number: the principal one gets each, the others take turns."""
+    """Yield the operations that get a case: the principal one always, the others in turn by its number."""
     others = 0
     for name in names:
         others += name != principal
@@ -58,13 +58,13 @@ def core(*requirements: str) -> Callable[[Test], Test]:
 
 
 def rules(table: str = "", **by_name: str) -> pytest.MarkDecorator:
-    """A parameter `requirement`: after the name of each case the id of the requirement that it decides."""
+    """Parametrize `requirement`: the table has the name of each case and the requirement that it decides."""
     named = {**dict(row.split() for row in table.split(",") if row), **by_name}
     cases = [pytest.param(each, marks=pytest.mark.requirement(each), id=name) for name, each in named.items()]
     return pytest.mark.parametrize("requirement", cases)
 
 
 def deciding(parameter: str, **by_value: str) -> pytest.MarkDecorator:
-    """A parameter of these values: each case decides the requirement of its value."""
+    """Parametrize with these values; each value decides the requirement after it."""
     cases = [pytest.param(value, marks=pytest.mark.requirement(each)) for value, each in by_value.items()]
     return pytest.mark.parametrize(parameter, cases)

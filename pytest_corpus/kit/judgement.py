@@ -1,7 +1,7 @@
-"""The checks that a test makes, and the exchanges that each of them is judged on.
+"""Counts the checks of a test and notes the exchanges that each of them is judged on.
 
-A reply notes its exchange here whenever it is read. A violation takes the exchanges that were read since the last
-condition that held, so the request that a finding shows is one whose answer was looked at, never just the last one.
+A reply notes its exchange whenever it is read. A violation takes the exchanges that were read since the last condition
+that held. So a finding shows a request whose answer was read, not merely the last request.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pytest_corpus.adapter.facts import Capabilities
 
 @dataclass(slots=True)
 class Judgement:
-    """The number of checks that could have failed, and the exchanges that the one at hand is judged on.
+    """The number of checks that could have failed, and the exchanges that the current one is judged on.
 
-    `holds` says that a condition on these exchanges held: what is read next belongs to another condition.
+    `holds` means that a condition on these exchanges held, so the next read begins a new list.
     """
 
     checks: int = 0
@@ -32,7 +32,7 @@ _AT_HAND: ContextVar[Judgement | None] = ContextVar("judgement", default=None)
 
 @contextmanager
 def judging() -> Iterator[Judgement]:
-    """Count the checks from here on, and collect what they are judged on: what is read here, or else was before."""
+    """Count the checks in this block and collect the exchanges that they are judged on, earlier ones included."""
     outer = _AT_HAND.get()
     before = _AT_HAND.set(own := Judgement(exchanges=outer.exchanges if outer else [], holds=True))
     try:
@@ -43,7 +43,7 @@ def judging() -> Iterator[Judgement]:
 
 @contextmanager
 def reading_apart() -> Iterator[list[Exchange]]:
-    """Collect what is read here in a list apart: it is no part of what the test looks at."""
+    """Collect the exchanges that are read in this block separately; they do not belong to the test's condition."""
     at_hand = _AT_HAND.get()
     if at_hand is None:
         yield []
@@ -59,19 +59,19 @@ def reading_apart() -> Iterator[list[Exchange]]:
 
 
 def note_check() -> None:
-    """Count a check that could have failed: a test without one does not decide its requirement."""
+    """Count a check that could have failed; a test without any does not decide its requirement."""
     if (at_hand := _AT_HAND.get()) is not None:
         at_hand.checks += 1
 
 
 def note_held() -> None:
-    """Note that a condition on what was read so far held."""
+    """Note that a condition on the exchanges read so far held."""
     if (at_hand := _AT_HAND.get()) is not None:
         at_hand.holds = True
 
 
 def look_at(*exchanges: Exchange) -> None:
-    """Note that a test reads these exchanges, the last one being what it looks at now."""
+    """Note that a test reads these exchanges, the last one now."""
     at_hand = _AT_HAND.get()
     if at_hand is None or not exchanges:
         return
@@ -83,13 +83,13 @@ def look_at(*exchanges: Exchange) -> None:
 
 
 def look_at_capabilities(capabilities: Capabilities) -> None:
-    """Note that a test reads capabilities, which answered before any test: the call shows what is known of it."""
+    """Note that a test reads the capabilities, which were requested before any test."""
     exchange = Exchange({"op": f"{capabilities.component}.capabilities", "ctx": {}, "args": {}}, streaming=False)
     exchange.frames.append(Frame({"ok": True, "code": "OK", "result": capabilities.document}, 0, 0.0))
     look_at(exchange)
 
 
 def looked_at() -> tuple[Exchange, ...]:
-    """The exchanges that the condition at hand is judged on, the one that was looked at last coming last."""
+    """Return the exchanges that the current condition is judged on; the last one was read last."""
     at_hand = _AT_HAND.get()
     return () if at_hand is None else tuple(at_hand.exchanges)

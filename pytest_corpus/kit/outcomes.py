@@ -1,4 +1,4 @@
-"""The outcomes of a test that does not simply pass. They hold values; the text of a violation is made here alone."""
+"""The outcomes of a test that does not pass. They hold values; the text of a violation is made only here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.exchange import Exchange
 
 ABSENT: Final = object()
-"""The default of `found`: null is a value."""
+"""The default of `found`, because None stands for null."""
 
 
 MOST_NAMES = 2
@@ -31,41 +31,41 @@ _SHOWN = re.compile(rf"{OWN_NAME.pattern}|[a-z][0-9]?")  # names that the suite 
 
 
 class Keys(tuple[object, ...]):
-    """Keys that an adapter chose: those that read like a name are shown, the others counted."""
+    """Keys that an adapter chose; those that read like names are shown, the others are counted."""
 
 
 def describe(found: object) -> str:
-    """A value of an answer as text: a word of the protocol, a number, or its kind and size; never content."""
+    """Return a value as text: a word of the protocol, a number, or its kind and size, never content."""
     return list_keys("the key", found) if isinstance(found, Keys) else word(found)
 
 
 def number_of(names: Collection[object]) -> str:
-    """A number of things, with the first of their names that are plain names of the suite's."""
+    """Return the number of some things, with the first names among them that the suite made."""
     own = sorted(name for name in names if isinstance(name, str) and _SHOWN.fullmatch(name))[:MOST_NAMES]
     more = ", ..." if own and len(own) < len(names) else ""
     return f"{len(names)} ({', '.join(own)}{more})" if own else str(len(names))
 
 
 def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
-    """The numbers of things that are missing and of those that are too many, with their first names."""
+    """Return how many things are missing and how many are too many, with their first names."""
     right, there = Counter(map(str, wanted)), Counter(map(str, found))
     missing, more = [*(right - there).elements()], [*(there - right).elements()]
     return f"{number_of(missing)} missing, {number_of(more)} too many"
 
 
 def agree_in_number(text: str) -> str:
-    """A text whose nouns are singular after a 1, as in `1 node`."""
+    """Return a text with singular nouns after a 1, as in `1 node`."""
     return _PLURAL.sub(lambda found: f"{found[1]}{found[2]}y" if found[3] == "ies" else f"{found[1]}{found[2]}", text)
 
 
 def _in_words(problem: Problem) -> str:
-    """A broken rule, and the value that breaks it, as far as it may be shown."""
+    """Return a broken rule with the value that breaks it, as far as the value may be shown."""
     is_named = not problem.found or problem.message.endswith(f", is {problem.found}")
     return problem.message if is_named else f"{problem.message}, found {problem.found}"
 
 
 def _name_of(path: str) -> str:
-    """The last key of a path, with the indexes after it."""
+    """Return the last key of a path, with the indexes after it."""
     *_, last = re.split(r"\.(?!\d+(?:\.|$))", place(path))
     return last
 
@@ -83,7 +83,7 @@ class Story:
 
 
 class Violation(AssertionError):
-    """The adapter violates the sentence under test.
+    """The adapter violates the tested sentence.
 
     Args:
         expected: the demand of the sentence, in words of the suite.
@@ -120,7 +120,7 @@ class Violation(AssertionError):
 
     @property
     def got(self) -> str:
-        """The answer as text: keys, types, codes and numbers; never content."""
+        """The answer as text: keys, types, codes and numbers, never content."""
         if not self.problems:
             return self._got if self.found is ABSENT else describe(self.found)
         name = _name_of(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
@@ -134,17 +134,17 @@ class Violation(AssertionError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Everything that is wrong with the answer, one problem a line."""
+        """Everything that is wrong with the answer, one problem per line."""
         places = (place(each.path) or ("(root)" if each.schema else "") for each in self.problems)
         return tuple(f"{where} {_in_words(each)}".strip() for where, each in zip(places, self.problems, strict=True))
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange that shows it; None if it was judged on none, as what an adapter lacks is."""
+        """The exchange that shows the violation; None if something is missing from all of them."""
         return self.exchanges[-1] if self.exchanges else None
 
     def seen_in(self, *exchanges: Exchange) -> Violation:
-        """Itself, judged on these exchanges."""
+        """Set the exchanges that it is judged on, and return itself."""
         self.exchanges = exchanges
         return self
 
@@ -154,7 +154,7 @@ class Violation(AssertionError):
 
 
 class Accepted(Violation):
-    """A success where the sentence asks for a refusal: nothing that was written or seen before explains it.
+    """A success although the sentence requires a refusal.
 
     Attributes:
         wanted: the classes of errors that would do.
@@ -166,7 +166,7 @@ class Accepted(Violation):
 
 
 class Misclassified(Violation):
-    """A refusal of another class than the sentence asks for.
+    """A refusal with another class than the sentence requires.
 
     Attributes:
         wanted: the classes that would do.
@@ -179,7 +179,7 @@ class Misclassified(Violation):
 
 
 class Undecided(Exception):
-    """A test that could not come to a verdict; its subclasses say why."""
+    """A test without a verdict; its subclasses say why."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -187,11 +187,11 @@ class Undecided(Exception):
 
 
 class NotApplicable(Undecided):
-    """The adapter truthfully does not offer what the sentence speaks of."""
+    """The adapter truthfully does not offer what the sentence is about."""
 
 
 class NotAssessed(Undecided):
-    """A hook is missing or the test could not see what it needs.
+    """A hook is missing, or the test could not observe what it needs.
 
     Args:
         obstacle: a row of the table of obstacles, or the message of an exception that is one.
@@ -207,7 +207,7 @@ class NotAssessed(Undecided):
 
 
 class Full(NotAssessed):
-    """A quota for what the suite writes is used up (R115)."""
+    """The quota for data that the suite writes is used up (R115)."""
 
 
 class Outage(NotAssessed):
@@ -215,9 +215,9 @@ class Outage(NotAssessed):
 
 
 class Blocked(NotAssessed):
-    """Another requirement is broken, as was seen here, and stands in the way.
+    """Another requirement is violated, which prevents a verdict.
 
-    It stands for a violation that was found; a mere possibility, or an unknown cause, is `NotAssessed`.
+    The violation was observed. If it is only possible, the outcome is `NotAssessed`.
 
     Attributes:
         by: the id of that requirement.
@@ -236,4 +236,4 @@ class Blocked(NotAssessed):
 
 
 NOT_ANSWERED = (*UNCALLABLE, Outage)
-"""The exceptions after which no further calls are made."""
+"""The exceptions after which no more calls are made."""

@@ -1,4 +1,4 @@
-"""The operations that a test may rely on: they are offered and answer a plain request."""
+"""The operations that a test may rely on, because they are offered and answer a plain request."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from pytest_corpus.spec.operations import Operation
 
 
 def describe_lack(operation: Operation, result: Any) -> str:
-    """The lack of a result from which no test can read anything; empty if there is none."""
+    """Say what a result lacks that every test reads; empty if nothing."""
     if operation.payload and not isinstance(result, Mapping):
         return "is not an object"
     if operation.payload and not result:
@@ -28,13 +28,13 @@ def describe_lack(operation: Operation, result: Any) -> str:
 
 
 class Prerequisites:
-    """Finds out once for each operation whether it can be relied on, and goes on only where it can."""
+    """Finds out once for each operation if tests can rely on it."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
     def require(self, *names: str) -> None:
-        """Go on only where these operations are offered and answer a plain request.
+        """Go on only if these operations are offered and answer a plain request.
 
         Raises:
             NotApplicable: capabilities deny the operation, or it answers NOT_SUPPORTED unclaimed.
@@ -49,7 +49,7 @@ class Prerequisites:
                 raise obstacle
 
     def works(self, name: str) -> bool:
-        """Return if an operation is offered and works."""
+        """True if an operation is offered and works."""
         try:
             self.require(name)
         except Undecided:
@@ -57,32 +57,32 @@ class Prerequisites:
         return True
 
     def claimed(self, name: str) -> bool | None:
-        """The claim of capabilities about an operation: offered, not offered, or nothing (None)."""
+        """True if capabilities claim an operation, False if they deny it, None if they state nothing."""
         operation = self._calls.operation(name)
         unstated = None if operation.optional else True
         return self._calls.capabilities.flag(operation.capability) if operation.capability else unstated
 
     def denies(self, name: str) -> bool:
-        """Return if capabilities say that an operation is not offered."""
+        """True if capabilities deny an operation."""
         return self.claimed(name) is False
 
     def is_callable(self, name: str) -> bool:
-        """Return if an operation can be called and is not denied, working or not."""
+        """True if an operation is not denied and has an entry point, whether it works or not."""
         return not self.denies(name) and self._has_entry_point(name)
 
     def _has_entry_point(self, name: str) -> bool:
         return not self._calls.operation(name).streaming or self._calls.client.instance.streams(self._calls.component)
 
     def denied(self) -> list[str]:
-        """The operations that capabilities deny and that can be called all the same."""
+        """Return the operations that capabilities deny although they have an entry point."""
         return [name for name in self._calls.operations() if self.denies(name) and self._has_entry_point(name)]
 
     def excuse(self, _name: str, _reply: Reply | StreamReply) -> Undecided | None:
-        """The reason not to hold the answer to a plain request against its operation; None if there is none."""
+        """Return the reason not to judge an operation by this answer to a plain request, or None."""
         return None
 
     def obstacle(self, name: str) -> Undecided | None:
-        """The reason why an operation cannot be relied on, by its capability and a plain request; None if it can."""
+        """Return the reason why tests cannot rely on an operation, or None."""
         operation = self._calls.operation(name)
         claimed = self.claimed(name)
         if claimed is False:

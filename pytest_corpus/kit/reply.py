@@ -1,4 +1,4 @@
-"""Answers, read leniently: one defect of an envelope must not hide what else it says."""
+"""Reads answers leniently: one defect of an envelope must not hide the rest of it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,19 +10,19 @@ from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 
 def looks_like_error(body: Any) -> bool:
-    """True if an answer means to be an error envelope."""
+    """True if an answer seems to be an error envelope."""
     if not isinstance(body, dict):
         return False
     return body.get("ok") is False or ("error" in body and "result" not in body and "chunk" not in body)
 
 
 def looks_like_success(body: Any) -> bool:
-    """True if an answer means to be a unary success envelope."""
+    """True if an answer seems to be a unary success envelope."""
     return isinstance(body, dict) and "result" in body and not looks_like_error(body)
 
 
 def error_names(body: Any) -> tuple[str, ...]:
-    """The classes of the taxonomy that an error envelope names, by `error` and by `code`, in any case."""
+    """Return the classes that an error envelope names, by `error` and by `code`, in any letter case."""
     if not isinstance(body, dict) or not body:
         return ()
     names = []
@@ -34,7 +34,7 @@ def error_names(body: Any) -> tuple[str, ...]:
 
 
 def describe(body: Any) -> str:
-    """An answer in a few words, without content: its kind, code and class."""
+    """Describe an answer in a few words without content: its kind, code and class."""
     if not isinstance(body, dict):
         return kind_of(body) if body is not None else "nothing"
     if looks_like_error(body):
@@ -46,7 +46,7 @@ def describe(body: Any) -> str:
 
 
 def failed_items(result: Any) -> list[Mapping[str, Any]]:
-    """The items or steps that a result reports as failed, in any documented spelling (R14)."""
+    """Return the items or steps that a result reports as failed, in any documented form (R14)."""
     if not isinstance(result, Mapping):
         return []
     found = []
@@ -59,14 +59,14 @@ def failed_items(result: Any) -> list[Mapping[str, Any]]:
 
 
 class AnyReply:
-    """The error of an answer, of either kind. Reading any part of it notes that a test looks at its exchange."""
+    """An answer of either kind. Reading any part of it notes that a test reads its exchange."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
 
     @property
     def exchange(self) -> Exchange:
-        """The call and everything that was seen of it."""
+        """The call and everything that was observed of it."""
         look_at(self._exchange)
         return self._exchange
 
@@ -77,7 +77,7 @@ class AnyReply:
 
     @property
     def is_error(self) -> bool:
-        """True if there is one."""
+        """True if the answer is an error."""
         raise NotImplementedError
 
     @property
@@ -87,17 +87,17 @@ class AnyReply:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """`details` of the error; empty if there are none."""
+        """The `details` of the error; empty if it has none."""
         details = self.error.get("details")
         return details if isinstance(details, Mapping) else {}
 
     def is_a(self, *families: str) -> bool:
-        """True if it is an error of one of the classes, or of a subtype."""
+        """True if the answer is an error of one of the classes or their subtypes."""
         return self.is_error and any(is_a(name, family) for name in self.names for family in families)
 
 
 class Reply(AnyReply):
-    """The answer to a unary call; with `together`, what it and the pages after it say."""
+    """The answer to a unary call; `together` replaces it by the sum of several pages."""
 
     def __init__(self, exchange: Exchange, together: Mapping[str, Any] | None = None) -> None:
         super().__init__(exchange)
@@ -105,7 +105,7 @@ class Reply(AnyReply):
 
     @property
     def body(self) -> Any:
-        """The answer as it came; None if none came."""
+        """The answer as it arrived, or None."""
         frames = self.exchange.frames
         return self._together or (frames[-1].body if frames else None)
 
@@ -123,7 +123,7 @@ class Reply(AnyReply):
 
     @property
     def result(self) -> Any:
-        """`result` of a success, or None."""
+        """The `result` of a success, or None."""
         return self.body["result"] if self.is_success else None
 
     @property
@@ -132,7 +132,7 @@ class Reply(AnyReply):
         return failed_items(self.result)
 
     def fails_as(self, *families: str) -> bool:
-        """True if the request, or an item or step of it, is refused with one of the classes (R14)."""
+        """True if the request, or one of its items or steps, is refused with one of the classes (R14)."""
         named = (name for item in self.failed_items for name in error_names(item))
         return self.is_a(*families) or any(is_a(name, family) for name in named for family in families)
 
@@ -146,7 +146,7 @@ class StreamReply(AnyReply):
 
     @property
     def bodies(self) -> list[Any]:
-        """The frames as they came."""
+        """The frames as they arrived."""
         return [frame.body for frame in self.exchange.frames]
 
     @property
@@ -170,7 +170,7 @@ class StreamReply(AnyReply):
 
     @property
     def finished(self) -> bool:
-        """True if it came to a successful end."""
+        """True if the stream ended with a final chunk and without an error."""
         return not self.errors and any(chunk.get("is_final") is True for chunk in self.chunks)
 
     def __str__(self) -> str:

@@ -1,9 +1,9 @@
-"""Asking again as a sound client does: an answer that may pass says nothing of the adapter (R114).
+"""Repeats calls after transient errors as a client would, because such an error says nothing about the adapter (R114).
 
-A retryable answer that no test planned is asked again. If it stays retryable, a plain call decides whose answer it is:
-the adapter's if plain calls work, the provider's if calls fail that worked before. Then the suite waits for the
-provider, and gives up if it does not come back. What never worked is the adapter's (R147). A place that was just made
-may answer with a hint until it can be read: the hint is followed as often as it is given (R141).
+A retryable answer that no test planned leads to another call. If the error stays, a plain call decides who is
+responsible: the adapter if plain calls work, the provider if calls fail that worked before. In that case the suite
+waits for the provider, and gives up if it does not come back. If an operation never worked, the adapter is responsible
+(R147). A new place may answer with a hint until it can be read; the hint is followed as often as it is given (R141).
 """
 
 from __future__ import annotations
@@ -30,57 +30,57 @@ from pytest_corpus.spec.operations import BY_OP, operations_of
 Answer = TypeVar("Answer")
 
 PAUSES_S = (0.05, 0.2)
-"""The pauses before the second and the third time that a call is made."""
+"""The pauses before the second and the third attempt."""
 
 BUILDING_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""The pauses before a write is made again whose index is being built: other namespaces may work (ERRORS 6.3)."""
+"""The pauses before a write is repeated whose index is being built; other namespaces may work (ERRORS 6.3)."""
 
 FAMILIAR = 3
-"""An operation that has given such answers of its own so often is asked again without a pause."""
+"""If an operation has given this many such answers of the adapter, it is repeated without a pause."""
 
 CALL_S, RUN_S = 30.0, 120.0
-"""The seconds that the suite waits for a provider, in one call and in a run."""
+"""The seconds that the suite waits for a provider in one call, and in a run."""
 
 UNKNOWN_S = 5.0
-"""The seconds that it waits if no call has worked and none says when to call again, or if the log tells of a bug."""
+"""The seconds that it waits if no call worked and no answer says when to retry, or if the log shows a bug."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 4.0
-"""The pauses between two looks at a provider that is away double from the first to the second of these."""
+"""The pauses while a provider is unavailable double from the first to the second of these."""
 
 PROBE_S = 5.0
-"""The seconds that a plain call may take that checks if the provider is back."""
+"""The time limit of a plain call that checks if the provider is back."""
 
 ASKED_AT_MOST_S = 10.0
-"""A call that fails as slowly as this is not made a third time."""
+"""After this time a slowly failing call is not repeated again."""
 
 LONGEST_HINT_MS = 1e12
-"""A longer time to wait, which no number may hold, is the same."""
+"""Longer hints count as this one, because they may exceed the range of numbers."""
 
 UNRELATED = ("capabilities", "health")
-"""Bare names of operations that need no provider."""
+"""The bare names of operations that need no provider."""
 
 
 def is_retryable(reply: Reply | StreamReply) -> bool:
-    """Return if an answer is an error of a class that a client may retry (ERRORS 4), and does not deny it."""
+    """True if an answer is an error of a retryable class (ERRORS 4) and does not deny that it is."""
     classes = [TAXONOMY[name] for name in reply.names] if reply.is_error else []
     return bool(classes) and classes[0].retry == "yes" and reply.details.get("retryable") is not False
 
 
 def hint_s(reply: Reply | StreamReply) -> float | None:
-    """The seconds after which an answer asks to be called again; None if it does not say."""
+    """Return the seconds after which an answer asks for a retry, or None."""
     hints = (reply.error.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
     given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
     return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None
 
 
 def _is_a_bug(reply: Reply | StreamReply) -> bool:
-    """Return if the log of a call tells of an exception that no waiting mends."""
+    """True if the log of a call shows an exception that waiting cannot repair."""
     logged = logged_exception(reply.exchange.observed.logs)
     return logged is not None and logged.type in PROGRAMMING_ERRORS
 
 
 def is_passing(exchange: Exchange) -> bool:
-    """Return if an answer, or an item in it, failed in a way that may pass, and no planned fault is the reason."""
+    """True if an answer or an item in it failed with a transient error that no test planned."""
     if exchange.own:
         return False
     planned = {BY_KIND[kind].canonical for kind in exchange.observed.faults}
@@ -90,7 +90,7 @@ def is_passing(exchange: Exchange) -> bool:
 
 
 def _classes(value: Any) -> Iterator[str]:
-    """The classes of the taxonomy that an answer names, for itself or for an item."""
+    """Yield the classes that an answer and its items name."""
     parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
     if isinstance(value, dict) and isinstance(error := value.get("error"), str) and error in TAXONOMY:
         yield error
@@ -100,7 +100,7 @@ def _classes(value: Any) -> Iterator[str]:
 
 
 class Retried(Calls, Protocol):
-    """A component that asks again."""
+    """A component whose calls are repeated."""
 
     @property
     def main(self) -> Retried: ...
@@ -113,7 +113,7 @@ class Retried(Calls, Protocol):
 
 
 class Retries:
-    """Makes the calls of one component again that came to nothing for a reason that may pass."""
+    """Repeats calls of one component that failed with transient errors."""
 
     def __init__(self, calls: Retried) -> None:
         self._calls = calls
@@ -126,7 +126,7 @@ class Retries:
     def answered(
         self, op: str, attempt: Callable[[float], Answer], failing: Callable[[Answer], list[Reply | StreamReply]]
     ) -> Answer:
-        """The answer to a call, made again as long as that may help.
+        """Make a call, repeat it as long as that may help, and return the answer.
 
         Args:
             op: the operation, qualified; empty if the request names none.
@@ -150,10 +150,10 @@ class Retries:
         return answer
 
     def find_endless(self, long: Exchange) -> None:
-        """Send a short request after a stream that went on up to the time limit; if neither ends, both are `endless`.
+        """If a stream did not end within the time limit, send a short request; mark both if that does not end either.
 
-        A long answer may take long. A stream that goes on for the call limit, without a pause, although it has little
-        to send, never ends.
+        A long answer may take long. But a stream never ends if it has little to send and still sends without a pause
+        until the limit.
         """
         calls, name = self._calls, long.op.partition(".")[2]
         if not goes_on(long) or name not in calls.operations(streaming=True):
@@ -165,7 +165,7 @@ class Retries:
                 long.fault, short.fault = endless(long), endless(short)
 
     def until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:
-        """The answer of a query to an index that holds something, made again while the index is not ready (R141).
+        """Repeat a query of an index that has data while the index is not ready (R141), and return the answer.
 
         Args:
             tries: how often at most if the answer does not say when to call again.
@@ -187,7 +187,7 @@ class Retries:
 
     @contextmanager
     def once(self) -> Iterator[None]:
-        """Make calls once, whatever their answer."""
+        """Make the calls in this block only once, whatever the answer."""
         outer, self.probing = self.probing, True
         try:
             yield
@@ -207,7 +207,7 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Make the call again: at most twice, or until its index is built, and once more after each wait."""
+        """Repeat a call: at most twice, or until its index is built, and once more after each wait."""
         made, before_s = [failing(answer)], self._outages.waited_s
         self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
@@ -239,9 +239,10 @@ class Retries:
         return answer
 
     def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
-        """Wait as long as an answer asks, else `usual_s`; whether that is short enough.
+        """Wait as long as an answer asks, else `usual_s`; False if that would be too long.
 
-        A failure may be over at once, so before the second call only a limit is waited for as long as it asks.
+        A failure may be over at once, so before the second attempt only rate limits are waited for as long as they
+        ask.
         """
         builds = left[0].is_a("IndexNotReady")
         heeded = [reply for reply in left if usual_s > PAUSES_S[0] or reply.is_a("ResourceExhausted")]
@@ -255,9 +256,9 @@ class Retries:
         return True
 
     def _interrupted(self, op: str, answer: Answer, made: list[list[Reply | StreamReply]], before_s: float) -> Answer:
-        """Note an outage of the provider; the answers from that time are no longer part of the test.
+        """Record an outage of the provider and drop the failed attempts from the test.
 
-        A run may wait any number of times as long as an answer asks for, if the call works after that.
+        Hints may be followed any number of times in a run, provided that the call works after them.
         """
         if hint_s(made[0][0]) is not None:
             self._outages.waited_s = before_s
@@ -267,7 +268,7 @@ class Retries:
         return answer
 
     def _own(self, op: str, made: list[list[Reply | StreamReply]]) -> None:
-        """Note that this is the adapter's answer: of the calls that came to the same only the last one counts."""
+        """Record that the error is the adapter's; only the last of the equal attempts counts."""
         self._outages.own[op] = self._outages.own.get(op, 0) + 1
         for reply in made[-1]:
             reply.exchange.own = True
@@ -280,19 +281,19 @@ class Retries:
 
     @property
     def _is_hopeless(self) -> bool:
-        """True if waiting was in vain before."""
+        """True if the suite waited before without success."""
         return self._calls.component in self._outages.hopeless
 
     def _worked(self) -> list[str]:
-        """The operations of this component that worked before, those that only read first."""
+        """Return the operations of this component that worked before, reads first."""
         own = [BY_OP[op] for op in self._outages.worked if BY_OP[op].component == self._calls.component]
         return [row.name for row in sorted(own, key=lambda row: row.mutating)]
 
     def _probes(self, op: str) -> list[str]:
-        """The operations whose plain calls say whether the provider is there.
+        """Return the operations whose plain calls show if the provider is available.
 
-        The operation itself if it ever worked, else the principal one if that did, else another one that did. If
-        nothing ever worked, all that only read.
+        This is the operation itself if it ever worked, else the principal one, else another one. If none ever worked,
+        these are all operations that only read.
         """
         worked = self._worked()
         for known in (_bare_name(op), self._calls.principal, *worked):
@@ -303,7 +304,7 @@ class Retries:
         return [name for name in found if self._calls.prerequisites.is_callable(name)]
 
     def _works(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """Return if a plain call works while this one does not, here or on the instance of most tests."""
+        """True if a plain call works while this one does not, on this instance or on the main one."""
         if self._is_starting(op, left):
             return _plain_call_works(self._calls, _bare_name(op))
         if (there := self._read_there(left)) is not None and (is_retryable(there) or not there.is_error):
@@ -315,27 +316,27 @@ class Retries:
         return any(_plain_call_works(place, probe) for place in places.values() for probe in self._probes(op))
 
     def _is_starting(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """True if an operation, or one of a new instance, never worked and says when it will (R141)."""
+        """True if an operation, or a new instance, never worked and says when it will (R141)."""
         is_new = op not in self._outages.worked or self._calls.client is not self._calls.main.client
         stores = self._calls.requests.reading_at(left[0].exchange.request) is not None
         return is_new and op in BY_OP and not stores and left[0].error.get("retry_after_ms") is not None
 
     def _read_there(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
-        """The answer to a plain read of the place of a request that is to come again, or None."""
+        """Return the answer to a plain read of the place of a repeated request, or None."""
         if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
             return None
         plain = self._calls.requests.reading_at(left[0].exchange.request)
         return _call_once(self._calls, lambda: plain) if plain else None
 
     def _is_unready(self, left: list[Reply | StreamReply]) -> bool:
-        """Return if a plain read of the place of a request is put off, too: it is still being made."""
+        """True if a plain read of the same place is put off too, because the place is still being made."""
         there = self._read_there(left)
         return there is not None and is_retryable(there) and hint_s(there) is not None
 
     def _await(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """Wait until a plain call works again; False if the adapter alone is at fault.
+        """Wait until a plain call works again; False if the adapter is responsible.
 
-        That is so if no operation ever worked, if only a place does not work, or if a new instance works.
+        It is if no operation ever worked, if only one place does not work, or if a new instance works.
 
         Raises:
             Outage: the provider did not come back.
@@ -360,7 +361,7 @@ class Retries:
         raise Outage(self._outages.said)
 
     def _pauses(self, left: list[Reply | StreamReply], most_s: float) -> Iterator[float]:
-        """The pauses that an answer asks for, else growing ones, as long as there is time in this call and this run."""
+        """Yield the pauses that an answer asks for, or else growing ones, while this call and this run have time."""
         asked_s = max((hint for reply in left if (hint := hint_s(reply)) is not None), default=None)
         pause_s, begun = FIRST_WAIT_S if asked_s is None else max(asked_s, PAUSES_S[0]), self._outages.began
         while inputs.monotonic() + pause_s < begun + most_s and self._outages.waited_s + pause_s < RUN_S:
@@ -379,13 +380,13 @@ class Retries:
 
 
 def _plain_call_works(place: Retried, name: str) -> bool:
-    """Make a plain call that no cache can answer, unseen by the test at hand, and return whether it succeeds."""
+    """Make a plain call that no cache can answer and the current test does not see; True if it succeeds."""
     reply = _call_once(place, lambda: Request(name, place.requests.distinct(name)))
     return reply is not None and (reply.is_success if isinstance(reply, Reply) else reply.finished)
 
 
 def _call_once(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply | None:
-    """The answer to a call that is made once, unseen by the test at hand; None if there is no answer."""
+    """Make a call once, unseen by the current test, and return the answer, or None."""
     try:
         with place.retries.once(), part_of(place.client.part, is_seen=False):
             request = plain()

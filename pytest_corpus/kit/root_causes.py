@@ -1,13 +1,12 @@
-"""One root cause, one finding: what is a consequence of another requirement's finding is not found again.
+"""Reports one root cause as one finding, and not its consequences.
 
-In every component, a wrong class that the plainest bad requests get is not found again in every refusal. Only a
-refusal of that very class where BadRequest belongs is explained by it: what is accepted, or refused with yet another
-class, stays a finding of its own. Where the plainest bad requests are accepted, no request that is accepted although
-it is bad is found again. Components add the plain sentences that nearly all their tests rest on; which tests
-these are follows from what a test did (`kit/run_state.py`).
+In every component, a wrong class for the plainest bad requests explains the same wrong class in other refusals. It
+explains neither another class nor an accepted request. If the plainest bad requests are accepted, this explains other
+bad requests that are accepted. Components add basic requirements on which most of their tests depend; the actions of a
+test decide which (`kit/run_state.py`).
 
-A request that fails is explained by its operation if a plain request of that fails, too, and else by a feature that it
-has in common with a plain request that fails, such as a tenant.
+A request that fails is explained by its operation if a plain request of it fails too. Otherwise it may be explained by
+a feature, such as a tenant, if a plain request with that feature fails.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,10 +26,10 @@ from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.operations import BY_OP
 
 NO_ARGUMENTS = "COM-WIRE-7"
-"""The requirement that says that `args` of the wrong type is refused with BAD_REQUEST."""
+"""The requirement that `args` of the wrong type is refused with BAD_REQUEST."""
 
 PLAIN = ("COM-CAP-6", "COM-DEADLINE-6")
-"""The requirements that say that what is claimed works, and a call with an ample deadline: nothing is plainer."""
+"""The requirements that a plain call works, also with an ample deadline; no requirement below explains them."""
 
 Own = TypeVar("Own", bound=Subject)
 T = TypeVar("T")
@@ -38,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WrongErrorClass:
-    """A wrong class that bad requests get: its names, and the requirement that it is found by."""
+    """A wrong class for bad requests: its names, and the requirement that reports it."""
 
     root: str
     names: tuple[str, ...]
@@ -46,7 +45,7 @@ class WrongErrorClass:
 
 @dataclass(frozen=True, slots=True)
 class BasicRequirement:
-    """A plain requirement on which tests depend if they do certain things.
+    """A basic requirement on which tests with certain actions depend.
 
     Attributes:
         requirement: its id.
@@ -67,7 +66,7 @@ class BasicRequirement:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A thing that many requests hold, and a plain request that differs from a working one in nothing else.
+    """A part of many requests, and a plain request whose only addition is this part.
 
     Attributes:
         requirement: the requirement that is violated if that request fails.
@@ -81,7 +80,7 @@ class Feature:
 
 
 class RootCauses(Generic[Own]):
-    """The root causes of a component's violations, searched for once a run when the first violation is found."""
+    """The root causes of a component's violations; they are searched for when the first violation is found."""
 
     def __init__(self, subject: Own) -> None:
         self.subject = subject
@@ -89,7 +88,7 @@ class RootCauses(Generic[Own]):
         self._tried: dict[str, Blocked | None] = {}
 
     def _once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """The cause, or nothing while it is being looked for: a search does not explain its own findings."""
+        """Return the causes, or none while the search runs: a search must not explain its own findings."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -97,12 +96,12 @@ class RootCauses(Generic[Own]):
         return self._found[find.__name__]
 
     def forget(self) -> None:
-        """Search again when the next violation is found: the author's stand-in of the provider failed meanwhile."""
+        """Search again after the next violation, because the author's stand-in of the provider failed in between."""
         self._found.clear()
         self._tried.clear()
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
-        """The finding of another requirement that explains a violation, or None."""
+        """Return the finding of another requirement that explains a violation, or None."""
         made = tuple(self.subject.client.part.exchanges)  # those of the test: a pause begins a part
         with self.subject.client.provider.paused():
             return (
@@ -113,12 +112,12 @@ class RootCauses(Generic[Own]):
             )
 
     def behind(self, blocked: Blocked) -> Blocked | None:
-        """The finding of a plainer requirement that explains what blocks a test, or None."""
+        """Return the finding of a more basic requirement that explains a blocked test, or None."""
         with self.subject.client.provider.paused():
             return self._plainest(blocked.by, blocked.exchanges)
 
     def features(self) -> Iterator[Feature]:
-        """The features of requests that are tried, the plainest first."""
+        """Yield the features of requests that are tried, plainest first."""
         subject, name = self.subject, self.subject.principal
         for key, value in (("tenant", "tenant-a"), ("deadline_ms", deadline_in(HOUR_MS))):
 
@@ -128,7 +127,7 @@ class RootCauses(Generic[Own]):
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
     def _failing(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
-        """The plain requirement behind a request of the test that fails, or whose result is empty."""
+        """Return the basic requirement behind a request of the test that fails or has an empty result."""
         found = filter(_is_empty, violation.exchanges) if isinstance(violation, Accepted) else made
         return self._plainest(requirement, [*violation.exchanges, *found])
 
@@ -145,7 +144,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _operation_of(self, exchange: Exchange) -> Blocked | None:
-        """What keeps the operation of an exchange from working at all."""
+        """Return the finding that the operation of an exchange does not work at all, or None."""
         name = exchange.op.partition(".")[2]
         if name not in self._tried:
             self._tried[name] = None  # while it is tried, it explains nothing
@@ -155,7 +154,7 @@ class RootCauses(Generic[Own]):
         return self._tried[name]
 
     def _features_of(self, exchange: Exchange) -> Iterator[Blocked]:
-        """The requirements of features that a request holds, if a plain request with one fails in the same way."""
+        """Yield the findings of features in a request, if a plain request with the feature fails in the same way."""
         if not isinstance(exchange.request, Mapping) or not _is_error(exchange):
             return
         for number, feature in enumerate(self.features()):
@@ -169,7 +168,7 @@ class RootCauses(Generic[Own]):
                     yield cause
 
     def _refused(self, feature: Feature) -> Blocked | None:
-        """The requirement of a feature, if a plain request with it fails."""
+        """Return the finding of a feature if a plain request with it fails."""
         try:
             with reading_apart(), inputs.fact_scope(f"{self.subject.component} {feature.requirement}"):
                 reply = feature.ask()
@@ -181,16 +180,16 @@ class RootCauses(Generic[Own]):
         return Blocked(feature.requirement, said, judged_on=(reply.exchange,))
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
-        """The plain requirements that are broken; none if that is unknown."""
+        """Yield the violated basic requirements; none if that is unknown."""
         yield from ()
 
     def _failing_basics(self) -> Iterator[BasicRequirement]:
-        """The plain requirements that are broken, with the exchange that shows it."""
+        """Yield the violated basic requirements, each with an exchange that shows it."""
         for basis in self.failing_basics():
             yield replace(basis, exchanges=basis.exchanges or tuple(self.subject.client.part.exchanges[-1:]))
 
     def _consequence_of_failing(self, requirement: str, violation: Violation) -> Blocked | None:
-        """The plain requirement that is broken, if a violation may be its consequence."""
+        """Return the violated basic requirement that may have caused a violation, or None."""
         done = frozenset(self.subject.shared.actions.done)
         if isinstance(violation, Accepted) or not done:
             return None
@@ -203,7 +202,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _wrongly_refused(self, requirement: str, violation: Violation) -> Blocked | None:
-        """The root cause, if a violation is the wrong class of the plainest bad requests in another place."""
+        """Return the root cause if a refusal has the same wrong class as the plainest bad requests."""
         if not isinstance(violation, Misclassified) or not any(is_a(name, "BadRequest") for name in violation.wanted):
             return None
         for found in self._once(self._find_wrong_class):
@@ -212,7 +211,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _find_wrong_class(self) -> Iterator[WrongErrorClass]:
-        """The one wrong class that wrong arguments of two operations get, those of the principal one among them."""
+        """Find the wrong class that wrong arguments get from two operations, one of them the principal one."""
         subject = self.subject
         names = self._wrong_names(subject.principal)
         others = [name for name in subject.operations(streaming=False) if name != subject.principal]
@@ -223,7 +222,7 @@ class RootCauses(Generic[Own]):
         yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.checked, names)
 
     def _wrongly_accepted(self, requirement: str, violation: Violation) -> Blocked | None:
-        """The root cause, if a bad request was accepted as the plainest ones are."""
+        """Return the root cause if a bad request is accepted like the plainest bad requests."""
         if not isinstance(violation, Accepted) or requirement == NO_ARGUMENTS:
             return None
         if any(is_a(name, family) for name in violation.wanted for family in self._once(self._find_never_refused)):
@@ -231,7 +230,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _find_never_refused(self) -> Iterator[str]:
-        """The classes of errors that are never answered, by `args` of another type and wrong arguments anywhere."""
+        """Find the error classes that bad requests never get, because the plainest bad requests are accepted."""
         subject = self.subject
         plain = subject.envelope(subject.principal)
         names = [name for name in subject.operations(streaming=False) if subject.requests.wrong_types(name)]
@@ -246,7 +245,7 @@ class RootCauses(Generic[Own]):
                 yield "NotSupported"
 
     def _wrong_names(self, name: str) -> tuple[str, ...] | None:
-        """The classes that wrong arguments are refused with; None where they are rightly, or not at all."""
+        """Return the wrong classes that refuse wrong arguments; None if the class is right or nothing is refused."""
         reply = self.subject.call(name, self.subject.requests.wrong_types(name))
         return reply.names if reply.names and not reply.is_a("BadRequest") else None
 
@@ -260,12 +259,12 @@ def _is_error(exchange: Exchange) -> bool:
 
 
 def _names(exchange: Exchange) -> tuple[str, ...]:
-    """The classes of errors that an answer names."""
+    """Return the error classes that an answer names."""
     return (StreamReply(exchange) if exchange.streaming else Reply(exchange)).names
 
 
 def _is_empty(exchange: Exchange) -> bool:
-    """True if a success has a result from which no test can read anything."""
+    """True if the result of a success has nothing for tests to read."""
     if exchange.streaming or exchange.op not in BY_OP:
         return False
     reply = Reply(exchange)

@@ -1,4 +1,4 @@
-"""The settings of a run, and the state that all instances of a component share."""
+"""The settings of a run, and the knowledge that all instances of a component share."""
 
 import copy
 from collections.abc import Callable, Hashable, Mapping
@@ -18,25 +18,25 @@ from pytest_corpus.redaction import PREFIX
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 
 MAX_NAMESPACES = 10
-"""The default for the number of namespaces that are held at a time (R115)."""
+"""The default for the most namespaces that exist at a time (R115)."""
 
 MOST_WORDS = 64
-"""The number of short words of which a test must not repeat those of another."""
+"""The number of short words that tests use before one is repeated."""
 
 TENANTS = 4
-"""The number of tenants that tests of a graph share: their ids and groups differ."""
+"""The number of tenants that graph tests share; their ids and groups differ."""
 
 MIN_NAMESPACES = 3
-"""The number of namespaces that a worker needs: tests compare as many."""
+"""The number of namespaces that a worker needs, because some tests compare this many."""
 
 MOST_REPETITIONS = 1_000
-"""The most times that each test runs."""
+"""The most times that each test can run."""
 
 MOST_IN_FLIGHT = 64
-"""The most tests that are ever in flight."""
+"""The most tests that can be in flight."""
 
 MOST_WRITE_DELAY_S = 60
-"""The longest time until a write is visible that a run waits."""
+"""The longest write delay that a run waits for."""
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class Settings:
 
     @property
     def prefix(self) -> str:
-        """The beginning of every name that a test makes in an adapter's store, or a fact in that of its process."""
+        """The beginning of each name that a test makes in an adapter's store."""
         return f"{PREFIX}{self.run}{inputs.mark()}"
 
     @property
@@ -78,9 +78,9 @@ class Settings:
         return f"{PREFIX}{self.run}{inputs.mark_of(self.process)}"
 
     def tenant(self) -> str:
-        """One of a few tenants in turn, which tests share.
+        """Return one of a few shared tenants in turn.
 
-        It is masked in findings, so it has no part in common with the names that begin with `prefix`.
+        Findings mask it, so it has nothing in common with names that begin with `prefix`.
         """
         return f"tenant{self.run[::-1]}{inputs.next_in_rotation('tenant') % TENANTS}"
 
@@ -92,21 +92,21 @@ class Settings:
 
 @dataclass(slots=True)
 class Actions:
-    """The actions of the current test on stored data, in words of the component.
+    """The current test's actions on stored data, in the component's words.
 
-    Sandboxes note them; `RootCauses` reads them.
+    Sandboxes note them, and `RootCauses` reads them.
     """
 
     done: set[str] = field(default_factory=set)
 
     def forget(self) -> None:
-        """Begin anew, for another test."""
+        """Start again for another test."""
         self.done.clear()
 
 
 @dataclass(slots=True)
 class Shared:
-    """Knowledge of an adapter that an instance shares with all that replace it.
+    """Knowledge about an adapter that all its instances in a run share.
 
     Attributes:
         obstacles: by operation, the reason why it cannot be relied on; None if it can.
@@ -124,7 +124,7 @@ class Shared:
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
-    """The attributes that a failing provider can have made wrong."""
+    """The attributes that may be wrong if the provider failed."""
 
     settle: Settle = field(default_factory=Settle)
     actions: Actions = field(default_factory=Actions)
@@ -139,7 +139,7 @@ class Shared:
     struck_once: bool = False
 
     def once(self, name: str, find: Callable[[], T]) -> T:
-        """The value of an attribute, found out by the first test that needs it."""
+        """Return an attribute, which the first test that needs it finds out."""
         with finding_out(id(self), name):
             if getattr(self, name) is None:
                 with inputs.fact_scope(f"{type(self).__name__} {name}"), reading_apart():
@@ -148,16 +148,16 @@ class Shared:
         return found
 
     def kept(self) -> dict[str, Any]:
-        """The present state, for `restore`."""
+        """Return a copy of the present knowledge, for `restore`."""
         return {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Know again what was known then."""
+        """Return to earlier knowledge."""
         for name, value in kept.items():
             setattr(self, name, value)
 
     def unlearn(self) -> None:
-        """Forget what was learnt of the adapter while its provider failed."""
+        """Forget what was learnt about the adapter while its provider failed."""
         for each in fields(self):
             if each.name in self.learnt:
                 empty = each.default if each.default_factory is MISSING else each.default_factory()

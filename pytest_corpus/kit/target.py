@@ -1,4 +1,4 @@
-"""The subject of the tests as the run sees it, and the conditions under which a test runs."""
+"""What a run needs to know about the subject of its tests, and the preconditions of a test."""
 
 import logging
 from collections import deque
@@ -20,11 +20,11 @@ from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 CAPABILITIES = "COM-CAP-1"
 
 FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
-"""Requirements that can be decided although capabilities do not answer, besides those of transports."""
+"""The requirements, besides those of transports, that can be decided if capabilities do not answer."""
 
 
 class Auditor:
-    """Judges what was exchanged in a test, for any purpose; by default nothing was.
+    """Judges the exchanges of a test against all requirements; by default there are none.
 
     Attributes:
         editions: the schema versions that everything that was successful in the current test is valid under.
@@ -36,26 +36,26 @@ class Auditor:
         self.unsettled: deque[Exchange] = deque()
 
     def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:  # noqa: ARG002
-        """The violations in everything that was exchanged in the current test.
+        """Yield the violations in the exchanges of the current test.
 
-        The reports of its calls may come late: they are judged after a later test, or now if it `is_last`.
+        Reports of its calls may come late. They are judged after a later test, or now if this one `is_last`.
         """
         yield from ()
 
 
 class Target:
-    """The subject of the tests, as every test begins and ends with it; by default it calls and writes nothing."""
+    """The subject of the tests, as each test begins and ends with it; by default it makes no calls."""
 
     auditor: Auditor
 
     @property
     def part(self) -> Part:
-        """What was exchanged in the current test."""
+        """The exchanges of the current test."""
         return Part()
 
     @property
     def calls(self) -> int:
-        """The number of calls of the adapter so far, in all tests."""
+        """The number of calls of the adapter so far."""
         return 0
 
     @property
@@ -65,30 +65,30 @@ class Target:
 
     @property
     def disturbances(self) -> int:
-        """The number of failures that may pass: in all tests, and in answers of the current one."""
+        """The number of transient failures: those in all tests, and those in answers of the current one."""
         return 0
 
     @property
     def settle(self) -> Settle:
-        """What is known of the time after which a write shows (R46)."""
+        """What is known about the write delay (R46)."""
         return Settle()
 
     def gate(self, requirement: Requirement) -> None:
-        """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
+        """Go on only if the preconditions of a requirement are met. Raises Undecided if they are not."""
 
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is learnt here
-        """Forget the test before; `unlearn`: also what was found out of the adapter."""
+        """Forget the last test; with `unlearn`, also what was learnt about the adapter."""
         self.auditor.editions = set(SCHEMA_VERSIONS)
 
     def close_fresh(self, *, is_last: bool = False) -> None:
-        """Close what was opened for the current test alone, or also what tests share if it `is_last`."""
+        """Close what was opened for the current test, and what tests share if it `is_last`."""
 
     def tidy(self) -> None:
         """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
 
 
 def require_transport(requirement: Requirement, client: AdapterClient) -> None:
-    """Raise NotApplicable if the adapter is not reached over a transport that the requirement speaks of."""
+    """Raise NotApplicable if the adapter is not reached over a transport of the requirement."""
     wanted = [need for need in requirement.needs if need in TRANSPORT_GROUPS]
     if wanted and client.remote is None:
         raise NotApplicable("the adapter is called in this process, not over a transport")
@@ -102,7 +102,7 @@ def _hides_logs() -> bool:
 
 
 def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabilities) -> None:
-    """Go on only if everything that a requirement needs is there.
+    """Go on only if the preconditions of a requirement are met.
 
     Raises:
         NotApplicable: capabilities deny a feature that the requirement speaks of.

@@ -1,8 +1,8 @@
-"""Words that are not tame, by kind: names, labels, keys, values and texts (R138, R139).
+"""Unusual words for names, labels, keys, values and texts, by kind (R138, R139).
 
-An adapter takes each and gives it back as it is, touching nothing that the word does not name, or refuses it
-permanently. A basic claim uses a plain word first; a word that is refused is not applicable, and a test goes on with
-the others. The choice depends on the seed and the test, so that runs with several seeds use all words.
+An adapter must accept each word, return it unchanged and touch nothing that it does not name, or refuse it
+permanently. A basic claim uses an ordinary word first. If a word is refused, it is not applicable, and the test
+continues with the others. The seed and the test choose the words, so that runs with several seeds use all of them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import TypeVar
 from pytest_corpus.adapter import inputs
 
 STEM = "@"
-"""The place in a word of what makes it unique in a run."""
+"""Marks the place in a word of the part that makes it unique in a run."""
 
 INJECTIONS: Mapping[str, str] = {
     "expression": '@x" or "a" == "a',
@@ -21,7 +21,7 @@ INJECTIONS: Mapping[str, str] = {
     "object": '@x", "$ne": "',
     "template": "@${x} {{x}} {0} %s %(x)s",
 }
-"""Words that mean something where they are written into a condition, a query, a JSON text or a template."""
+"""Words with a meaning if they are inserted into a condition, a query, JSON or a template."""
 
 WORDS: Mapping[str, str] = {
     "single_quote": "O'@",
@@ -55,7 +55,7 @@ WORDS: Mapping[str, str] = {
     "equals": "a=1&b@",
     "non_latin": "\u6771\u4eac@",
 }
-"""The other words; each that is looked up alone has a unique part."""
+"""The other words; each that is searched for alone has a unique part."""
 
 RESERVED: Mapping[str, str] = {
     word: word
@@ -73,13 +73,13 @@ RESERVED: Mapping[str, str] = {
         "null",
     )
 }
-"""Words that query languages, databases or their clients use themselves."""
+"""Words that query languages, databases and their clients use themselves."""
 
 CONTROLS = ("newline", "tab", "nul")
-"""The kinds with a control character: a store that refuses those may take all others."""
+"""The kinds with a control character; a store that refuses these may accept all others."""
 
 AT_ENDS = ("leading_blank", "trailing_blank")
-"""The kinds that stand at the beginning and at the end of a text of several words."""
+"""The kinds at the beginning and the end of a text of several words."""
 
 MEETING: Mapping[str, str] = {
     "letter_case": "@A",
@@ -95,22 +95,22 @@ MEETING: Mapping[str, str] = {
     "long": "@" + "name" * 50 + "a",
     "longer": "@" + "name" * 50 + "ab",
 }
-"""Names that meet `@a` or each other where letter case, signs, blanks, prefixes, forms or the end do not count."""
+"""Names that equal `@a` or each other if case, signs, blanks, prefixes, normal forms or ends are ignored."""
 
 ALIKE = (("", "letter_case"), ("underscore", "dash"), ("composed", "decomposed"))
-"""Pairs of kinds of names that only resemble each other; an empty kind is a plain name."""
+"""Pairs of kinds of similar names; an empty kind is the ordinary name."""
 
 FIRST_TO_MEET = ("underscore", "dash", "letter_case")
-"""The kinds of names that are tried in each run; the first two meet each other, so they are held together."""
+"""The kinds of names in each run; the first two can be confused with each other, so they are used together."""
 
 GROUP = 4
-"""The number of words that go into one item where an item holds several."""
+"""The number of words in one item, if an item can have several."""
 
 FEW = 3
-"""The number of words that are tried one by one if a store refuses many at once."""
+"""The number of words that are tried alone if a store refuses many together."""
 
 MOST_HALVES = 7
-"""The number of parts that are tried if a store refuses many at once: the whole, its halves and their halves."""
+"""The number of parts that are tried if a store refuses all together: the whole, its halves and their halves."""
 
 Word = tuple[str, str]
 """A kind and its word."""
@@ -119,12 +119,12 @@ T = TypeVar("T")
 
 
 def fill_in(words: Mapping[str, str], stem: str = "") -> dict[str, str]:
-    """The words of a table with this unique part."""
+    """Return the words of a table with this unique part."""
     return {kind: word.replace(STEM, stem) for kind, word in words.items()}
 
 
 def choose(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dict[str, str]:
-    """At most this number of a table's words: these kinds, and as many others by the seed of the run and the test."""
+    """Return up to `count` words of a table: the kinds in `first`, then others by the seed and the test."""
     chosen = list(first)
     others = [kind for kind in words if kind not in chosen]
     start = inputs.below(len(others)) if others else 0
@@ -133,43 +133,43 @@ def choose(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> d
 
 
 def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
-    """Words that any text may hold, with this unique part: of these kinds, then by seed, but none with a NUL."""
+    """Return words that every text can contain, with this unique part: first these kinds, then others, but no NUL."""
     held = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind != "nul"}
     return [*fill_in(choose(held, count, first), stem).values()]
 
 
 def join_words(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
-    """One text of all words but some, with this unique part in each: it begins and ends with a blank."""
+    """Return one text of all words except some kinds, each with this unique part; it begins and ends with a blank."""
     inner = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*AT_ENDS, *without)}
     first, last = fill_in({kind: WORDS[kind] for kind in AT_ENDS}, stem).values()
     return " ".join([first, *fill_in(inner, stem).values(), last])
 
 
 def distribute_words(count: int, stem: str = "", without: Iterable[str] = ("nul", "long")) -> list[str]:
-    """This number of texts, which have all words but some among them."""
+    """Return this number of texts, which together contain all words except some kinds."""
     held = [word for kind, word in fill_in({**INJECTIONS, **WORDS}, stem).items() if kind not in without]
     return [" ".join(held[start::count]) for start in range(count)]
 
 
 def held_texts(stem: str = "") -> list[str]:
-    """Texts of ever fewer words, for a value that may be refused: all, those that are short and printable, one."""
+    """Return texts for a value that may be refused: with all words, with short printable ones, and with one."""
     return [join_words(stem), join_words(stem, (*CONTROLS, "long")), *texts(1, stem)]
 
 
 def similar_names(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:
-    """A plain name, and at most this number of names that resemble it or each other: of these kinds, then by seed."""
+    """Return an ordinary name, and up to `count` names that resemble it or each other."""
     return [f"{stem}a", *fill_in(choose(MEETING, count, first), stem).values()]
 
 
 def group_words(words: Mapping[str, str]) -> dict[str, list[str]]:
-    """The words in groups, which go into one item each; those with control characters stand apart."""
+    """Return the words in groups, one group per item; words with control characters have their own groups."""
     parts = [[kind for kind in words if (kind in CONTROLS) is controls] for controls in (False, True)]
     groups = [part[start : start + GROUP] for part in parts for start in range(0, len(part), GROUP)]
     return {" ".join(group): [words[kind] for kind in group] for group in groups}
 
 
 def find_taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
-    """The items, by the kind of their word, that a store takes.
+    """Return the items that a store accepts, by the kind of their word.
 
     Args:
         write: writes items at once and returns those that were taken; None if all of them were refused permanently.
@@ -182,13 +182,13 @@ def find_taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T
 
 
 def _write_at_once(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T] | None:
-    """The items that are taken at once; None if all are refused."""
+    """Write all items at once and return the accepted ones; None if all are refused."""
     kept = write([*items.values()])
     return None if kept is None else {kind: item for kind, item in items.items() if item in kept}
 
 
 def _write_in_parts(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
-    """The items that are taken at once, or in halves and quarters, or at least a few of them one by one."""
+    """Write the items at once, in halves and quarters, or at least a few alone; return the accepted ones."""
     found: dict[str, T] = {}
     parts, tried = [dict(items)], 0
     while parts and tried < MOST_HALVES:

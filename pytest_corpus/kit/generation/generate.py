@@ -1,4 +1,4 @@
-"""Random inputs, where a rule speaks of all inputs."""
+"""Random inputs for rules that apply to all inputs."""
 
 from collections.abc import Callable
 from random import Random
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def for_all(draw: Callable[[Random, float], T], check: Callable[[T], None], calls: Calls, *, examples: int) -> None:
-    """Run `check` on random values, the same ones for the same seed; small ones come first, so a small one fails first.
+    """Run `check` on random values, which the seed determines; they grow, so that a small one fails first.
 
     Args:
         draw: makes a value of a size above 0 and up to 1, the greatest.
@@ -24,5 +24,5 @@ def for_all(draw: Callable[[Random, float], T], check: Callable[[T], None], call
 
 
 def length(chance: Random, size: float, most: int) -> int:
-    """A number from 1 to `most`, small for a small size."""
+    """Return a random number from 1 to `most`, small for a small size."""
     return chance.randint(1, max(1, round(size * most)))

@@ -1,8 +1,8 @@
-"""Histories: operations of several clients on the same keys at once, checked for linearizability.
+"""Histories of concurrent operations on the same keys, checked for linearizability.
 
-The check is that of Wing and Gong with memoization: it looks for an order in which each operation that ended before
-another began stands before it, and each read sees the last write. It is meant for at most 60 operations of 6 clients.
-Each key is checked by itself, as a register.
+The check is the one by Wing and Gong with memoization. It searches for an order that respects operations that ended
+before others began, and in which each read returns the last write. It is fast enough for 60 operations of 6 clients.
+Each key is checked separately, as a register.
 """
 
 import math
@@ -20,10 +20,10 @@ from pytest_corpus.spec.capabilities import READ_AFTER_WRITE, STRONG
 from pytest_corpus.spec.obstacles import Obstacle
 
 Value = Hashable
-"""The content of a key; None: nothing."""
+"""The content of a key, or None if it has none."""
 
 LONGEST_DELAY_MS = 20
-"""The provider takes up to this time for an operation, so that concurrent ones overlap."""
+"""The provider delays each operation up to this long, so that concurrent ones overlap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The operation in a picture."""
+        """The operation in a drawing."""
         shown = "nothing" if self.value is None else str(self.value)
         return f"read {shown}" if self.is_read else "delete" if self.value is None else f"write {shown}"
 
@@ -63,7 +63,7 @@ class HistoryStep:
 
 
 def is_linearizable(events: Sequence[Event]) -> bool:
-    """True if some order of the operations on a key explains what each read saw."""
+    """True if some order of the operations on a key explains what each read returned."""
     required = sum(1 << at for at, event in enumerate(events) if event.end < math.inf)
     pending: list[tuple[int, Value]] = [(0, None)]
     seen = set(pending)
@@ -83,9 +83,9 @@ def is_linearizable(events: Sequence[Event]) -> bool:
 
 
 def converges(events: Sequence[Event]) -> bool:
-    """True if settled reads see a last write, and every read what one operation wrote, or nothing.
+    """True if settled reads return a last write, and every read returns a written value or nothing.
 
-    This holds for stores that promise no order of concurrent operations.
+    This must hold even for stores that promise no order of concurrent operations.
     """
     writes = [event for event in events if not event.is_read]
     for read in (event for event in events if event.is_read):
@@ -100,9 +100,9 @@ def converges(events: Sequence[Event]) -> bool:
 
 
 def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
-    """Return a part of a history that breaks a rule, and does not without any of its operations.
+    """Return a part of a history that breaks a rule, and no longer does so without any one of its operations.
 
-    A write stays as long as a read that saw it.
+    A write stays as long as a read returned its value.
     """
     kept = sorted(events, key=lambda event: event.start)
     for event in reversed(kept.copy()):
@@ -115,7 +115,7 @@ def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) ->
 
 
 def lanes(events: Sequence[Event]) -> str:
-    """Return a history as text: a line for each client, an operation from `[` to `]`; time goes to the right."""
+    """Draw a history as text: a line for each client, operations from `[` to `]`, time to the right."""
     column: dict[float, int] = {}
     for time in sorted({time for event in events for time in (event.start, event.end)}):
         ends = [column[event.start] + len(event.name) + 1 for event in events if event.end == time]
@@ -137,7 +137,7 @@ def play(
     read: Callable[[Any], Mapping[str, Value]],
     uncertain: Sequence[str],
 ) -> dict[str, list[Event]]:
-    """Return the history of each key: in each round clients send their steps at once, then one read is settled.
+    """Let clients send their steps concurrently, then read once in peace; return the history of each key.
 
     Args:
         rounds: the steps of each client, and the read after them.
@@ -171,7 +171,7 @@ def play(
 
 
 def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event]], bool], claim: str) -> None:
-    """The history of every key keeps a rule.
+    """Check that the history of every key keeps a rule.
 
     Raises:
         Violation: one does not; its `story` shows the smallest part of it that does not, as lanes.
@@ -184,7 +184,7 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
 
 
 def require_strong_consistency(subject: Subject) -> None:
-    """Go on only if capabilities claim strong consistency, and writes show at once.
+    """Go on only if capabilities claim strong consistency, and writes are visible at once.
 
     Raises:
         NotApplicable: it is not claimed.

@@ -1,7 +1,7 @@
-"""Sequences of operations, compared with a small model of what they should leave behind.
+"""Random sequences of operations, compared with a small model of their expected effect.
 
-A component has a model of its own, and steps that act on it and on the adapter; a step raises a `Violation` if the two
-differ. A sequence that fails is made shorter: the steps that are not needed are left out, as long as it still fails.
+A component has its own model, and steps that act on the model and on the adapter. A step raises a `Violation` if the
+two differ. A failing sequence is shortened: steps are removed as long as it still fails.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -20,14 +20,14 @@ GENERATE_S = 5.0
 """The time limit for generating sequences; a fast adapter needs far less."""
 
 SHRINK_CALLS, SHRINK_S = 30, 10.0
-"""The calls, and the seconds, in which a failing sequence is made shorter."""
+"""The calls and the seconds that may be spent on shortening a failing sequence."""
 
 FEW = 4
-"""The number of writes, the last ones, that often suffice."""
+"""The number of last writes that often suffice to fail."""
 
 
 class Model(Protocol):
-    """The expected content of a store, with a place of its own in the adapter."""
+    """The expected content of a store, with a reserved place in the adapter."""
 
     def close(self) -> None:
         """Release the place."""
@@ -56,7 +56,7 @@ class Step(Generic[M]):
 
 
 class Trial(Generic[M]):
-    """Steps that are carried out one after the other on a new model.
+    """Carries out steps on a new model, one after the other.
 
     Attributes:
         calls: the steps that made calls, with their number.
@@ -83,20 +83,20 @@ class Trial(Generic[M]):
                 self.exchanges += made
 
     def close(self) -> None:
-        """Release the place, as far as calls can be made."""
+        """Release the place, if calls can still be made."""
         with suppress(*NOT_ANSWERED), self._recorded() as made:
             self.model.close()
         self.closing = len(made)
 
     @contextmanager
     def _recorded(self) -> Iterator[list[Exchange]]:
-        """The calls that are made."""
+        """Collect the calls that are made in this block."""
         with part_of(self.subject.client.part) as part:
             yield part.exchanges
 
 
 class _Search(Generic[M]):
-    """The search for the shortest part of a failing sequence that still fails, within a budget of calls and seconds."""
+    """Searches for the shortest failing part of a sequence, within a budget of calls and seconds."""
 
     def __init__(self, failed: Trial[M], violation: Violation) -> None:
         self.best, self.violation = failed, violation
@@ -115,7 +115,7 @@ class _Search(Generic[M]):
         return list(self.best.calls)
 
     def run(self) -> None:
-        """Keep the last steps about the things that are wrong; then leave out ever smaller parts."""
+        """Try the last steps on the wrong things first, then remove ever smaller parts."""
         *before, last = self.steps
         about = self.violation.about or last.names
         alike = [each for each in before if each.place == last.place and not each.is_look]
@@ -138,7 +138,7 @@ class _Search(Generic[M]):
         return has_room
 
     def _fails(self, steps: Sequence[Step[M]]) -> bool:
-        """True if fewer steps still fail."""
+        """True if these fewer steps still fail."""
         if len(steps) == len(self.steps) or frozenset(steps) in self._tried:
             return False
         self._tried.add(frozenset(steps))
@@ -163,7 +163,7 @@ class _Search(Generic[M]):
 
 
 def shrink(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = False) -> Violation:
-    """The violation of the shortest part of a sequence that was found to fail, with its calls as its `story`."""
+    """Return the violation of the shortest failing part of a sequence, with its calls as `story`."""
     search, subject = _Search(failed, violation), failed.subject
     if is_disturbed or subject.outages.lasting:
         said = "not shortened, because the provider failed during the test"
@@ -184,7 +184,7 @@ def shrink(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = Fal
 
 @contextmanager
 def shrink_failure(trial: Trial[Any]) -> Iterator[None]:
-    """Give a `Violation` the shortest sequence that leads to it."""
+    """Replace a `Violation` in this block by that of the shortest sequence that causes it."""
     disturbances = trial.subject.disturbances
     try:
         yield
@@ -195,13 +195,13 @@ def shrink_failure(trial: Trial[Any]) -> Iterator[None]:
 
 
 Rule = Callable[[Random, Trial[M]], object]
-"""A rule takes a step of a trial, or several, with random arguments."""
+"""A rule carries out one or more steps of a trial, with random arguments."""
 
 
 def run_sequences(
     subject: Subject, make: Callable[[], M], rules: Sequence[Rule[M]], *, steps: int, examples: int
 ) -> None:
-    """Apply random rules, each time to a new model; the same ones for the same seed.
+    """Apply random rules to new models; the seed determines which ones.
 
     Raises:
         Violation: that of the shortest failing sequence that was found, with its story.

@@ -67,7 +67,7 @@ class LLMArguments(Messages, Language):
                 raise call.args.invalid(name, "OUT_OF_RANGE", f"must lie between {low} and {high}")
 
     def in_range(self, name: str, value: float) -> bool:
-        """Check a range with both ends included, except for `top_p`, which must be above 0 (R37)."""
+        """True if a value lies in its range, ends included; `top_p` must be above 0 (R37)."""
         low, high = self.ranges[name]
         return low <= value <= high and not (name == "top_p" and value == 0)
 

@@ -1,7 +1,7 @@
-"""Schemas and goldens held to SCHEMA 7 and 8.1: plain tests, one a file, that need no adapter.
+"""Tests that need no adapter: schemas and goldens keep SCHEMA 7 and 8.1. Each file has a test.
 
     pytest --pyargs pytest_corpus.suites.schema
 
-``CORPUS_SCHEMAS_ROOT`` and ``CORPUS_GOLDEN_ROOT`` name other folders than the shipped ones. Every file of the tables
-and every file of the folders is a test, so that one that is missing, renamed or not listed is red (R41).
+``CORPUS_SCHEMAS_ROOT`` and ``CORPUS_GOLDEN_ROOT`` name other folders than the shipped ones. Files of the tables and
+files of the folders are tested, so that a file that is missing, renamed or not listed fails (R41).
 """

@@ -8,7 +8,7 @@ from pytest_corpus.authoring.tree import LintFinding
 
 
 def by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[str]]:
-    """The findings of a check by file; under no name what holds for all files."""
+    """Return the findings of a check by file; findings about all files have an empty name."""
     found: dict[str, list[str]] = {}
     try:
         for finding in check():
@@ -19,7 +19,7 @@ def by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[str]]:
 
 
 def list_files(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, ...]:
-    """Every file of a table and of its folder; where there is no folder its name, and its test says so."""
+    """Return every file of a table and of its folder, or the folder's name if it is missing, so that its test fails."""
     try:
         return files()
     except OSError:
@@ -27,6 +27,6 @@ def list_files(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, 
 
 
 def assert_none(found: Mapping[str, list[str]], file: str) -> None:
-    """Fail where something was found in a file, or in the whole tree."""
+    """Fail if a file, or the whole tree, has findings."""
     if wrong := found.get("") or found.get(file):
         pytest.fail("\n".join(wrong), pytrace=False)

@@ -14,11 +14,11 @@ pytestmark = pytest.mark.schema
 
 @cache
 def findings(*_: str | None) -> dict[str, list[str]]:
-    """The findings of the folders that the environment names."""
+    """Return the findings in the folders that the environment names."""
     return by_file(checks.check)
 
 
 @pytest.mark.parametrize("file", list_files(checks.files, "golden"))
 def test_a_golden_file_passes_every_check(file: str) -> None:
-    """A golden file exists, is listed, is valid under its editions and true to itself (SCHEMA 7.3; R40, R41)."""
+    """A golden file exists, is listed, valid and consistent (SCHEMA 7.3; R40, R41)."""
     assert_none(findings(os.environ.get(checks.ROOT_VARIABLE), os.environ.get(ROOT_VARIABLE)), file)

@@ -14,11 +14,11 @@ pytestmark = pytest.mark.schema
 
 @cache
 def findings(_: str | None) -> dict[str, list[str]]:
-    """The findings of the folder that the environment names."""
+    """Return the findings in the folder that the environment names."""
     return by_file(linter.lint)
 
 
 @pytest.mark.parametrize("file", list_files(linter.files, "schemas"))
 def test_a_schema_file_passes_every_rule(file: str) -> None:
-    """A schema file exists, is listed, and breaks no rule (SCHEMA 2.2, 2.3, 8.1, 8.3, 10.1; R41)."""
+    """A schema file exists, is listed, and keeps all rules (SCHEMA 2.2, 2.3, 8.1, 8.3, 10.1; R41)."""
     assert_none(findings(os.environ.get(ROOT_VARIABLE)), file)

@@ -1,1 +1,1 @@
-"""Tests of transports, run for each component of an adapter outside this process."""
+"""Tests of transports; they run for each component of an adapter outside this process."""

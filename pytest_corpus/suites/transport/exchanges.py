@@ -1,4 +1,4 @@
-"""Raw exchanges with an adapter outside this process: each is made once and looked at by several tests."""
+"""Raw exchanges with a remote adapter; each is made once and read by several tests."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -26,42 +26,42 @@ from pytest_corpus.validation.streams.transport import SseReader
 T = TypeVar("T")
 
 BUSY = ("ResourceExhausted", "Unavailable", "TransientNetwork")
-"""An error of these classes says nothing of the transport."""
+"""Errors of these classes say nothing about the transport."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenExchange:
-    """A raw request and what came back."""
+    """A raw request and its answer."""
 
     request: RawRequest
     answer: RawAnswer
 
     @property
     def bodies(self) -> list[Any]:
-        """The JSON values that the answer carries, read leniently; None for each that is not JSON."""
+        """The JSON values in the answer, read leniently; None for each that is not JSON."""
         return [parse_leniently(each) for each in payloads(self.answer)]
 
     @property
     def exchange(self) -> Exchange:
-        """The exchange as findings show it."""
+        """The exchange in the form that findings show."""
         exchange = Exchange(self.request.envelope, self.request.streaming, fault=self.answer.fault)
         exchange.frames = [Frame(body, 0, 0.0) for body in self.bodies]
         return exchange
 
 
 def way_of(subject: Subject) -> str:
-    """The way by which the adapter is reached: a module of `adapter/transports/`."""
+    """Return the name of the transport: a module of `adapter/transports/`."""
     return remote_of(subject).address.scheme.module
 
 
 def remote_of(subject: Subject) -> RemoteAdapter:
-    """The adapter; the gate lets a test run only where it is outside this process."""
+    """Return the remote adapter; the gate lets no test run without one."""
     assert subject.client.remote is not None
     return subject.client.remote
 
 
 def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool = False) -> T:
-    """The result of the first `ask`, kept for this component or, with `everywhere`, for the whole adapter."""
+    """Call `ask` once for this component, or with `everywhere` once for the whole adapter, and return its result."""
     known, key = remote_of(subject).known, ("" if everywhere else subject.component, name)
     if key not in known or not subject.settings.remembers:
         known[key] = ask()
@@ -70,12 +70,12 @@ def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool 
 
 
 def send_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> SeenExchange:
-    """A raw exchange that is made once for this component, or `everywhere`: for the whole adapter."""
+    """Make a raw exchange once for this component, or with `everywhere` once for the whole adapter."""
     return once(subject, name, lambda: send(subject, request), everywhere=everywhere)
 
 
 def send(subject: Subject, request: RawRequest) -> SeenExchange:
-    """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
+    """Make a new raw exchange, and wait if the adapter asks for it."""
     seen: list[SeenExchange] = []
 
     def attempt(_waited_s: float) -> Reply:
@@ -87,12 +87,12 @@ def send(subject: Subject, request: RawRequest) -> SeenExchange:
 
 
 def capabilities(subject: Subject) -> SeenExchange:
-    """A plain unary success."""
+    """Return a plain unary success."""
     return send_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
 
 
 def refusals(subject: Subject) -> list[SeenExchange]:
-    """Unary errors: an unknown operation, a request without arguments, a deadline that has passed."""
+    """Return unary errors: an unknown operation, a request without arguments, an expired deadline."""
 
     def ask() -> list[SeenExchange]:
         unknown = {**subject.envelope("capabilities"), "op": f"{subject.component}.no_such_operation"}
@@ -104,13 +104,13 @@ def refusals(subject: Subject) -> list[SeenExchange]:
 
 
 def stream(subject: Subject, accept: str = NDJSON) -> SeenExchange:
-    """A plain stream; over HTTP of the content type that is asked for."""
+    """Return a plain stream, over HTTP in the requested content type."""
     envelope = subject.envelope(subject.principal_stream)
     return send_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
 
 
 def working_stream(subject: Subject) -> SeenExchange:
-    """A plain stream, over HTTP in a format that is offered."""
+    """Return a plain stream, over HTTP in an offered format."""
     found = [stream(subject, kind) for kind in kinds_of(subject)]
     for seen in found:
         if seen.answer.fault is None and not is_refusal(seen) and seen.answer.pieces:
@@ -122,7 +122,7 @@ def working_stream(subject: Subject) -> SeenExchange:
 
 
 def plain_exchanges(subject: Subject) -> Iterator[SeenExchange]:
-    """A success, errors and, where the component has streams that are not denied, a stream in each format."""
+    """Yield a success, errors, and a stream in each format if the component streams."""
     yield capabilities(subject)
     yield from refusals(subject)
     if subject.component in STREAMING and subject.prerequisites.is_callable(subject.principal_stream):
@@ -130,7 +130,7 @@ def plain_exchanges(subject: Subject) -> Iterator[SeenExchange]:
 
 
 def kinds_of(subject: Subject) -> tuple[str, ...]:
-    """The kinds of streams that can be requested: over HTTP one for each content type, elsewhere a single one."""
+    """Return the kinds of streams that can be requested: one for each content type over HTTP, else one."""
     return tuple(STREAM_TYPES.values()) if way_of(subject) == "http" else (NDJSON,)
 
 
@@ -142,7 +142,7 @@ def is_refusal(seen: SeenExchange) -> bool:
 
 
 def is_offered(subject: Subject, kind: str) -> bool:
-    """True if a plain stream comes in a format, under any content type but that of another format."""
+    """True if a plain stream is sent in a format, or at least not declared as another format."""
     seen = require_answer(stream(subject, kind))
     bodies = seen.bodies
     expect.assessable(not (bodies and is_busy(bodies[0])), Obstacle.STREAM_REFUSED)
@@ -154,13 +154,13 @@ def is_offered(subject: Subject, kind: str) -> bool:
 
 
 def offered_stream(subject: Subject, kind: str) -> SeenExchange:
-    """A plain stream in a format."""
+    """Return a plain stream in a format. Raises NotApplicable if the format is not offered."""
     expect.applicable(is_offered(subject, kind), f"{kind} is not offered")
     return stream(subject, kind)
 
 
 def require_answer(seen: SeenExchange) -> SeenExchange:
-    """Itself, where the call came to its end."""
+    """Return the exchange, and go on only if the call ended."""
     fault = seen.answer.fault
     if fault is None:
         return seen
@@ -170,13 +170,13 @@ def require_answer(seen: SeenExchange) -> SeenExchange:
 
 @contextmanager
 def judge_on(seen: SeenExchange) -> Iterator[None]:
-    """Judge what is read within on this exchange."""
+    """Judge the conditions in this block on an exchange."""
     look_at(seen.exchange)
     yield
 
 
 def payloads(answer: RawAnswer) -> list[bytes]:
-    """The content of each line, event or message of an answer, and of an envelope in gRPC's trailing metadata."""
+    """Return the content of each line, event or message of an answer, and of gRPC's trailing metadata."""
     if answer.code:
         trailing = answer.trailing.get(GRPC_ENVELOPE)
         found = [unpack_message(piece.data) for piece in answer.pieces]
@@ -191,7 +191,7 @@ def payloads(answer: RawAnswer) -> list[bytes]:
 
 
 def unpack_message(message: bytes) -> bytes:
-    """The JSON of a gRPC message; empty where that is none."""
+    """Return the JSON of a gRPC message; empty if it has none."""
     try:
         return unpack(message)
     except ValueError:
@@ -204,18 +204,18 @@ def _frame_of(message: bytes) -> bytes:
 
 
 def lines(body: bytes) -> list[bytes]:
-    """The lines of a body, ended by LF or CR LF; the last one need not be ended."""
+    """Return the lines of a body, which end with LF or CR LF; the last one may lack its end."""
     whole = [line.removesuffix(b"\r") for line in body.split(b"\n")]
     return whole[:-1] if whole[-1] == b"" else whole
 
 
 def events(body: bytes) -> list[bytes]:
-    """The data of each event."""
+    """Return the data of each server-sent event."""
     return [data for data in SseReader(len(body)).feed(body) if data is not None]
 
 
 def parse_leniently(data: bytes) -> Any:
-    """The value of JSON, whatever its encoding or a byte order mark spoils; None if it is not JSON."""
+    """Parse JSON despite a byte order mark or wrong encoding; None if it is not JSON."""
     try:
         return json.loads(data.removeprefix(BOM).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -234,7 +234,7 @@ def is_envelope(body: Any) -> bool:
 
 
 def require_no_delay(seen: SeenExchange) -> SeenExchange:
-    """The exchange itself, if the adapter did not ask to retry later."""
+    """Return the exchange, and go on only if the adapter did not ask to retry later."""
     expect.assessable(not any(map(is_busy, seen.bodies)), Obstacle.COME_AGAIN)
     return seen
 
@@ -245,7 +245,7 @@ def is_busy(body: Any) -> bool:
 
 
 def kind_of(body: Any) -> str:
-    """A value in a word, without content."""
+    """Describe a value in a word, without content."""
     if looks_like_error(body):
         return "an error envelope"
     if isinstance(body, dict):
@@ -254,7 +254,7 @@ def kind_of(body: Any) -> str:
 
 
 def expect_frames(seen: SeenExchange, parts: list[bytes], unit: str) -> None:
-    """Each part of a stream is a JSON object."""
+    """Check that each part of a stream is a JSON object."""
     with judge_on(seen):
         for number, part in enumerate(parts, start=1):
             got = kind_of(parse_leniently(part)) if part.strip() else "an empty one"
@@ -262,7 +262,7 @@ def expect_frames(seen: SeenExchange, parts: list[bytes], unit: str) -> None:
 
 
 def expect_terminal_last(seen: SeenExchange, bodies: list[Any], unit: str) -> None:
-    """The last frame of a stream is a terminal one, and no frame before it is."""
+    """Check that only the last frame of a stream is a terminal one."""
     with judge_on(seen):
         places = [number for number, body in enumerate(bodies, start=1) if is_terminal(body)]
         first = places[0] if places else None

@@ -24,7 +24,7 @@ WHERE = "result.extensions.streaming_transports"
 
 @pytest.mark.requirement("TRA-ADV-1")
 def test_what_is_advertised_works(subject: Subject) -> None:
-    """A plain stream comes by each transport of this address that capabilities name."""
+    """Each streaming transport that capabilities advertise for this address delivers a plain stream."""
     named = advertised_transports(subject)
     formats = [name for name in remote_of(subject).address.scheme.formats if isinstance(named, list) and name in named]
     expect.applicable(formats, "capabilities name no streaming transport of this address")
@@ -46,6 +46,6 @@ def test_what_is_advertised_is_a_list_of_names(subject: Subject) -> None:
 
 
 def advertised_transports(subject: Subject) -> Any:
-    """The value of `streaming_transports` in `extensions`; None if there is none."""
+    """Return `streaming_transports` in `extensions`, or None."""
     extensions = subject.capabilities.document.get("extensions")
     return extensions.get("streaming_transports") if isinstance(extensions, Mapping) else None

@@ -1,4 +1,4 @@
-"""Calls over any transport: side by side, abandoned, unreadable (SPECIFICATION 1.3, 4.2.1; R75, R87, R88)."""
+"""Calls over any transport: concurrent, abandoned, unreadable (SPECIFICATION 1.3, 4.2.1; R75, R87, R88)."""
 
 import codecs
 import re
@@ -41,7 +41,7 @@ NO_JSON = b'{"op": "llm.capabilities", '
 MANY, LEAVERS = 50, 4
 WORK_MS, FREED_S = 3_000, 1.0
 SLACK_S = 0.5
-"""What a busy machine may take longer."""
+"""The additional time that a busy machine may need."""
 
 CHARSETS = ("", "utf-8", "utf8", "us-ascii")
 _CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
@@ -49,7 +49,7 @@ _CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 
 @pytest.mark.requirement("TRA-CALL-1")
 def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
-    """Half an object is refused with BAD_REQUEST, or passed over on a channel of messages; the next call works."""
+    """Half an object is BAD_REQUEST, or ignored on a channel of messages, and the next call works."""
     seen = once(subject, "no json", lambda: send_no_json(subject), everywhere=True)
     with judge_on(seen):
         bodies, fault = list(answers_to_no_request(seen)), seen.answer.fault
@@ -66,7 +66,7 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-CALL-2")
 def test_what_is_sent_is_utf_8(subject: Subject) -> None:
-    """Answers and streams are UTF-8 and name no other charset; a byte order mark begins none but a stream of events."""
+    """Answers and streams are UTF-8, name no other charset, and have no byte order mark, except for event streams."""
     for seen in plain_exchanges(subject):
         with judge_on(seen):
             found = _CHARSET.search(seen.answer.header("Content-Type"))
@@ -81,7 +81,7 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-CALL-3")
 def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
-    """50 requests of different kinds at once get the answers that they get one by one."""
+    """50 concurrent requests get the answers that they get alone."""
     pairs = once(subject, "side by side", lambda: call_together(subject), everywhere=True)
     decided = [(alone, beside) for alone, beside in pairs if beside]
     expect.assessable(decided, Obstacle.ALL_REFUSED)
@@ -91,7 +91,7 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-CALL-4")
 def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> None:
-    """After four streams that the client left early, a call and a stream are answered."""
+    """After clients abandoned four streams, a call and a stream are answered."""
     unary, streamed = once(subject, "leavers", lambda: call_after_leavers(subject), everywhere=True)
     for seen in (unary, streamed):
         with judge_on(seen):
@@ -104,20 +104,20 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
 
 @pytest.mark.requirement("TRA-CALL-5")
 def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
-    """Within a second after the client is gone, the adapter stops waiting for the slow provider."""
+    """Within a second after a client is gone, the adapter stops waiting for its slow provider."""
     seen, freed = once(subject, "freed", lambda: leave_stream(subject), everywhere=True)
     with judge_on(seen):
         expect.check(freed, "the work to end within a second", "the provider is still waited for")
 
 
 def name_answer(body: Any) -> str:
-    """An answer by the class that it names."""
+    """Describe an answer by the class that it names."""
     names = error_names(body)
     return names[0] if names else kind_of(body)
 
 
 def send_no_json(subject: Subject) -> SeenExchange:
-    """The answer to input that is not JSON; if it asks to retry, the second answer, once a plain call works."""
+    """Send input that is not JSON, a second time if the adapter asks to retry."""
     seen = send(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
         require_no_delay(send(subject, RawRequest(subject.envelope("capabilities"))))
@@ -128,7 +128,7 @@ def send_no_json(subject: Subject) -> SeenExchange:
 
 
 def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
-    """The frames that answer what is not a request; on a channel of messages only those that belong to no call."""
+    """Yield the frames that answer input that is not a request; on a message channel those without an id."""
     if seen.answer.status or seen.answer.code:
         yield from seen.bodies
         return
@@ -139,7 +139,7 @@ def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
 
 
 def texts(seen: SeenExchange) -> list[bytes]:
-    """The documents that were received, each as its bytes."""
+    """Return the received documents as bytes."""
     answer = seen.answer
     if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):
         return []
@@ -153,7 +153,7 @@ def texts(seen: SeenExchange) -> list[bytes]:
 
 
 def is_utf8(data: bytes, *, is_whole: bool) -> bool:
-    """True if bytes are UTF-8; if they broke off, they may end within a character."""
+    """True if bytes are UTF-8; if they are incomplete, they may end within a character."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data, final=is_whole)
     except UnicodeDecodeError:
@@ -162,7 +162,7 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
 
 
 def call_together(subject: Subject) -> list[tuple[str, str]]:
-    """The answer to each request when sent alone and when sent with others; empty if it is to be retried later."""
+    """Return pairs of an answer to a request alone and with others; empty if it must be retried."""
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refusals(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
@@ -176,7 +176,7 @@ def call_together(subject: Subject) -> list[tuple[str, str]]:
 
 
 def fingerprint(reply: Reply) -> str:
-    """A text that distinguishes answers; empty if the request is to be retried later or the answer cannot be read."""
+    """Return a text that distinguishes answers; empty if an answer is unreadable or asks to retry."""
     fault = reply.exchange.fault
     if is_busy(reply.body) or (fault is not None and fault.kind == "not_json"):
         return ""
@@ -185,7 +185,7 @@ def fingerprint(reply: Reply) -> str:
 
 
 def call_after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
-    """A unary call and a stream after several streams that were left."""
+    """Make a unary call and a stream after clients abandoned several streams."""
     usual = working_stream(subject).request
     name = subject.principal_stream
     for _ in range(LEAVERS):
@@ -195,7 +195,7 @@ def call_after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
 
 
 def leave_stream(subject: Subject) -> tuple[SeenExchange, bool]:
-    """A stream that is left while its provider is slow, and whether the work ends in time."""
+    """Abandon a stream while its provider is slow; return it with True if the work ended in time."""
     name = subject.principal_stream
     kind = working_stream(subject).request.accept
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)

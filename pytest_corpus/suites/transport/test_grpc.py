@@ -1,4 +1,4 @@
-"""gRPC: a message a frame (SPECIFICATION 4.2.4.4; ERRORS 3.2; R89)."""
+"""gRPC: one message for each frame (SPECIFICATION 4.2.4.4; ERRORS 3.2; R89)."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_each_message_is_one_frame(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-GRPC-2")
 def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> None:
-    """The last message of a stream holds a terminal frame, and no other does."""
+    """Only the last message of a stream has a terminal frame."""
     seen = exchanges.require_answer(exchanges.stream(subject))
     found = messages(seen)
     expect.assessable(found, Obstacle.NO_MESSAGE)
@@ -35,7 +35,7 @@ def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> N
 
 @pytest.mark.requirement("TRA-GRPC-3")
 def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
-    """The status of an error is OK, or in the table of ERRORS 3.2 for the class of its envelope."""
+    """The status of an error is OK, or the one in ERRORS 3.2 for its class."""
     for seen in exchanges.refusals(subject):
         answer = exchanges.require_answer(seen).answer
         envelope = answer.trailing.get(GRPC_ENVELOPE)
@@ -48,5 +48,5 @@ def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
 
 
 def messages(seen: exchanges.SeenExchange) -> list[bytes]:
-    """The JSON of each message; empty if it is not a `Frame`."""
+    """Return the JSON of each message; empty for a message that is not a `Frame`."""
     return [exchanges.unpack_message(piece.data) for piece in seen.answer.pieces]

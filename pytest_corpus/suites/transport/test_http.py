@@ -1,4 +1,4 @@
-"""Unary calls over HTTP, and what its status and headers say (SPECIFICATION 4.2.1; ERRORS 3.1; R75, R87)."""
+"""Unary calls over HTTP, with their status and headers (SPECIFICATION 4.2.1; ERRORS 3.1; R75, R87)."""
 
 import zlib
 from typing import Any
@@ -31,7 +31,7 @@ from pytest_corpus.suites.transport.exchanges import (
 
 OTHER_TYPE = "text/plain"
 MAX_UNZIPPED_BYTES = 2 * 2**20
-"""A longer body is not read: its JSON may take thirty times as much memory."""
+"""Longer bodies are not parsed, because their JSON may need thirty times as much memory."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -47,7 +47,7 @@ def test_a_unary_answer_is_json(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-2")
 def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
-    """The status of each error is in the table of ERRORS 3.1, or 200."""
+    """The status of each error is 200 or the one in ERRORS 3.1."""
     for seen in refusals(subject):
         body = body_of(require_answer(seen))
         names = error_names(body) if looks_like_error(body) else ()
@@ -60,7 +60,7 @@ def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-3")
 def test_a_success_has_a_status_of_success(subject: Subject) -> None:
-    """A success is answered with 2xx."""
+    """A success has a status of 2xx."""
     seen = require_answer(capabilities(subject))
     expect.assessable(looks_like_success(body_of(seen)), Obstacle.NO_SUCCESS)
     with judge_on(seen):
@@ -69,7 +69,7 @@ def test_a_success_has_a_status_of_success(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-4")
 def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> None:
-    """Without an offer the body is plain; with gzip offered it is plain or gzip, and holds the envelope."""
+    """A body is compressed only if the client accepts gzip, and it contains the envelope."""
     for offer in ("identity", "gzip"):
         request = RawRequest(subject.envelope("capabilities"), encoding=offer)
         plain = offer == "identity"
@@ -86,7 +86,7 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
 
 @pytest.mark.requirement("TRA-HTTP-5")
 def test_another_method_is_refused(subject: Subject) -> None:
-    """GET is answered with 4xx."""
+    """GET gets a status of 4xx."""
     seen = send_once(subject, "method", RawRequest(body=b"", method="GET"), everywhere=True)
     with judge_on(seen):
         status = seen.answer.status
@@ -95,7 +95,7 @@ def test_another_method_is_refused(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-6")
 def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
-    """An envelope that is sent as text/plain is answered with an envelope."""
+    """A request of the type text/plain is answered with an envelope."""
     seen = call_with_other_type(subject)
     with judge_on(seen):
         body = body_of(seen)
@@ -105,7 +105,7 @@ def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-7")
 def test_another_content_type_is_refused_with_its_status(subject: Subject) -> None:
-    """An envelope that is sent as text/plain is served, or refused with 400 or 415."""
+    """A request of the type text/plain is served, or refused with 400 or 415."""
     seen = require_no_delay(require_answer(call_with_other_type(subject)))
     status, body = seen.answer.status, body_of(seen)
     expect.applicable(not looks_like_success(body), "another content type is served")
@@ -116,7 +116,7 @@ def test_another_content_type_is_refused_with_its_status(subject: Subject) -> No
 
 @pytest.mark.requirement("TRA-HTTP-8")
 def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
-    """A stream with arguments of wrong types is one error frame, or an error envelope as application/json."""
+    """A stream with wrong arguments is one error frame, or an error envelope as application/json."""
     name = subject.principal_stream
     envelope = subject.envelope(name, subject.requests.wrong_types(name))
     looked, there = False, False
@@ -140,7 +140,7 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-9")
 def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
-    """NDJSON and SSE are served, or refused with NOT_SUPPORTED and 406 or the status of that class."""
+    """NDJSON and SSE are served, or refused as NOT_SUPPORTED with 406 or that class's status."""
     offered = {kind: is_offered(subject, kind) for kind in STREAM_TYPES.values()}
     expect.applicable(any(offered.values()), "no stream is offered")
     legal = (406, 200, *TAXONOMY["NotSupported"].http)
@@ -156,7 +156,7 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
 
 @rules("refused TRA-HTTP-10, read_as_it_is TRA-HTTP-11")
 def test_another_major_version_is_refused(subject: Subject, requirement: str) -> None:
-    """A request whose header names version 2 is refused as NOT_SUPPORTED, and one of version 1.3 is served."""
+    """A request for version 2 is NOT_SUPPORTED, and one for version 1.3 is served."""
     one, two = (call_version(subject, version) for version in ("v1.3", "v2.0"))
     bodies = [body_of(require_no_delay(require_answer(seen))) for seen in (one, two)]
     served = [looks_like_success(body) for body in bodies]
@@ -170,31 +170,31 @@ def test_another_major_version_is_refused(subject: Subject, requirement: str) ->
 
 
 def call_version(subject: Subject, version: str) -> SeenExchange:
-    """The answer to a call that names a version of the protocol."""
+    """Send a call that names a version of the protocol."""
     headers = {PROTOCOL_HEADER: f"{subject.component}/{version}"}
     return send_once(subject, f"version {version}", RawRequest(subject.envelope("capabilities"), headers=headers))
 
 
 def type_and_status(seen: SeenExchange) -> str:
-    """The content type and the status of an answer."""
+    """Describe the content type and the status of an answer."""
     kind = seen.answer.content_type
     return f"{describe(kind) if kind else 'none'} with status {seen.answer.status}"
 
 
 def body_of(seen: SeenExchange) -> Any:
-    """The value of a unary body, compressed or not; None if it is not JSON."""
+    """Return the value of a unary body, compressed or not, or None if it is not JSON."""
     body = seen.answer.body
     return parse_leniently(unzip(body) if body.startswith(GZIP_MAGIC) else body)
 
 
 def call_with_other_type(subject: Subject) -> SeenExchange:
-    """The answer to an envelope that is sent as another content type."""
+    """Send an envelope with another content type."""
     request = RawRequest(subject.envelope("capabilities"), content_type=OTHER_TYPE)
     return send_once(subject, "content type", request, everywhere=True)
 
 
 def unzip(body: bytes) -> bytes:
-    """Return what gzip made of a body, in one member or more; empty if it is none."""
+    """Return the decompressed body of one or more gzip members; empty if it is not gzip."""
     found = b""
     while body:
         reader = zlib.decompressobj(zlib.MAX_WBITS | 16)

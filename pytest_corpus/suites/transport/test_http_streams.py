@@ -9,13 +9,13 @@ from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
 from pytest_corpus.suites.transport import exchanges
 
 PARTS = {"ndjson": ("line", exchanges.lines), "sse": ("event", exchanges.events)}
-"""The part of a stream that holds a frame, by format, and a function that finds those of a body."""
+"""For each format the part of a stream that holds a frame, and the function that splits a body into these parts."""
 
 
 @pytest.mark.core
 @deciding("name", ndjson="TRA-NDJSON-1", sse="TRA-SSE-1")
 def test_a_stream_has_its_content_type(subject: Subject, name: str) -> None:
-    """A stream has the content type that is asked for: application/x-ndjson or text/event-stream."""
+    """A stream has the requested content type: application/x-ndjson or text/event-stream."""
     kind = STREAM_TYPES[name]
     seen = exchanges.offered_stream(subject, kind)
     found = seen.answer.content_type
@@ -37,20 +37,20 @@ def test_ndjson_is_chunked(subject: Subject) -> None:
 @pytest.mark.core
 @deciding("name", ndjson="TRA-NDJSON-3", sse="TRA-SSE-2")
 def test_each_part_is_one_frame(subject: Subject, name: str) -> None:
-    """Each line, or what the `data` lines of an event make together, is a JSON object."""
+    """Each line, or the joined `data` lines of each event, is a JSON object."""
     frames_in(subject, name)
 
 
 @deciding("name", ndjson="TRA-NDJSON-4", sse="TRA-SSE-3")
 def test_the_last_part_is_the_terminal(subject: Subject, name: str) -> None:
-    """The last line, or event with data, holds a terminal frame, and no other does."""
+    """Only the last line, or the last event with data, has a terminal frame."""
     with expect.resting_on("TRA-NDJSON-3" if name == "ndjson" else "TRA-SSE-2"):
         seen, found = frames_in(subject, name)
     exchanges.expect_terminal_last(seen, [exchanges.parse_leniently(each) for each in found], PARTS[name][0])
 
 
 def frames_in(subject: Subject, name: str) -> tuple[exchanges.SeenExchange, list[bytes]]:
-    """A stream in a format, and its lines or events, each of which is a frame."""
+    """Return a stream in a format, and its lines or events, after a check that each is a frame."""
     seen = exchanges.offered_stream(subject, STREAM_TYPES[name])
     part, split = PARTS[name]
     found = split(seen.answer.body)

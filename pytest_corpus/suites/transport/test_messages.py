@@ -1,4 +1,4 @@
-"""WebSocket and standard output: a message or a line a frame (SPECIFICATION 4.2.4.3; R88)."""
+"""WebSocket and standard output: one message or line for each frame (SPECIFICATION 4.2.4.3; R88)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,12 +15,12 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.transport import exchanges
 
 SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
-"""How long the provider takes for a chunk, until when what was on its way may come, and how long is listened."""
+"""The delay of the provider for a chunk, the time for frames that were on their way, and the time to listen."""
 
 
 @core("TRA-MSG-1")
 def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
-    """Each message is an object with the number of its request, its frame, and nothing else."""
+    """Each message is an object with the number of its request and a frame, and no other key."""
     for seen in exchanges.plain_exchanges(subject):
         with exchanges.judge_on(seen):
             for number, body in messages(seen, objects_only=exchanges.way_of(subject) == "stdio"):
@@ -48,7 +48,7 @@ def test_each_message_holds_one_frame(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-MSG-3")
 def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
-    """No message with the id of a call comes after its answer, or after the terminal frame of its stream."""
+    """No message of a call comes after its answer, or after the terminal frame of its stream."""
     for seen in exchanges.plain_exchanges(subject):
         frames = own_frames(exchanges.require_answer(seen))
         last = next((at for at, frame in enumerate(frames) if is_last(seen, frame)), None)
@@ -60,7 +60,7 @@ def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-MSG-4")
 def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
-    """While its provider is slow, a stream is cancelled after a frame: at most one error frame follows."""
+    """If a stream is cancelled after a frame, at most one error frame follows."""
     seen = exchanges.once(subject, "cancelled", lambda: cancel_stream(subject), everywhere=True)
     answer = exchanges.require_answer(seen).answer
     if answer.left_s is None:
@@ -78,7 +78,7 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
 @pytest.mark.core
 @deciding("way", websocket="TRA-WS-1", stdio="TRA-STDIO-1")
 def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
-    """No message of a WebSocket is binary; every line on standard output is a JSON object: no log and no banner."""
+    """No WebSocket message is binary, and every line on standard output is a JSON object, not a log or banner."""
     for seen in exchanges.plain_exchanges(subject):
         wanted, kind = ("text messages", "binary ones") if way == "websocket" else ("answers alone", "other lines")
         with exchanges.judge_on(seen):
@@ -88,7 +88,7 @@ def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
 
 
 def cancel_stream(subject: Subject) -> exchanges.SeenExchange:
-    """A stream that is cancelled after a frame, while its provider is slow."""
+    """Cancel a stream after a frame, while its provider is slow."""
     name = subject.principal_stream
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=SLOW_MS)
     envelope = subject.envelope(name, subject.requests.long(name))
@@ -98,7 +98,7 @@ def cancel_stream(subject: Subject) -> exchanges.SeenExchange:
 
 
 def messages(seen: exchanges.SeenExchange, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
-    """The values of the text messages, with their number; the test of standard output judges the others."""
+    """Yield the values of the text messages with their numbers; another test judges the other messages."""
     for number, piece in enumerate(seen.answer.pieces, start=1):
         body = exchanges.parse_leniently(piece.data)
         if not piece.binary and (isinstance(body, dict) or not objects_only):
@@ -106,7 +106,7 @@ def messages(seen: exchanges.SeenExchange, *, objects_only: bool) -> Iterator[tu
 
 
 def own_frames(seen: exchanges.SeenExchange) -> list[Any]:
-    """The frames of a call."""
+    """Return the frames of a call."""
     number = seen.answer.number
     return [body.get("frame") for _, body in messages(seen, objects_only=True) if body.get("id") == number]
 
@@ -117,5 +117,5 @@ def is_last(seen: exchanges.SeenExchange, frame: Any) -> bool:
 
 
 def kind_of_id(value: Any) -> str:
-    """An id in a word."""
+    """Describe an id in a word."""
     return "another number" if isinstance(value, int) and not isinstance(value, bool) else exchanges.kind_of(value)

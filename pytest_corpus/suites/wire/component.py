@@ -1,4 +1,4 @@
-"""A client library, as the suite of request builders speaks to it."""
+"""A client library, as the tests of request builders use it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from pytest_corpus.validation.requests.exceptions import WireValidationError
 from pytest_corpus.validation.schema.registry import registry
 
 BUILDS = "WIR-BUILD-1"
-"""The requirement that there is an envelope to check."""
+"""The requirement that a builder returns an envelope."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of the pipeline: what it asks for, and the check that raises a `WireValidationError`."""
+    """One stage of the pipeline: its demand, and a check that raises a `WireValidationError`."""
 
     expected: str
     check: Callable[[Any, WireRequestCase], object]
@@ -60,14 +60,14 @@ STAGES = {
     "WIR-ARGS-1": Stage("args that keep the rules", _check_rules),
     "WIR-ARGS-2": Stage("args of the operation", _check_request_schema),
 }
-"""The stages of SCHEMA 6.3 in their order, by the requirement that each decides."""
+"""The stages of SCHEMA 6.3 in order, by the requirement that each decides."""
 
 
 class ClientTarget(Target):
-    """Decides for each operation how far the envelope of its builder gets.
+    """Checks how far the envelope of each builder gets in the pipeline.
 
-    Where it does not pass a stage, that is the finding of the stage's requirement, and the stages behind it are
-    blocked by it. No adapter is called, and nothing is written.
+    If a stage fails, its requirement reports it, and the later stages are blocked. No adapter is called, and nothing
+    is written.
     """
 
     def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
@@ -76,19 +76,19 @@ class ClientTarget(Target):
         self.auditor = Auditor()
 
     def case(self, op: str) -> WireRequestCase:
-        """The case of an operation, in the accepted editions."""
+        """Return the case of an operation, in the accepted schema versions."""
         return cases.case_of(op).accepting(self.accepted)
 
     @property
     def offered(self) -> list[str]:
-        """The operations whose builders are there, under names that leave no doubt."""
+        """The operations with a builder under an unambiguous name."""
         return [case.op for case in CASES if self.library.name_of(case) and not self.library.is_unclear(case)]
 
     def decide(self, op: str, requirement: str) -> None:
-        """Let the envelope of an operation pass the stage that decides a requirement.
+        """Check that the envelope of an operation passes the stage that decides a requirement.
 
-        Raises Violation if it does not, NotApplicable if there is no builder, or nothing for the stage to check,
-        NotAssessed if it is unclear whose builder it is, Blocked if it does not get as far.
+        Raises Violation if it does not, NotApplicable if there is no builder or nothing to check, NotAssessed if the
+        builder is ambiguous, Blocked if an earlier stage fails.
         """
         stages = list(STAGES)
         before = stages[: stages.index(requirement)]
@@ -105,7 +105,7 @@ class ClientTarget(Target):
             self.auditor.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
 
     def passed(self, op: str, last: str) -> Any:
-        """The envelope of an operation, which has passed the stages up to and with that of a requirement.
+        """Return the envelope of an operation after it passed the stages up to that of a requirement.
 
         Raises:
             NotApplicable, NotAssessed, Blocked
@@ -124,9 +124,9 @@ class ClientTarget(Target):
         return envelope
 
     def built(self, op: str) -> Built:
-        """The result of the builder of an operation.
+        """Return the result of an operation's builder.
 
-        Raises NotApplicable if there is none, NotAssessed if it is unclear whose builder it is.
+        Raises NotApplicable if there is none, NotAssessed if the builder is ambiguous.
         """
         case = self.case(op)
         name = self.library.name_of(case)
@@ -136,5 +136,5 @@ class ClientTarget(Target):
         return self.library.build(case)
 
     def named(self, op: str) -> str:
-        """The builder of an operation, as the client calls it."""
+        """Return the client's name for the builder of an operation."""
         return self.library.name_of(self.case(op))

@@ -1,4 +1,4 @@
-"""Request builders: how far each envelope gets in the pipeline (SCHEMA 6.3, 8.2)."""
+"""Request builders: the stages of the pipeline that each envelope passes (SCHEMA 6.3, 8.2)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,11 +14,11 @@ from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
 from pytest_corpus.validation.requests.roundtrip import json_roundtrip
 
 EARLIEST_DEADLINE_MS = 10**11
-"""In March 1973. A time in seconds of the epoch, and any span of less than three years, is less."""
+"""A date in March 1973. Times in seconds and spans of less than three years are smaller."""
 
 
 def get_pytest_params(cases: Iterable[WireRequestCase] = CASES) -> list[Any]:
-    """The operations of cases as parameters, marked with their component and `core`."""
+    """Return the operations of cases as parameters, marked with their component and `core`."""
     return [
         pytest.param(
             case.op,
@@ -52,7 +52,7 @@ def test_request_builders_are_offered(library: ClientTarget) -> None:
 @each
 @pytest.mark.requirement("WIR-BUILD-1")
 def test_a_builder_builds_without_arguments(library: ClientTarget, op: str) -> None:
-    """A builder needs no arguments, raises nothing and comes to an end."""
+    """A builder needs no arguments, raises no exception and ends."""
     fault = library.built(op).fault
     check(not fault, "an envelope, from a call without arguments", f"{library.named(op)} {fault}")
 
@@ -71,7 +71,7 @@ def test_an_envelope_passes_a_stage(library: ClientTarget, op: str, requirement:
 @each
 @pytest.mark.requirement("WIR-CTX-2")
 def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None:
-    """`deadline_ms` counts milliseconds from the epoch."""
+    """`deadline_ms` is in milliseconds since the epoch."""
     deadline = json_roundtrip(library.passed(op, "WIR-JSON-2"))["ctx"].get("deadline_ms")
     expect.applicable(deadline is not None, "the request has no deadline")
     check(deadline >= EARLIEST_DEADLINE_MS, "milliseconds of the epoch", "a span, or seconds", "ctx.deadline_ms")
@@ -80,14 +80,14 @@ def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None
 @each
 @pytest.mark.requirement("WIR-ARGS-2")
 def test_the_arguments_meet_their_schema(library: ClientTarget, op: str) -> None:
-    """The arguments are those that the operation takes."""
+    """The arguments are valid under the schema of the operation."""
     library.decide(op, "WIR-ARGS-2")
 
 
 @each
 @pytest.mark.requirement("WIR-ARGS-3")
 def test_the_arguments_have_their_first_names(library: ClientTarget, op: str) -> None:
-    """Nothing stands in the place of `messages` and `vector`."""
+    """No other argument replaces `messages` or `vector`."""
     args = json_roundtrip(library.passed(op, "WIR-ARGS-2"))["args"]
     path, other = next(iter(replaced_keys(op, args).items()), ("", ""))
     check(not other, path.rpartition(".")[2], f"{other} in its place", path)

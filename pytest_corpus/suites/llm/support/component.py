@@ -76,7 +76,7 @@ class LLM(LLMCapabilities):
     def half_full(self) -> str:
         """Return a text that fills between a quarter and half of the context window, by the adapter's own count.
 
-         Raises NotApplicable if no window is stated, or if it is too small or too expensive to fill, NotAssessed if
+        Raises NotApplicable if no window is stated, or if it is too small or too expensive to fill, NotAssessed if
         tokens cannot be counted.
         """
         window = self.window()

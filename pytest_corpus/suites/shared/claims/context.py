@@ -336,7 +336,7 @@ def two_tenants(subject: Subject) -> tuple[str, str]:
 def with_more(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a request with a trace, a deadline, unknown context keys and an unknown argument.
 
-     One request serves the tests of all four. If it fails, each test sends a request with its own addition alone. A run
+    One request serves the tests of all four. If it fails, each test sends a request with its own addition alone. A run
     pinned to edition 1.0.0 has no unknown context keys, because the context may be closed there (R134).
     """
     every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
@@ -385,7 +385,7 @@ def answers_in_full_context(subject: Subject) -> list[Reply | StreamReply]:
 def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     """Send a valid, a refused and an expired request with every context member.
 
-     Each member that may be any text is a canary. Operations other than the principal one send either the refused or
+    Each member that may be any text is a canary. Operations other than the principal one send either the refused or
     the expired request.
     """
     (tenant, _), note = two_tenants(subject), cached(subject, "note", lambda: canary(24))

@@ -258,7 +258,7 @@ def call_with_hanging_provider(
 ) -> tuple[Plan, R, float]:
     """Call while the provider hangs, and return the plan, the answer and the budget in milliseconds.
 
-     A longer budget is tried if the adapter gave up before it reached its provider.
+    A longer budget is tried if the adapter gave up before it reached its provider.
 
     Args:
         is_shared: the instance may be one at which other tests planned faults before.

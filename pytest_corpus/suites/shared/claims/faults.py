@@ -57,7 +57,7 @@ class TestFaults:
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
         """Each kind of failure becomes its class of the taxonomy, in every operation that calls the provider.
 
-         The principal operation is called with a full context. An operation on several items may report the failure for
+        The principal operation is called with a full context. An operation on several items may report the failure for
         each item.
         """
         names = operations_in_turn(subject, kind)
@@ -348,7 +348,7 @@ def answer_to_fault(
 def operations_in_turn(subject: Subject, kind: str) -> Iterator[str]:
     """Yield the operations, except the principal one, that are tested with a kind of failure.
 
-     Unexpected failures are tested with each operation. The other kinds take turns, and the seed decides which
+    Unexpected failures are tested with each operation. The other kinds take turns, and the seed decides which
     operation gets which kind.
     """
     case, alike = next(each for each in enumerate(REQUIREMENTS.values()) if kind in each[1])

@@ -119,7 +119,7 @@ def expect_apart_under_key(
 ) -> None:
     """Check that two requests under one idempotency key get different answers.
 
-     Raises Blocked if they get the same answer without a key too, which violates `found`, NotAssessed if no requirement
+    Raises Blocked if they get the same answer without a key too, which violates `found`, NotAssessed if no requirement
     explains that.
     """
     ctx = new_tenant()
@@ -229,7 +229,7 @@ def failing_batch(
 ) -> tuple[Embedding, list[str], Reply, int]:
     """Send a batch to a new instance while one call of its provider fails.
 
-     On the way `fallback` the call for the whole batch fails first, with the same fault or with `before`; then one call
+    On the way `fallback` the call for the whole batch fails first, with the same fault or with `before`; then one call
     for a text fails.
 
     Returns:
