@@ -90,7 +90,7 @@ def _check_options(config: pytest.Config) -> None:
         checks.watch(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports):
-        from pytest_corpus.integration.options.report_paths import switch_on_junit
+        from pytest_corpus.integration.options.files import switch_on_junit
 
         switch_on_junit(config, reports)
 

@@ -11,9 +11,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import exchange_path
 
 MOST_FRAMES = 12
-MOST_MODULES = {"llm": 18, "vector": 15, "embedding": 16, "graph": 14}
-MOST_RETURNS = {"llm": 70, "vector": 54, "embedding": 54, "graph": 42}
-MOST_MODULES_OF_A_RUN = 34
+MOST_MODULES = {"llm": 14, "vector": 12, "embedding": 12, "graph": 10}
+MOST_RETURNS = {"llm": 20, "vector": 20, "embedding": 18, "graph": 16}
+MOST_MODULES_OF_A_RUN = 28
 
 
 @pytest.mark.parametrize("component", MOST_MODULES)

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.integration.declaring.properties import EVIDENCE
-from pytest_corpus.integration.running.evidence import Sighting
+from pytest_corpus.integration.declaring.properties import RECORD, values_of
 from pytest_corpus.integration.running.execution_hooks import EXECUTION
 from pytest_corpus.kit.outcomes import ABSENT, Keys, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import STARS
-from pytest_corpus.verdict import evidence
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import TestRecord
 
 ON_NO_CALL = ("COM-CAP-9",)
 """Requirements on what an adapter lacks, which no call shows."""
@@ -40,21 +39,21 @@ class Witness:
         report = yield
         execution = item.stash.get(EXECUTION, None)
         if call.when == "call" and execution is not None and execution.result is not None:
-            shown = [each for name, text in report.user_properties if name == EVIDENCE for each in evidence.load(text)]
-            for sighting, each in zip(execution.result.sightings, shown, strict=False):
-                said = "; ".join(contradictions(sighting, each))
+            shown = [each for text in values_of(report, RECORD) for each in TestRecord.load(text).findings]
+            for violation, finding in zip(execution.result.notes.violations, shown, strict=True):
+                said = "; ".join(contradictions(violation, finding)) if finding.node else ""
                 if said:
-                    self.misplaced.append(f"{sighting.requirement} in {item.name}: {said} ({sighting.violation})")
+                    self.misplaced.append(f"{violation.requirement} in {item.name}: {said} ({violation})")
         return report
 
 
-def contradictions(sighting: Sighting, shown: Evidence) -> Iterator[str]:
+def contradictions(violation: Violation, shown: Finding) -> Iterator[str]:
     """The ways in which the evidence of a finding differs from the exchange that its expectation was judged on."""
-    violation, judged = sighting.violation, sighting.violation.exchange
-    if judged is None:
-        if not (violation.story or sighting.requirement in ON_NO_CALL):
+    if not violation.exchanges:
+        if not (violation.story or violation.requirement in ON_NO_CALL):
             yield "it was judged on no call"
         return
+    judged = violation.exchanges[-1]
     if violation.story is None and shown.sent.partition(" ")[0] != ("handle_stream" if judged.streaming else "handle"):
         yield f"the entry point of another call is shown: {shown.sent[:40]}"
     is_masked = STARS in shown.sent.partition(", ")[0]
@@ -66,7 +65,7 @@ def contradictions(sighting: Sighting, shown: Evidence) -> Iterator[str]:
 
 def is_found_by_audit(violation: Violation, judged: Exchange) -> bool:
     """True if the audit of the exchange found this violation."""
-    return any(found is violation for _, found in judged.findings or ())
+    return any(str(found) == str(violation) for found in judged.findings or ())
 
 
 def _of_the_answer(violation: Violation, judged: Exchange) -> Iterator[str]:

@@ -33,17 +33,35 @@ class CallFault:
         return str(self.raised) if self.raised else self.text
 
 
+def looks_like_error(body: Any) -> bool:
+    """True if an answer seems to be an error envelope."""
+    if not isinstance(body, dict):
+        return False
+    return body.get("ok") is False or ("error" in body and "result" not in body and "chunk" not in body)
+
+
+def looks_like_success(body: Any) -> bool:
+    """True if an answer seems to be a unary success envelope."""
+    return isinstance(body, dict) and "result" in body and not looks_like_error(body)
+
+
 @dataclass(slots=True)
 class Frame:
     """An answer as a JSON value, its size in bytes, and when it came, in seconds after the call.
 
     In process the size is that of compact UTF-8 JSON. `finite` says that it surely holds finite numbers only.
+    `is_error` and `is_success` say that it seems to be an error envelope, or a unary success envelope.
     """
 
     body: Any
     size: int
     at_s: float
     finite: bool = False
+    is_error: bool = field(init=False)
+    is_success: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.is_error, self.is_success = looks_like_error(self.body), looks_like_success(self.body)
 
 
 @dataclass(slots=True, eq=False)

@@ -120,7 +120,7 @@ def _named(function: str) -> str:
     return function if _NAME.fullmatch(function) else "a function of an unusual name"
 
 
-def whole(raised: EscapedException, secrets: tuple[str, ...]) -> str:
+def message_of(raised: EscapedException, secrets: tuple[str, ...]) -> str:
     """An exception with its message and its place, in one line."""
     message = foreign_text(raised.message, secrets)
     where = f"  (at {raised.place})" if raised.place else ""

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.turns import Place
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import ReplayProbe, are_replayed, keys_of, order_keys
 from pytest_corpus.kit.audit.auditor import ComponentAuditor
-from pytest_corpus.kit.audit.exchanges import FINITE
+from pytest_corpus.kit.audit.envelopes import FINITE
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
 from pytest_corpus.kit.expect import works
 from pytest_corpus.kit.faults import ProviderFaults
@@ -354,8 +354,8 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, cla
     """
     if claim:
         works(reply, claim)
-    with_reports = is_reported(requirement) or reply.exchange.observed.is_settled
-    found = dict(reversed(subject.auditor.judged(reply.exchange, with_reports=with_reports)))
+    judged = subject.auditor.judged(reply.exchange, with_reports=is_reported(requirement))
+    found = {violation.requirement: violation for violation in reversed(judged)}
     if requirement in found:
         raise found[requirement]
     operation = BY_OP.get(reply.exchange.op)

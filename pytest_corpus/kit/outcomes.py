@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -98,6 +98,8 @@ class Violation(AssertionError):
     Attributes:
         exchanges: those that it was judged on, the one that shows it coming last. They are those that the test had
             read since the last condition that held; whoever judges others names them (`seen_in`).
+        requirement: the id of the broken requirement, once it is known (`of`).
+        indirect: the requirement only blocks the test that saw this.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class Violation(AssertionError):
         self.expected, self.found, self.problems, self.frame = agree_in_number(expected), found, problems, frame
         self.about, self.story = frozenset(about), story
         self.exchanges = looked_at()
+        self.requirement, self.indirect = "", False
         self._got, self._path = agree_in_number(got), path
         super().__init__(expected, got, path)
 
@@ -140,17 +143,31 @@ class Violation(AssertionError):
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange that shows the violation; None if something is missing from all of them."""
-        return self.exchanges[-1] if self.exchanges else None
+        """The exchange that shows it, the last of its story if it has one; None for what an adapter lacks."""
+        shown = self.story.exchanges if self.story else self.exchanges
+        return shown[-1] if shown else None
 
     def seen_in(self, *exchanges: Exchange) -> Violation:
         """Set the exchanges that it is judged on, and return itself."""
         self.exchanges = exchanges
         return self
 
+    def of(self, requirement: str, *, indirect: bool = False) -> Violation:
+        """A violation of this requirement: itself, or a copy if it is known as one of another requirement."""
+        found = self
+        if self.requirement not in ("", requirement):  # the audit keeps what it found
+            found = type(self).__new__(type(self), *self.args)
+            vars(found).update(vars(self))
+        found.requirement, found.indirect = requirement, indirect
+        return found
+
     def __str__(self) -> str:
         where = f" at {self.path}" if self.path else ""
         return f"expected {self.expected}; got {self.got or 'something else'}{where}"
+
+
+Violations = Iterator[tuple[str, Violation]]
+"""Violations that are being found, each after the id of the requirement that it breaks."""
 
 
 class Accepted(Violation):

@@ -3,22 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, looks_like_error, looks_like_success
 from pytest_corpus.kit.judgement import look_at
 from pytest_corpus.redaction import kind_of, list_keys, word
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
-
-
-def looks_like_error(body: Any) -> bool:
-    """True if an answer seems to be an error envelope."""
-    if not isinstance(body, dict):
-        return False
-    return body.get("ok") is False or ("error" in body and "result" not in body and "chunk" not in body)
-
-
-def looks_like_success(body: Any) -> bool:
-    """True if an answer seems to be a unary success envelope."""
-    return isinstance(body, dict) and "result" in body and not looks_like_error(body)
 
 
 def error_names(body: Any) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Auditor:
         self.editions = set(SCHEMA_VERSIONS)
         self.unsettled: deque[Exchange] = deque()
 
-    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:  # noqa: ARG002
+    def audit(self, *, is_last: bool = False) -> Iterator[Violation]:  # noqa: ARG002
         """Yield the violations in the exchanges of the current test.
 
         Reports of its calls may come late. They are judged after a later test, or now if this one `is_last`.

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from pytest_corpus.reports.text import printable, received_sentence
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.verdict.evidence import Content, Evidence
-from pytest_corpus.verdict.ledger import Finding
+from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.verdict import hint_of
 
 
@@ -26,9 +25,9 @@ def received_text(finding: Finding) -> str:
     return text + (f"  (at {place})" if place else "")
 
 
-def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
+def block(finding: Finding, *, test: bool = False, script: bool = False) -> list[str]:
     """A finding with its evidence as text; optionally with the id of its test and commands that repeat it."""
-    entry, (values, lists) = catalogue()[finding.requirement], _texts(seen)
+    entry, (values, lists) = catalogue()[finding.requirement], _texts(finding)
     known = {
         "source": ", ".join(entry.source),
         "expected": finding.expected,
@@ -39,41 +38,37 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script
     }
     order = ("test", "source", "sent", "fault", "expected", "got", "answer", "raised", "observed", "hint", "rerun")
     lines = [headline(finding), *(f"  {name + ':':<10}{known[name]}" for name in order if known.get(name))]
-    commands = seen.content.script if seen and seen.content and script else ()
-    for title, more in {**lists, "send again": commands}.items():
+    for title, more in {**lists, "send again": finding.script if script else ()}.items():
         lines += [f"  {title}:", *(f"    {line}" for line in more)] if more else []
     return [printable(line) for line in lines]
 
 
-def evidence_lines(seen: Evidence) -> Iterator[tuple[str, str]]:
+def evidence_lines(finding: Finding) -> Iterator[tuple[str, str]]:
     """The evidence of a finding for a report that already shows the requirement: lines of text for each label."""
-    values, lists = _texts(seen)
+    values, lists = _texts(finding)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
     labels = ("problem", "traceback", "judged on", "story", "logged", "printed")
     for label, lines in zip(labels, lists.values(), strict=False):
         yield from ((label, printable(line)) for line in lines if line)
 
 
-def _texts(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+def _texts(finding: Finding) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The texts of the evidence, and the lists of lines, by label."""
-    if seen is None:
-        return {}, {}
-    content = seen.content or Content(sent=seen.sent, raised=seen.raised, judged_on=seen.judged_on, story=seen.story)
     values = {
-        "test": seen.node,
-        "sent": content.sent,
-        "fault": seen.fault,
-        "answer": content.answer,
-        "raised": content.raised,
-        "observed": seen.observed,
-        "rerun": seen.rerun,
+        "test": finding.node,
+        "sent": finding.sent,
+        "fault": finding.fault,
+        "answer": finding.answer,
+        "raised": finding.raised,
+        "observed": finding.observed,
+        "rerun": finding.rerun,
     }
     return values, {
-        "problems": seen.problems if len(seen.problems) > 1 else (),
-        "traceback of the adapter": content.traceback,
-        "judged on": content.judged_on,
-        "story": content.story,
-        "logged during the call": content.logged,
-        "printed during the call": content.printed,
-        "traceback of the test": tuple(seen.trace.splitlines()),
+        "problems": finding.problems if len(finding.problems) > 1 else (),
+        "traceback of the adapter": finding.traceback,
+        "judged on": finding.judged_on,
+        "story": finding.story,
+        "logged during the call": finding.logged,
+        "printed during the call": finding.printed,
+        "traceback of the test": tuple(finding.trace.splitlines()),
     }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_corpus.reports.difference import Earlier
-    from pytest_corpus.verdict.evidence import Evidence
+    from pytest_corpus.verdict.finding import Finding
 
 FORMATS: Mapping[str, str] = {
     ".json": "json_report",
@@ -47,7 +47,7 @@ def render(
     suffix: str,
     known: Mapping[str, str] = FORMATS,
     earlier: Earlier | None = None,
-    evidence: Sequence[Evidence] = (),
+    evidence: Sequence[Finding] = (),
     *,
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from pytest_corpus.reports import view
 from pytest_corpus.reports.text import printable, received_sentence
 from pytest_corpus.spec.components import TITLES
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
@@ -22,7 +22,7 @@ OTHERWISE = "pyproject.toml"
 """The file of a result if neither an exception nor the adapter's name shows one."""
 
 
-def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
+def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
     """The log as JSON with sorted keys."""
     entries = [entry for status in ("violated", "deviated") for entry in view.of_status(document, status)]
     rules = {entry["id"]: _rule(entry) for entry in entries}
@@ -58,12 +58,12 @@ def _rule(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _results(
-    document: view.Document, entry: Mapping[str, Any], evidence: Sequence[Evidence]
+    document: view.Document, entry: Mapping[str, Any], evidence: Sequence[Finding]
 ) -> Iterator[dict[str, Any]]:
     """A result for each finding of a requirement; one result without a finding if the report contains no findings."""
     for number, finding in enumerate(entry.get("findings") or [None]):
         seen = view.evidence_of(evidence, entry, finding) if finding else None
-        place = RAISED.search(seen.raised) if seen else None
+        place = RAISED.search(seen.raised_at) if seen else None
         result: dict[str, Any] = {
             "ruleId": printable(entry["id"]),
             "level": LEVELS.get(entry["level"], "warning"),

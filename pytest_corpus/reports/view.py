@@ -10,7 +10,7 @@ from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.spec.components import TITLES, WIRE
 from pytest_corpus.spec.requirements import chapter_titles
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.verdict import counting_levels
 
 Document = Mapping[str, Any]
@@ -159,7 +159,7 @@ def _command(document: Document) -> str:
     return shlex.join([first, *words]) if first == "pytest" and is_ours else ""
 
 
-def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any], finding: Mapping[str, str]) -> Evidence | None:
+def evidence_of(evidence: Iterable[Finding], entry: Mapping[str, Any], finding: Mapping[str, str]) -> Finding | None:
     """The evidence of a finding, preferably from a test of the same requirement; None without evidence."""
     key = (entry["component"], entry["id"], finding["expected"], finding["got"], finding["path"])
     found = [each for each in evidence if (each.component, each.requirement, each.expected, each.got, each.path) == key]

@@ -9,30 +9,17 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, Literal
 
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.text.values import from_json_value
+from pytest_corpus.text.values import from_json_value, to_json_value
+from pytest_corpus.verdict.finding import Finding
 
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
 """Outcomes of one test, from best to worst."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A violation of the test's requirement, or of a requirement on every answer.
-
-    It is `indirect` if the requirement only blocks this test and another test checks it more precisely.
-    """
-
-    requirement: str
-    expected: str
-    got: str = ""
-    path: str = ""
-    indirect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +61,7 @@ class TestRecord:
         """Encode the record as a JSON text, to send it to another process; empty values are left out."""
         said = {name: value for name in _FIELDS if (value := getattr(self, name)) or name in _REQUIRED}
         if self.findings:
-            said["findings"] = [asdict(finding) for finding in self.findings]
+            said["findings"] = to_json_value(self.findings)
         text = _write(said)
         _DUMPED.clear()
         _DUMPED[text] = self

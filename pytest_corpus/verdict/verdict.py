@@ -10,7 +10,8 @@ from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import Requirement, applicable
 from pytest_corpus.verdict.deviations import Deviation, today
 from pytest_corpus.verdict.editions import PREVIEW, Edition, current
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 STATUSES = ("satisfied", "violated", "not_applicable", "not_assessed", "deviated")
 VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconformant", "partial")

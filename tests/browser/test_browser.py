@@ -15,7 +15,8 @@ from cli_runs import process
 from pytest_corpus.reports import formats, json_report, matrix
 from pytest_corpus.reports.difference import Earlier
 from pytest_corpus.spec.requirements import applicable, chapter_titles
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
 
 HOSTILE = "<script>document.title = 'taken'</script>"

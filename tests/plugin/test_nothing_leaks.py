@@ -144,13 +144,13 @@ LONG = 12  # A shorter prompt is a word that every page has
 def planted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """What the tests of a run planted in requests and in the provider's failures."""
     found: set[str] = set()
-    evidence = EvidenceCapture.evidence
+    complete = EvidenceCapture.complete
 
     def noting(self: EvidenceCapture, *given: object) -> object:
         found.update(self.planted)
-        return evidence(self, *given)  # type: ignore[arg-type]
+        return complete(self, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(EvidenceCapture, "evidence", noting)
+    monkeypatch.setattr(EvidenceCapture, "complete", noting)
     return found
 
 

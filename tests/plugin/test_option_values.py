@@ -7,7 +7,7 @@ import pytest
 from inner_runs import PLUGIN, REFERENCE, Project, error_lines, options, refusal, said, violated
 from tables import documents
 
-from pytest_corpus.integration.options import connection
+from pytest_corpus.integration.options import files
 
 INVALID = dict(documents(Path(__file__).with_name("invalid_options.txt")))
 
@@ -181,7 +181,7 @@ def test_headers_of_options_are_added(project: Project, monkeypatch: pytest.Monk
     monkeypatch.setenv("ADAPTER_TOKEN", "hunter2")
     project.pytester.makeini("[pytest]\ncorpus_header = A: b\n")
     given = ("--corpus-header=Authorization: Bearer ${ADAPTER_TOKEN}", "--corpus-header=X:y")
-    found, _ = connection.read(project.pytester.parseconfig(*PLUGIN, *given), 30.0)
+    found, _ = files.read_connection(project.pytester.parseconfig(*PLUGIN, *given), 30.0)
     assert found.headers == {"A": "b", "Authorization": "Bearer hunter2", "X": "y"}
     assert refusal(project, ADDRESS, "--corpus-header=hunter2") == "--corpus-header: write each header as NAME:VALUE"
     wrong = "--corpus-call-timeout=0"
@@ -192,5 +192,5 @@ def test_a_header_from_the_environment(project: Project, monkeypatch: pytest.Mon
     """The value of an environment variable is sent and not shown."""
     monkeypatch.setenv("ADAPTER_TOKEN", "hunter2")
     project.pytester.makepyprojecttoml('[tool.pytest-corpus]\nheader = {Authorization = "Bearer ${ADAPTER_TOKEN}"}\n')
-    found, _ = connection.read(project.pytester.parseconfig(*PLUGIN), 30.0)
+    found, _ = files.read_connection(project.pytester.parseconfig(*PLUGIN), 30.0)
     assert found.headers == {"Authorization": "Bearer hunter2"}

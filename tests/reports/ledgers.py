@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from pytest_corpus.reports.json_report import RunFacts
 from pytest_corpus.spec.requirements import Requirement, applicable
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 ALL = applicable("llm")
 MUSTS = [entry for entry in ALL if entry.level == "MUST"]

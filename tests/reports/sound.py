@@ -11,7 +11,8 @@ from ledgers import RUN, take
 from pytest_corpus.reports import json_report
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst
 
 FACTS = {

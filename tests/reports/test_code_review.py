@@ -15,13 +15,13 @@ from test_hostile_text import built as hostile
 
 from pytest_corpus.reports import difference, formats, sarif
 from pytest_corpus.reports.markdown import comment
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif.schema.json").read_text("utf-8"))
 
 
-def log(document: dict[str, Any], *evidence: Evidence) -> dict[str, Any]:
+def log(document: dict[str, Any], *evidence: Finding) -> dict[str, Any]:
     """The SARIF log of a report, which its schema accepts."""
     found: dict[str, Any] = json.loads(formats.render(document, ".sarif", evidence=evidence))
     jsonschema.validate(found, SCHEMA)
@@ -50,12 +50,11 @@ def test_verdicts(example: str) -> None:
     assert bool(suppressed) == (example == "deviating")
 
 
-def evidence(document: dict[str, Any], raised: str) -> Evidence:
+def evidence(document: dict[str, Any], raised: str) -> Finding:
     """The evidence of the first finding of a report: an exception at a place."""
     (entry, *_) = [entry for entry in document["requirements"] if entry["status"] == "violated"]
     finding = {key: entry["findings"][0][key] for key in ("expected", "got", "path")}
-    named = {"adapter": "a", "component": entry["component"], "requirement": entry["id"], "test": "t"}
-    return Evidence(**named, node="n", rerun="", raised=raised, **finding)
+    return Finding(entry["id"], component=entry["component"], test="t", raised=raised, raised_at=raised, **finding)
 
 
 @pytest.mark.parametrize(("raised", "name", "place"), [

@@ -11,7 +11,8 @@ from ledgers import ALL, MUSTS, RUN, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports import formats, json_report, view
 from pytest_corpus.reports.reading import schema_flaws
-from pytest_corpus.verdict.ledger import Finding, Ledger
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
 FEW = settings(max_examples=25)

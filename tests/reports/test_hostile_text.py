@@ -16,7 +16,8 @@ from tables import documents
 from pytest_corpus.reports import formats, json_report, matrix, terminal
 from pytest_corpus.reports.markdown.report import cell, code, sentence
 from pytest_corpus.reports.reading import schema_flaws
-from pytest_corpus.verdict.ledger import Finding, Ledger
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
 HARMLESS = "plain"

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ledgers import ALL, MUSTS, RUN, ledger, ledgers, record, violation
 
 from pytest_corpus.reports import json_report
-from pytest_corpus.verdict.ledger import Finding, Ledger
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
 CANARY = "canary-8f3kq7"

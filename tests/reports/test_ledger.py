@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ledgers import ALL, MUSTS, SHOULDS, ledger, ledgers, record, take, violation
 
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 from pytest_corpus.verdict.verdict import STATUSES, VERDICTS, Verdict, decide
 
 TEXT = st.text(max_size=20)

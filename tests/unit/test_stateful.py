@@ -19,8 +19,7 @@ from pytest_corpus.kit.generation import stateful as runner
 from pytest_corpus.kit.generation.histories import Event, converges, is_linearizable, lanes, shrink
 from pytest_corpus.kit.generation.stateful import SHRINK_CALLS, Step, Trial, run_sequences, shrink_failure
 from pytest_corpus.kit.outcomes import NotApplicable, Outage, Story, Violation
-from pytest_corpus.verdict.evidence import Evidence
-from pytest_corpus.verdict.ledger import Finding
+from pytest_corpus.verdict.finding import Finding
 
 
 @pytest.fixture(autouse=True)
@@ -174,10 +173,8 @@ def test_no_calls_are_made_for_a_story(why: str) -> None:
 def test_a_story_stands_in_the_message() -> None:
     """A line on it, and a line for each call."""
     assert Violation("this", story=Story("a picture")).story == Story("a picture")
-    finding = Finding("VEC-STATE-1", "this", "that")
     lines = ("1 calls", '1. handle {"op": "x"}')
-    seen = Evidence("a", "vector", "VEC-STATE-1", "t", "n", "rerun", story=lines)
-    said = presentation.failure([finding], [seen])
+    said = presentation.failure([Finding("VEC-STATE-1", "this", "that", story=lines)], "shape")
     assert said.endswith('  story:\n    1 calls\n    1. handle {"op": "x"}')
 
 

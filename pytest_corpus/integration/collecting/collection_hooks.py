@@ -14,7 +14,7 @@ from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHoo
 from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.declaring.suite import Suite
-from pytest_corpus.integration.running.other_plugins import suspects
+from pytest_corpus.integration.running.surroundings import suspects
 from pytest_corpus.spec.components import ROWS
 from pytest_corpus.verdict.ledger import ledger_key
 

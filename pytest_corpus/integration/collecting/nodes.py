@@ -1,11 +1,15 @@
-"""Collectors: the chapters of a suite below the user's file or below the session."""
+"""Collectors: the chapters of a suite below the user's file or below the session; and the ids of their tests."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import inspect
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -15,8 +19,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.options.leniency import lenient_marks
-from pytest_corpus.integration.options.node_ids import repetition_in, strip_repetition
+from pytest_corpus.integration.running.surroundings import lenient_marks
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites import modules_of
@@ -240,3 +243,70 @@ def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
     """The arguments of a conformance test: its parameters, and the target."""
     given = item.callspec.params if hasattr(item, "callspec") else {}
     return {name: given.get(name, target) for name in inspect.signature(body_of(item)).parameters}
+
+
+ROOT = "corpus"  # the beginning of ids that do not belong to a file
+_REPETITION = re.compile(r"(?P<more>-)?(?(more)|\[)run(?P<number>\d+)of\d+\]$")
+_ID = re.compile(r"corpus(?:\[(?P<label>.+?)\](?=/|$))?(?:/(?P<test>.*))?")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeId:
+    """A named chapter, class or test: of every adapter, or of the adapter with a label."""
+
+    given: str
+    label: str
+    test: str
+
+    def names(self, label: str, test: str) -> bool:
+        """True if the id names a test, whose name is given without its root."""
+        beginnings = tuple(f"{self.test}{end}" for end in ("::", "[", "/"))
+        below = self.test in ("", test) or test.startswith(beginnings)
+        return below and self.label in ("", label)
+
+
+def strip_repetition(name: str) -> str:
+    """The name of a test without the number of its repetition."""
+    return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
+
+
+def repetition_in(name: str) -> int:
+    """The number of a test's repetition, from 1; 0 if tests are not repeated."""
+    found = _REPETITION.search(name)
+    return int(found["number"]) if found else 0
+
+
+def take_ids(config: pytest.Config) -> tuple[NodeId, ...]:
+    """Remove the ids from the arguments of a run, because pytest would look for files with these names."""
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        return ()
+    found = {arg: each for arg in config.args if (each := _id_in(arg, config))}
+    config.args[:] = [arg for arg in config.args if arg not in found]
+    return tuple(found.values())
+
+
+def check_ids(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
+    """The fault of the first id that does not match a known label and test, or an empty text."""
+    every = list(known)
+    for each in asked:
+        if any(each.names(label, test) for label, test in every):
+            continue
+        labels = sorted({label for label, _ in every})
+        if each.label and each.label not in labels:
+            near = get_close_matches(each.label, labels, n=1) or labels
+            return f"{each.given}: no adapter has the label {each.label!r}; did you mean {' or '.join(near)}?"
+        near = get_close_matches(each.test, {test for _, test in every}, n=1, cutoff=0.4)
+        hint = f"did you mean {ROOT}/{near[0]}?" if near else "--collect-only -q lists them all"
+        return f"{each.given}: the suite has no such test; {hint}"
+    return ""
+
+
+def _id_in(arg: str, config: pytest.Config) -> NodeId | None:
+    path, colons, rest = arg.partition("::")
+    if Path(config.invocation_params.dir, path).exists():
+        return None
+    if os.path.isabs(path):
+        path = os.path.relpath(path, config.rootpath)
+    path = os.path.normpath(path).replace(os.sep, "/") if path else path
+    read = _ID.fullmatch(f"{path}{colons}{rest}")
+    return NodeId(arg, read["label"] or "", strip_repetition(read["test"] or "")) if read else None

@@ -21,10 +21,9 @@ from pytest_corpus.integration.concluding.result import Placeholders, RunResult
 from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, since_the_last_run
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
-from pytest_corpus.integration.options.leniency import report_warnings
 from pytest_corpus.integration.options.run_options import on_github
 from pytest_corpus.integration.running import presentation
-from pytest_corpus.integration.running.other_plugins import CHANGING, suspects
+from pytest_corpus.integration.running.surroundings import CHANGING, report_warnings, suspects
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.reports import formats

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,15 +11,7 @@ from pytest_corpus.evidence.judging import OPTIONS as JUDGING
 from pytest_corpus.evidence.transcript import FORMAT
 from pytest_corpus.integration.concluding.progress import Progress, expected_calls
 from pytest_corpus.integration.concluding.progress_bar import ProgressBar
-from pytest_corpus.integration.declaring.properties import (
-    EVIDENCE,
-    LATE,
-    RECORD,
-    TRANSCRIPT,
-    USAGE_ERROR,
-    remove,
-    values_of,
-)
+from pytest_corpus.integration.declaring.properties import LATE, RECORD, TRANSCRIPT, USAGE_ERROR, remove, values_of
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import OPTIONS, setting
@@ -28,9 +19,8 @@ from pytest_corpus.integration.running import presentation
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.validation.sealed_lines import Writer
-from pytest_corpus.verdict import evidence
-from pytest_corpus.verdict.evidence import Evidence
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 
 class TranscriptFile:
@@ -121,45 +111,22 @@ def options_to_record(config: pytest.Config, read: Options) -> Mapping[str, str]
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class SeenFinding:
-    """A finding of one test, with its evidence if it arrived."""
-
-    record: TestRecord
-    finding: Finding
-    evidence: Evidence | None
-    node: str
-
-
 class Findings:
     """The findings of the tests in execution order; `nodes` are the ids of the finished tests."""
 
     def __init__(self) -> None:
-        self.every: list[SeenFinding] = []
+        self.every: list[Finding] = []
         self.nodes: set[str] = set()
-        self.evidence: list[Evidence] = []
 
-    def take(self, record: TestRecord, report: pytest.TestReport) -> None:
-        """Take the evidence in a report."""
-        known = (
-            [each.finding for each in self.every if each.node == report.nodeid] if report.nodeid in self.nodes else []
-        )
-        self.nodes.add(report.nodeid)
-        found: tuple[Evidence, ...] = ()
-        for text in values_of(report, EVIDENCE):
-            try:
-                found = evidence.load(text)
-            except ValueError:
-                continue
-        behind = found if len(found) == len(record.findings) else (None,) * len(record.findings)
-        for finding, each in zip(record.findings, behind, strict=True):
-            if finding not in known:
-                self.every.append(SeenFinding(record, finding, each, report.nodeid))
-                self.evidence += [each] if each else []
+    def take(self, record: TestRecord, node: str) -> None:
+        """Take the findings of a test, by pytest's id; a test that runs again may have known ones."""
+        known = {each for each in self.every if each.found_by == node} if node in self.nodes else set[Finding]()
+        self.nodes.add(node)
+        self.every += (each for each in record.findings if each not in known)
 
-    def of(self, adapter: str) -> Iterator[SeenFinding]:
+    def of(self, adapter: str) -> Iterator[Finding]:
         """The findings of one adapter."""
-        return (each for each in self.every if each.record.adapter == adapter)
+        return (each for each in self.every if each.adapter == adapter)
 
 
 class RecordHooks:
@@ -201,10 +168,10 @@ class RecordHooks:
         agrees = (report.outcome == shown or runs_again) and not hasattr(report, "wasxfail")
         ledger.add_report(record, agrees=agrees, runs_again=runs_again)
         self._arrived[report.nodeid] = (ledger, record.key)
-        self.findings.take(record, report)
+        self.findings.take(record, report.nodeid)
         # Properties that JUnit files show are for people.
         late = values_of(report, LATE)
-        remove(report, RECORD, EVIDENCE, LATE)
+        remove(report, RECORD, LATE)
         self._progress.report(record, late)
         if record.findings and isinstance(report.longrepr, str):
             # A bare text would appear twice in the short summary if CI is set.

@@ -11,12 +11,12 @@ import pytest
 
 from pytest_corpus.adapter.hooks.vendors.recording import aged
 from pytest_corpus.integration.concluding.record_hooks import Findings
-from pytest_corpus.integration.options.report_paths import report_paths
+from pytest_corpus.integration.options.files import report_paths
 from pytest_corpus.integration.options.run_options import Options, on_github
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict import deviations
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Verdict, counting_levels, decide
 
@@ -91,10 +91,9 @@ class RunResult:
         run = replace(self.run, command=self.commands.get(ledger.adapter, ""), bundles=sections)
         return json_report.build(ledger, verdict, run)
 
-    def evidence(self, ledger: Ledger) -> list[Evidence]:
-        """The evidence of an adapter's findings, as files may show it."""
-        level = self.options.in_files
-        return [each.at(level) for each in self.findings.evidence if each.adapter == ledger.adapter]
+    def evidence(self, ledger: Ledger) -> list[Finding]:
+        """An adapter's findings, with the evidence that files may show."""
+        return [each.at(self.options.in_files) for each in self.findings.of(ledger.adapter)]
 
     def draft(self) -> None:
         """Draft a deviation for each violated requirement, if --corpus-update-deviations is given."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.concluding.record_hooks import Findings, SeenFinding
+from pytest_corpus.integration.concluding.record_hooks import Findings
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.presentation import FailureText
@@ -21,6 +21,7 @@ from pytest_corpus.reports import terminal
 from pytest_corpus.reports.finding_text import block, one_line, received_text
 from pytest_corpus.reports.terminal import Detail, TerminalLine
 from pytest_corpus.reports.text import count, printable
+from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, counting_levels
 
@@ -32,13 +33,13 @@ class Group:
     """All findings of one requirement in one component."""
 
     status: Status
-    seen: Sequence[SeenFinding]
+    seen: Sequence[Finding]
 
     @property
     def of(self) -> str:
         """The number of tests of the requirement and of other tests that found the violation."""
         failed, every = terminal.failure_counts(self.status)
-        others = len({each.node for each in self.seen if each.record.requirement != self.status.requirement.id})
+        others = len({each.found_by for each in self.seen if each.tested != self.status.requirement.id})
         if not failed:
             return f"seen in {count(others, 'test')} of other requirements"
         more = f", and {count(others, 'test')} of others" if others else ""
@@ -98,15 +99,15 @@ class Screen:
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
         """The findings of an adapter to show, or all findings with `every`, in the order of repair."""
-        found: dict[tuple[str, str], list[SeenFinding]] = {}
+        found: dict[tuple[str, str], list[Finding]] = {}
         for each in self.findings.of(ledger.adapter):
-            found.setdefault((each.record.component, each.finding.requirement), []).append(each)
+            found.setdefault((each.component, each.requirement), []).append(each)
         groups = []
         red = bool(verdict.of_status("violated", counting_levels(self.options.level)))
         for status in (*terminal.violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
-            seen = sorted(seen, key=lambda each: each.record.requirement != status.requirement.id)
-            direct = [each for each in seen if not each.finding.indirect] or seen[:1]
+            seen = sorted(seen, key=lambda each: each.tested != status.requirement.id)
+            direct = [each for each in seen if not each.indirect] or seen[:1]
             if direct and (every or self._wants(status, red=red)):
                 groups.append(Group(status, direct))
         return groups
@@ -118,7 +119,7 @@ class Screen:
     def _show(self, group: Group, *, several: bool) -> None:
         name = group.status.requirement.id
         if self._style == "line" or self.verbosity < -1:
-            self.reporter.write_line(f"{group.of}: {one_line(group.seen[0].finding)}")
+            self.reporter.write_line(f"{group.of}: {one_line(group.seen[0])}")
             return
         where = f" ({group.status.component})" if several else ""
         tone = "red" if group.status.requirement.level == "MUST" else "yellow"
@@ -136,9 +137,8 @@ class Screen:
             for each in others:
                 self.reporter.write_line(printable(f"    {_further_finding(each, first)}"))
 
-    def _full_text(self, each: SeenFinding) -> None:
-        evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
-        for line in block(each.finding, evidence, test=True, script=self.verbosity > 0):
+    def _full_text(self, each: Finding) -> None:
+        for line in block(each.at(self.options.on_terminal), test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)
 
     @property
@@ -161,12 +161,12 @@ class Screen:
             self.write(notes)
 
 
-def _further_finding(each: SeenFinding, first: SeenFinding) -> str:
+def _further_finding(each: Finding, first: Finding) -> str:
     """A further finding of a requirement, without the parts that equal the first finding."""
-    if each.finding == first.finding:
-        return each.node
-    expected = f"expected {each.finding.expected}; " if each.finding.expected != first.finding.expected else ""
-    return f"{each.node}  {expected}got {received_text(each.finding)}"
+    if each == first:
+        return each.found_by
+    expected = f"expected {each.expected}; " if each.expected != first.expected else ""
+    return f"{each.found_by}  {expected}got {received_text(each)}"
 
 
 KEY = "corpus/tests/{}"  # the key in the cache of the violated requirements of each test in its last run
@@ -247,9 +247,8 @@ def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | 
     for counts, group in ranked[:MOST]:
         entry = group.status.requirement
         title = _escape(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
-        text = f"{group.of}: {one_line(group.seen[0].finding)}"
-        raised = group.seen[0].evidence.raised if group.seen[0].evidence else ""
-        place = RAISED.search(raised) or RAISED.search(_place(factory))
+        text = f"{group.of}: {one_line(group.seen[0])}"
+        place = RAISED.search(group.seen[0].raised_at) or RAISED.search(_place(factory))
         at = f"file={_escape(place[1], ':,')},line={place[2]}," if place else ""
         yield f"::{kinds[counts]} {at}title={title}::{_escape(printable(text))}"
 

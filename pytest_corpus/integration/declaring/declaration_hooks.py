@@ -9,9 +9,9 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import split_label, user_code_error
+from pytest_corpus.integration.collecting.nodes import check_ids
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
-from pytest_corpus.integration.options import node_ids
 from pytest_corpus.redaction import printable
 from pytest_corpus.suites.inventory import tests
 
@@ -40,7 +40,7 @@ class DeclarationHooks:
         for adapter in self.state.adapters.known.values():
             self._announce(adapter)
             self.state.open(adapter)
-        if wrong := node_ids.check(self.state.named, self._known()):
+        if wrong := check_ids(self.state.named, self._known()):
             self.state.usage_error = True
             raise pytest.UsageError(printable(wrong))
         if self.state.distributes:

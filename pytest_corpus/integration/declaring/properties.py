@@ -5,7 +5,6 @@ from typing import Any
 RECORD = "corpus"
 """User property with the record of a test; also a worker's account of its tests, and the components chosen for it."""
 
-EVIDENCE = "corpus_evidence"  # user property with the evidence of a test's findings
 LATE = "corpus_late"  # user property with the component and the seconds after which its writes show
 STATUS = "corpus_status"  # user property with the status of a test
 CHANNEL = "corpus_channel"  # worker input: the channel on which a worker asks for cases of bundles

@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.hooks.vendors.recording import OPTION, Recording, RecordingError
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage import Budget, Spending
+from pytest_corpus.integration.collecting.nodes import NodeId, take_ids
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.adapters import Adapters
 from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
-from pytest_corpus.integration.options import node_ids, run_options
-from pytest_corpus.integration.options.leniency import report_warnings
-from pytest_corpus.integration.options.node_ids import NodeId
-from pytest_corpus.integration.options.recordings import open_recording
+from pytest_corpus.integration.options import run_options
+from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.integration.running.surroundings import report_warnings
 from pytest_corpus.redaction import mask_secrets, printable, secret_values
+from pytest_corpus.text import bounded
+from pytest_corpus.text.atomic_write import obstacle
 from pytest_corpus.verdict.ledger import Ledger
 
 
@@ -56,7 +59,7 @@ class RunState:
         self.started = Clock.monotonic()
         self.usage_error = False
         declared = self.options.adapters or self.options.clients
-        self.named: tuple[NodeId, ...] = node_ids.take(config) if declared else ()
+        self.named: tuple[NodeId, ...] = take_ids(config) if declared else ()
 
     @property
     def distributes(self) -> bool:
@@ -106,3 +109,25 @@ class RunState:
     def ledger(self, label: str) -> Ledger:
         """The ledger of an adapter, which only a worker may know."""
         return self.adapters.at(label).ledger
+
+
+def open_recording(config: pytest.Config, options: Options) -> Recording | None:
+    """The recording of a run, loaded if it exists. Raises pytest.UsageError if it cannot be used."""
+    if options.recording is None:
+        return None
+    shown = f"--corpus-recording={printable(options.recording.name)}"
+    try:
+        found = Recording(options.recording, options.record, os.environ, seed=options.seed, is_instant=options.instant)
+    except bounded.FileRefused as error:
+        hint = f"; {OPTION}=once records it" if error.missing else ""
+        raise pytest.UsageError(f"{shown}: {error.why}{hint}") from None
+    except RecordingError as error:
+        raise pytest.UsageError(f"--corpus-recording: {error}") from None
+    if config.getoption("dist", "no") != "no":
+        if not found.plays:
+            raise pytest.UsageError(f"{shown}: record without -n; a recording can be given again with any number")
+        if options.transcript is not None:
+            raise pytest.UsageError(f"{shown}: a transcript of a run on recorded answers is written without -n")
+    if not found.plays and (blocked := obstacle(options.recording)):
+        raise pytest.UsageError(f"{shown}: {printable(blocked)}")
+    return found

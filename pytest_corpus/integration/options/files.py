@@ -1,12 +1,16 @@
-"""The contents of files that options name."""
+"""The files and the connection that options name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.opening.remote import Connection
+from pytest_corpus.adapter.opening.settings import ConnectionSettings, SettingError, setting, table_in
+from pytest_corpus.reports.formats import FORMATS, JUNIT, suffix_of
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
+from pytest_corpus.spec.transports import CONNECTION
 from pytest_corpus.text import bounded
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError
 from pytest_corpus.verdict.deviations import read as read_deviations
@@ -36,3 +40,59 @@ def deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> t
     except DeviationError as error:
         named = f"--corpus-deviations={given}" if given else str(path)
         raise pytest.UsageError(f"{named}: {error}") from None
+
+
+def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
+    """The path of each adapter's report, with its label if there are several, and a number if labels look alike."""
+    if len(labels) < 2:
+        return [asked]
+    end = len(suffix_of(asked.name, tuple(FORMATS)) or asked.suffix)
+    names = [file_name_part(label) for label in labels]
+    numbered = [
+        f"{name}.{again + 1}" if (again := names[:number].count(name)) else name for number, name in enumerate(names)
+    ]
+    return [asked.with_name(f"{asked.name[:-end]}.{name}{asked.name[-end:]}") for name in numbered]
+
+
+def file_name_part(label: str) -> str:
+    """A label as a part of a file name."""
+    return "".join(char if char.isalnum() or char in "._-" else "_" for char in label)
+
+
+def switch_on_junit(config: pytest.Config, reports: Sequence[str]) -> None:
+    """Let pytest write the `.junit.xml` among the reports, as with ``--junitxml``.
+
+    pytest's plugin reads the option when it is configured, after all external plugins.
+
+    Raises:
+        pytest.UsageError: pytest cannot write such a file, or another file was requested.
+    """
+    paths = dict.fromkeys(path for path in reports if path.lower().endswith(JUNIT))
+    given = ", ".join(f"--corpus-report={path}" for path in paths)
+    if not hasattr(config.option, "xmlpath"):
+        raise pytest.UsageError(f"{given}: pytest's plugin junitxml, which writes it, is switched off")
+    if len(paths) > 1 or config.option.xmlpath:
+        asked = f" and --junitxml={config.option.xmlpath}" if config.option.xmlpath else ""
+        raise pytest.UsageError(f"{given}{asked}: pytest writes one JUnit file a run; name one")
+    config.option.xmlpath = str(config.invocation_params.dir / next(iter(paths)))
+
+
+def read_connection(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, float]:
+    """Read the connection to an adapter, and the time limit of calls. Options win; headers of both are used.
+
+    The table [tool.pytest-corpus] is read from the pyproject.toml next to the ini file or in pytest's root folder.
+
+    Raises:
+        pytest.UsageError: a setting has an invalid value; the value of a header is not shown.
+    """
+    ini = {key: config.getini(setting(key)) for key in CONNECTION}
+    given = {key: value for key in CONNECTION if (value := config.getoption(setting(key), None)) is not None}
+    try:
+        table = table_in(config.inipath.parent if config.inipath else config.rootpath)
+        settings = ConnectionSettings(config.invocation_params.dir, ini, table)
+        if "header" in given:
+            given["header"] = [*settings.headers, *given["header"]]
+        settings = ConnectionSettings(config.invocation_params.dir, {**ini, **given}, table, options=given)
+        return settings.connection(), settings.call_timeout_s(usual_timeout_s)
+    except SettingError as error:
+        raise pytest.UsageError(str(error)) from None

@@ -18,8 +18,8 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.evidence.judging import LEVELS
-from pytest_corpus.integration.options import connection, files
-from pytest_corpus.integration.options.report_paths import report_paths
+from pytest_corpus.integration.options import files
+from pytest_corpus.integration.options.files import report_paths
 from pytest_corpus.integration.options.table import setting
 from pytest_corpus.kit import run_state as limits
 from pytest_corpus.redaction import printable
@@ -34,8 +34,8 @@ from pytest_corpus.text.values import suggest
 from pytest_corpus.validation.sealed_lines import SUFFIXES
 from pytest_corpus.verdict.deviations import Deviation, today
 from pytest_corpus.verdict.editions import Edition, EditionError, current, edition
-from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
-from pytest_corpus.verdict.evidence import Level
+from pytest_corpus.verdict.finding import LEVELS as EVIDENCE_LEVELS
+from pytest_corpus.verdict.finding import Level
 from pytest_corpus.verdict.shards import MOST_SHARDS, Shard
 from pytest_corpus.verdict.shards import parse as parse_shard
 
@@ -162,7 +162,7 @@ def read(config: pytest.Config) -> Options:
     if not allowed and (refused := refusal(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
-    reached, call_timeout = connection.read(config, profile.call_timeout)
+    reached, call_timeout = files.read_connection(config, profile.call_timeout)
     level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
     declared, deviations = files.deviations(config, _value(config, "deviations"), drafting=drafting)
     most = limits.MOST_REPETITIONS

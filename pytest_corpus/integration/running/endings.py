@@ -10,8 +10,7 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.tracebacks import EscapedException, traceback_of
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.running.evidence import Sighting
-from pytest_corpus.kit.outcomes import NotAssessed, Undecided
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 from pytest_corpus.redaction import mask_secrets, secret_values
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.verdict.ledger import Outcome, TestRecord
@@ -19,13 +18,13 @@ from pytest_corpus.verdict.ledger import Outcome, TestRecord
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a test's body: `raised` is the exception for pytest, `sighting` the cause of the outcome."""
+    """The end of a test's body: `raised` is the exception for pytest, `violation` the cause of the outcome."""
 
     outcome: Outcome = "not_assessed"
     undecided: Undecided | None = None
     broken_off: str = ""
     raised: BaseException | None = None
-    sighting: Sighting | None = None
+    violation: Violation | None = None
 
 
 UNFINISHED = Ending(undecided=NotAssessed("the test did not finish"))
@@ -41,26 +40,17 @@ def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Endi
     return Ending("not_assessed", NotAssessed(reason), reason, pytest.fail.Exception(text, pytrace=False))
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
-    """The result of a test: its record, the sighting of each finding, the secrets to mask, the raised exception.
-
-    `recorded` is for the transcript; `places` has the place in it of the exchange that shows each finding.
-    """
-
-    record: TestRecord
-    sightings: tuple[Sighting, ...] = ()
-    secrets: frozenset[str] = frozenset()
-    raised: BaseException | None = None
-    recorded: RecordedTest | None = None
-    places: tuple[dict[str, Any], ...] = ()
-
-
 @dataclass(slots=True)
 class Notes:
-    """The observations of a test, collected while it runs."""
+    """What is noted of a test while it runs.
 
-    sightings: list[Sighting] = field(default_factory=list)
+    Attributes:
+        secrets: what it planted, to be masked.
+        editions: the schema versions that everything that was successful is valid under.
+        made: its exchanges, `recalled` ones of other tests among them.
+    """
+
+    violations: list[Violation] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
     editions: frozenset[str] = frozenset(SCHEMA_VERSIONS)
     made: list[Exchange] = field(default_factory=list)
@@ -69,4 +59,19 @@ class Notes:
     @property
     def judged(self) -> Iterator[Exchange]:
         """The exchanges that show the findings."""
-        return (exchange for each in self.sightings for exchange in each.violation.exchanges)
+        return (exchange for each in self.violations for exchange in each.exchanges)
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """The result of a test: its record, what it noted, the raised exception.
+
+    The violations that it noted are those of the record's findings, in the same order. `recorded` is for the
+    transcript; `places` has the place in it of the exchange that shows each finding.
+    """
+
+    record: TestRecord
+    notes: Notes
+    raised: BaseException | None = None
+    recorded: RecordedTest | None = None
+    places: tuple[dict[str, Any], ...] = ()

@@ -7,8 +7,8 @@ import itertools
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -16,9 +16,10 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.snapshot import to_bytes
-from pytest_corpus.adapter.tracebacks import logged_exception, traceback_of, whole
+from pytest_corpus.adapter.tracebacks import logged_exception, message_of, traceback_of
 from pytest_corpus.evidence import shell
-from pytest_corpus.integration.collecting.nodes import test_of
+from pytest_corpus.integration.collecting.nodes import owner, requirement_of, test_of
+from pytest_corpus.integration.running.endings import Notes
 from pytest_corpus.kit.audit.telemetry import reports_of
 from pytest_corpus.kit.outcomes import Story, Violation
 from pytest_corpus.redaction import (
@@ -39,8 +40,7 @@ from pytest_corpus.redaction import (
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.values import abridge, strings_of
-from pytest_corpus.verdict.evidence import Content, Evidence
-from pytest_corpus.verdict.ledger import Finding, TestRecord
+from pytest_corpus.verdict.finding import Finding
 
 LONGEST = 2_000  # the most characters of a request or an answer
 SHORTEST = 3  # a shorter text of an answer may be in a request by chance
@@ -56,162 +56,147 @@ UNLOGGED = "not known: log the exception to see its place"
 WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """A violation of a requirement as a test saw it; `indirect` if it only blocks the test.
-
-    `made` are the test's exchanges, including cached ones; `recalled` are the cached exchanges of other tests.
-    """
-
-    requirement: str
-    violation: Violation
-    indirect: bool = False
-    made: Sequence[Exchange] = ()
-    recalled: Set[Exchange] = frozenset()
-
-    @property
-    def finding(self) -> Finding:
-        """The finding for the record."""
-        seen = self.violation
-        return Finding(self.requirement, seen.expected, seen.got[:200], seen.path[:100], self.indirect)
-
-    @property
-    def exchange(self) -> Exchange | None:
-        """The exchange that shows the violation: the last of its story, or the exchange that it was judged on."""
-        story = self.violation.story
-        return (story.exchanges or (None,))[-1] if story else self.violation.exchange
-
-    @property
-    def judged_on(self) -> Sequence[Exchange]:
-        """The last of the calls that the finding was judged on, if there are several and no story contains them."""
-        several = len(self.violation.exchanges) > 1 and self.violation.story is None
-        return self.violation.exchanges[-MOST_JUDGED:] if several else ()
-
-    @property
-    def told(self) -> Story | None:
-        """The story of the finding. For a read: the last calls that wrote the wrong value, or wrote to the place."""
-        if self.violation.story or self.judged_on or self.exchange is None or self._is_write(self.exchange):
-            return self.violation.story
-        named = [each for each in self.before if not self.violation.about.isdisjoint(strings_of(each.request))]
-        writes = [*filter(self._is_write, named)] or self.writes
-        return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
-
-    @property
-    def origin(self) -> pytest.Item | None:
-        """The test that made the exchange, if it was judged later."""
-        origin: pytest.Item | None = self.exchange.origin if self.exchange else None
-        return origin
-
-    @property
-    def before(self) -> list[Exchange]:
-        """The test's exchanges before the one that shows the finding; all of them if it belongs to another test."""
-        if self.violation.story:
-            return [each for each in self.violation.story.exchanges if each is not self.exchange]
-        return list(itertools.takewhile(lambda each: each is not self.exchange, self.made))
-
-    @property
-    def writes(self) -> list[Exchange]:
-        """The earlier writes of the test."""
-        place = _namespace(self.exchange)
-        return [each for each in self.before if self._is_write(each) and place in (None, _namespace(each))]
-
-    def _is_write(self, exchange: Exchange) -> bool:
-        """True if an exchange of the test is a write."""
-        return exchange.op in BY_OP and BY_OP[exchange.op].mutating and exchange not in self.recalled
-
-    def answered(self) -> set[str]:
-        """Texts in earlier answers that no earlier request contained; a request may repeat such a text."""
-        asked = "\n".join(strings_of([each.request for each in self.before]))
-        found = {text for each in self.before for frame in each.frames for text in strings_of(frame.body)}
-        return {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
-
-    @property
-    def reads_what_others_wrote(self) -> bool:
-        """True if the request reads a namespace to which the test itself wrote nothing."""
-        exchange = self.exchange
-        return bool(exchange and _namespace(exchange) is not None and not (self.writes or self._is_write(exchange)))
-
-    def sent(self, now: float) -> list[shell.Sent]:
-        """The requests that show the finding; deadlines count from `now`."""
-        before = self.before if self.violation.story else self.writes
-        made = (*before, *([self.exchange] if self.exchange else []))
-        return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.observed.faults) for each in made]
+def finding_of(violation: Violation, secrets: Iterable[str], item: pytest.Item) -> Finding:
+    """The finding of a violation that a test saw, with secrets masked and without evidence (`complete` adds it)."""
+    own = owner(item)
+    assert own is not None
+    return Finding(
+        violation.requirement,
+        violation.expected,
+        mask_planted(violation.got[:200], secrets),
+        mask_planted(violation.path[:100], secrets),
+        violation.indirect,
+        adapter=own[0].label,
+        component=own[1],
+        tested=requirement_of(item),
+        found_by=item.nodeid,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCapture:
-    """The settings of evidence: `full` includes content; `made_up` is true if the suite made all requests.
+    """Takes the evidence of the findings of a test from what the test noted.
 
-    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` includes log records,
-    which are available if `hears_logs`.
+    Attributes:
+        full: content is wanted too.
+        made_up: the suite made all requests.
+        printed: pytest's captured sections.
+        logs: log records are included, which are available if `hears_logs`.
+        trace: the traceback through the suite.
+        target: what commands of a shell reach the adapter at.
     """
 
+    notes: Notes
     full: bool
     made_up: bool
-    planted: tuple[str, ...] = ()
     printed: Sequence[tuple[str, str]] = ()
     logs: bool = False
     trace: str = ""
     target: shell.ShellTarget | None = None
     hears_logs: bool = False
 
-    def evidence(
-        self,
-        record: TestRecord,
-        behind: Sequence[Sighting],
-        item: pytest.Item,
-        rerun: Callable[[pytest.Item, str], str],
-    ) -> tuple[Evidence, ...]:
-        """The evidence of each finding of a test; `rerun` returns the command that repeats the test of a requirement.
+    @property
+    def planted(self) -> tuple[str, ...]:
+        """Every secret that the test planted."""
+        return tuple(self.notes.secrets)
 
-        A late report is evidence of the test that made the call.
+    def complete(self, finding: Finding, violation: Violation, item: pytest.Item, rerun: str) -> Finding:
+        """A finding of a violation with its evidence.
+
+        Args:
+            item: the test that made the call that shows it: a report may come later.
+            rerun: the command that shows it again.
         """
         secrets = (*self.planted, *secret_values(os.environ))
-        return tuple(
-            self._one(record, finding, each, secrets, item=each.origin or item, rerun=rerun)
-            for finding, each in zip(record.findings, behind, strict=True)
-        )
-
-    def _one(
-        self,
-        record: TestRecord,
-        finding: Finding,
-        behind: Sighting,
-        secrets: tuple[str, ...],
-        *,
-        item: pytest.Item,
-        rerun: Callable[[pytest.Item, str], str],
-    ) -> Evidence:
-        exchange = behind.exchange
-        return Evidence(
-            adapter=record.adapter,
-            component=record.component,
-            requirement=finding.requirement,
-            expected=finding.expected,
-            got=finding.got,
-            path=finding.path,
+        mask = functools.partial(mask_secrets, secrets=secrets)
+        exchange, judged_on, story = violation.exchange, _several_of(violation), self._story_of(violation)
+        request = functools.partial(self._mask_foreign_texts, violation=violation, secrets=secrets)
+        raised = self._raised(finding, exchange, secrets) if exchange else ""
+        shape_of = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False) if self.made_up else _shape
+        found = replace(
+            finding,
             test=test_of(item),
             node=item.nodeid,
-            rerun=mask_secrets(rerun(item, finding.requirement), secrets),
-            sent=_sent_parts(exchange, self._mask_foreign_texts(exchange.shown, behind, secrets)) if exchange else "",
-            raised=self._raised(finding, exchange, secrets) if exchange else "",
+            rerun=mask(rerun),
+            sent=_sent_parts(exchange, request(exchange.shown)) if exchange else "",
+            raised=raised,
+            raised_at=raised,
             fault=_fault(exchange) if exchange else "",
-            observed=mask_secrets(_reports(exchange, finding.requirement, secrets), secrets) if exchange else "",
-            problems=tuple(mask_secrets(each, secrets) for each in behind.violation.lines),
-            judged_on=_number_calls(behind.judged_on, lambda each: self._mask_foreign_texts(each, behind, secrets)),
-            story=_story_lines(
-                behind.told,
-                lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
-            ),
-            trace=mask_secrets(self.trace, secrets),
-            content=self._content(finding, behind, secrets) if self.full else None,
+            observed=mask(_reports(exchange, finding.requirement, secrets)) if exchange else "",
+            problems=tuple(map(mask, violation.lines)),
+            judged_on=_number_calls(judged_on, request),
+            story=_story_lines(story, shape_of),
+            trace=mask(self.trace),
         )
+        if not self.full:
+            return found
+        shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
+        logged = tuple(_log_lines(exchange.observed.logs, secrets)) if exchange and self.logs else ()
+        printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
+        escaped = exchange.fault.raised if exchange and exchange.fault else None
+        whole = replace(
+            found,
+            sent=_sent_parts(exchange, shown(exchange.shown)) if exchange else "",
+            answer=self._answer(violation, exchange, secrets) if exchange and exchange.frames else "",
+            raised=message_of(escaped, secrets) if escaped else raised,
+            traceback=tuple(traceback_of(escaped, secrets)) if escaped else (),
+            judged_on=_number_calls(judged_on, shown),
+            story=_story_lines(story, shown),
+            script=tuple(map(mask, self._script(violation))),
+            logged=logged,
+            printed=tuple(_printed_lines(printed, secrets)),
+        )
+        return replace(found, full=whole)
 
-    def _mask_foreign_texts(self, request: Any, behind: Sighting, secrets: tuple[str, ...]) -> str:
-        """A request of a finding; texts that the suite did not make are replaced by their length."""
+    def _story_of(self, violation: Violation) -> Story | None:
+        """The story of a finding. For a read: the last calls that wrote the wrong value, or wrote to the place."""
+        exchange = violation.exchange
+        if violation.story or _several_of(violation) or exchange is None or self._is_write(exchange):
+            return violation.story
+        named = [each for each in self._before(violation) if not violation.about.isdisjoint(strings_of(each.request))]
+        writes = [*filter(self._is_write, named)] or self._writes(violation)
+        return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
+
+    def _before(self, violation: Violation) -> list[Exchange]:
+        """The test's exchanges before the one that shows a finding; all of them if it belongs to another test."""
+        if violation.story:
+            return [each for each in violation.story.exchanges if each is not violation.exchange]
+        return list(itertools.takewhile(lambda each: each is not violation.exchange, self.notes.made))
+
+    def _writes(self, violation: Violation) -> list[Exchange]:
+        """The writes of the test before the exchange that shows a finding."""
+        place = _namespace(violation.exchange)
+        earlier = filter(self._is_write, self._before(violation))
+        return [each for each in earlier if place in (None, _namespace(each))]
+
+    def _is_write(self, exchange: Exchange) -> bool:
+        """True if an exchange of the test is a write."""
+        return exchange.op in BY_OP and BY_OP[exchange.op].mutating and exchange not in self.notes.recalled
+
+    def _script(self, violation: Violation) -> list[str]:
+        """The commands that send the requests which show a finding; empty if the adapter has no address."""
+        if self.target is None:
+            return []
+        exchange, writes, now = violation.exchange, self._writes(violation), time.time()
+        made = (*(self._before(violation) if violation.story else writes), *([exchange] if exchange else []))
+        lines = shell.script(
+            self.target,
+            [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.observed.faults) for each in made],
+        )
+        reads = exchange is not None and _namespace(exchange) is not None and not self._is_write(exchange)
+        return [WRITTEN_BEFORE, *lines] if lines and reads and not writes else lines
+
+    def _mask_foreign_texts(self, request: Any, violation: Violation, secrets: tuple[str, ...]) -> str:
+        """A request of a finding; texts that the suite did not make are replaced by their length.
+
+        These are the texts in earlier answers that no earlier request contained.
+        """
         if not self.made_up:
-            return shape(request, LONGEST)
-        foreign = behind.answered()
+            return _shape(request)
+        before = self._before(violation)
+        asked = "\n".join(strings_of([each.request for each in before]))
+        found = {text for each in before for frame in each.frames for text in strings_of(frame.body)}
+        foreign = {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
         own = map_value(request, lambda text: describe_size(text) if any(each in text for each in foreign) else text)
         return content(own, secrets, LONGEST, foreign=False)
 
@@ -221,42 +206,16 @@ class EvidenceCapture:
         is_hidden = self.hears_logs and not (known or exchange.fault or seen.faults or any(seen.logs))
         return UNLOGGED if is_hidden and finding.got.startswith("the error Unavailable") else known
 
-    def _content(self, finding: Finding, behind: Sighting, secrets: tuple[str, ...]) -> Content:
-        exchange = behind.exchange
-        shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
-        judged_on, story = _number_calls(behind.judged_on, shown), _story_lines(behind.told, shown)
-        logged = tuple(_log_lines(exchange.observed.logs, secrets)) if exchange and self.logs else ()
-        printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
-        lines_printed = tuple(_printed_lines(printed, secrets))
-        lines = shell.script(self.target, behind.sent(time.time())) if self.target else []
-        if lines and behind.reads_what_others_wrote:
-            lines.insert(0, WRITTEN_BEFORE)
-        script = tuple(mask_secrets(line, secrets) for line in lines)
-        if exchange is None:
-            return Content(story=story, script=script, printed=lines_printed)
-        raised = exchange.fault.raised if exchange.fault else None
-        return Content(
-            sent=_sent_parts(exchange, content(exchange.shown, secrets, LONGEST, foreign=False)),
-            answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
-            raised=whole(raised, secrets) if raised else self._raised(finding, exchange, secrets),
-            traceback=tuple(traceback_of(raised, secrets)) if raised else (),
-            judged_on=judged_on,
-            story=story,
-            script=script,
-            logged=logged,
-            printed=lines_printed,
-        )
-
-    def _answer(self, behind: Sighting, exchange: Exchange, secrets: tuple[str, ...]) -> str:
+    def _answer(self, violation: Violation, exchange: Exchange, secrets: tuple[str, ...]) -> str:
         """The answer; of a long stream, its beginning and end and the frames around the faulty frame."""
-        own = {*strings_of([each.request for each in (*behind.before, exchange)])} if self.made_up else set[str]()
-        bodies = [frame.body for frame in exchange.frames]
+        made = [each.request for each in (*self._before(violation), exchange)] if self.made_up else []
+        own, bodies = {*strings_of(made)}, [frame.body for frame in exchange.frames]
         if not exchange.streaming:
             whole = content(bodies[-1], secrets, LONGEST + 1, foreign=True, own=own)
             if len(whole) <= LONGEST:
                 return whole
-            return content(abridge(bodies[-1], behind.violation.path), secrets, LONGEST, foreign=True, own=own)
-        at_fault = behind.violation.frame or len(bodies)
+            return content(abridge(bodies[-1], violation.path), secrets, LONGEST, foreign=True, own=own)
+        at_fault = violation.frame or len(bodies)
         shown = {*range(1, FRAMES_AT_ENDS + 1), *range(at_fault - FRAMES_AROUND, at_fault + FRAMES_AROUND + 1)}
         shown |= {*range(len(bodies) - FRAMES_AT_ENDS + 1, len(bodies) + 1)}
         parts: list[str] = []
@@ -287,6 +246,16 @@ def context_secrets(request: Any) -> list[str]:
 def mask_planted(text: str, planted: Iterable[str]) -> str:
     """Mask secrets in a text of a finding."""
     return mask_secrets(text, (*planted, *secret_values(os.environ))) if text else ""
+
+
+def _several_of(violation: Violation) -> Sequence[Exchange]:
+    """The last of the calls that a finding was judged on, if there are several and no story contains them."""
+    several = len(violation.exchanges) > 1 and violation.story is None
+    return violation.exchanges[-MOST_JUDGED:] if several else ()
+
+
+def _shape(request: Any) -> str:
+    return shape(request, LONGEST)
 
 
 def _sent_parts(exchange: Exchange, request: str) -> str:

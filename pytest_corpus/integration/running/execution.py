@@ -38,10 +38,15 @@ from pytest_corpus.integration.running.endings import (
     TestResult,
     misled_ending,
 )
-from pytest_corpus.integration.running.evidence import Sighting, context_secrets, mask_planted
+from pytest_corpus.integration.running.evidence import context_secrets, finding_of, mask_planted
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs
-from pytest_corpus.integration.running.other_plugins import cause_of_end, is_replaced, outcome_behind
-from pytest_corpus.integration.running.surroundings import CHANGED, Surroundings
+from pytest_corpus.integration.running.surroundings import (
+    CHANGED,
+    Surroundings,
+    cause_of_end,
+    is_replaced,
+    outcome_behind,
+)
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
@@ -132,12 +137,12 @@ class TestExecution:
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()
         ending = self._outcome(function, arguments, observed)
-        for sighting in tuple(observed.sightings):
-            if excuse := self._surroundings.excuse(sighting):
-                observed.sightings.remove(sighting)
-                self._reported -= {(self._place, sighting.requirement)} - before
+        for violation in tuple(observed.violations):
+            if excuse := self._surroundings.excuse(violation):
+                observed.violations.remove(violation)
+                self._reported -= {(self._place, violation.requirement)} - before
                 self.adapter.ledger.mark_unreliable(excuse)
-        excuse = self._surroundings.excuse(ending.sighting) if ending.sighting else ""
+        excuse = self._surroundings.excuse(ending.violation) if ending.violation else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
@@ -157,7 +162,7 @@ class TestExecution:
         if doubted and self._causes is not None:
             self._causes.forget()
         ending = self._judged(function, arguments, observed)
-        if beside and (found := beside.confirm(self.item, attempt, self.target, ending, observed.sightings)):
+        if beside and (found := beside.confirm(self.item, attempt, self.target, ending, observed.violations)):
             self._add(found, observed)
         return ending
 
@@ -167,11 +172,11 @@ class TestExecution:
         self.target.auditor.editions = attempt.editions
         before = self._reported.copy()
         self._observe(None, observed)
-        if not observed.sightings:
+        if not observed.violations:
             self._attempt = attempt
             return True
         self._reported.intersection_update(before)
-        observed.sightings.clear()
+        observed.violations.clear()
         observed.made.clear()
         return False
 
@@ -186,7 +191,6 @@ class TestExecution:
 
     def _keep(self, ending: Ending, observed: Notes, duration_s: float, calls: int) -> TestResult:
         undecided, secrets = ending.undecided, observed.secrets
-        findings = [each.finding for each in observed.sightings]
         record = TestRecord(
             adapter=self.adapter.label,
             component=self.component,
@@ -196,21 +200,16 @@ class TestExecution:
             reason=mask_planted(ending.broken_off or (undecided.reason if undecided else ""), secrets),
             keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
             blocked_by=undecided.by if isinstance(undecided, Blocked) else "",
-            findings=tuple(
-                replace(each, got=mask_planted(each.got, secrets), path=mask_planted(each.path, secrets))
-                for each in findings
-            ),
+            findings=tuple(finding_of(each, secrets, self.item) for each in observed.violations),
             editions=tuple(sorted(observed.editions)),
             repetition=self.repetition,
             duration_s=round(duration_s, 4),
             calls=calls,
             broken_off=ending.broken_off,
         )
-        made, recalled = observed.made, observed.recalled
-        sightings = tuple(replace(each, made=made, recalled=recalled) for each in observed.sightings)
-        self.result = TestResult(record, sightings, frozenset(secrets), ending.raised)
+        self.result = TestResult(record, observed, ending.raised)
         if self._recorded is not None:
-            places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
+            places = tuple(self._recorded.place_of(each.exchange, each.story) for each in observed.violations)
             self.result = replace(self.result, recorded=self._recorded, places=places)
         self.adapter.ledger.add_run(record)
         return self.result
@@ -232,7 +231,7 @@ class TestExecution:
                     for said in late:
                         self.adapter.ledger.mark_unreliable(said)
                     if not mistakes:
-                        self._observe(ending.sighting, observed)
+                        self._observe(ending.violation, observed)
         finally:
             self.target.close_fresh()
         return self._misled(mistakes[0]) if mistakes else ending
@@ -330,7 +329,7 @@ class TestExecution:
             violation = blocked.violation
             if violation is None:
                 violation = Violation(self.requirement.text, blocked.seen).seen_in(*blocked.exchanges)
-            return Ending("violated", raised=violation, sighting=Sighting(blocked.by, violation))
+            return Ending("violated", raised=violation, violation=violation.of(blocked.by))
         said = seen.got if seen and blocked is undecided else blocked.seen
         return self._blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
 
@@ -338,7 +337,7 @@ class TestExecution:
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             return self._blocked(cause, f"{cause.seen}, seen while testing {self.requirement.id}", violation)
-        return Ending("violated", raised=violation, sighting=Sighting(self.requirement.id, violation))
+        return Ending("violated", raised=violation, violation=violation.of(self.requirement.id))
 
     def _blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
         """Leave the test open because another requirement is violated, as was `seen` here if it is its violation."""
@@ -348,7 +347,7 @@ class TestExecution:
         expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
         violation = Violation(expected, got, path, story=seen.story if seen else None)
         violation.seen_in(*(blocked.exchanges or (seen.exchanges if seen else ())))
-        return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, indirect=True))
+        return Ending(undecided=blocked, violation=violation.of(blocked.by, indirect=True))
 
     @property
     def _place(self) -> str:
@@ -365,14 +364,14 @@ class TestExecution:
         except (*UNCALLABLE, Outage):
             return None
 
-    def _observe(self, own: Sighting | None, observed: Notes) -> None:
+    def _observe(self, own: Violation | None, observed: Notes) -> None:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
         whole = self._is_last or self._recorded is not None  # a transcript has all reports of a test with the test
-        for requirement, violation in self.target.auditor.audit(is_last=whole):
-            if not self._is_reported(requirement) and requirement in catalogue():
-                self._add(Sighting(requirement, violation), observed)
+        for violation in self.target.auditor.audit(is_last=whole):
+            if not self._is_reported(violation.requirement) and violation.requirement in catalogue():
+                self._add(violation, observed)
         for exchange in self.target.auditor.unsettled:
             exchange.origin = exchange.origin or self.item
         observed.editions &= frozenset(self.target.auditor.editions)
@@ -390,6 +389,6 @@ class TestExecution:
     def _is_reported(self, requirement: str) -> bool:
         return (self._place, requirement) in self._reported
 
-    def _add(self, sighting: Sighting, observed: Notes) -> None:
-        observed.sightings.append(sighting)
-        self._reported.add((self._place, sighting.requirement))
+    def _add(self, violation: Violation, observed: Notes) -> None:
+        observed.violations.append(violation)
+        self._reported.add((self._place, violation.requirement))

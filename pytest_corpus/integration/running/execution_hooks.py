@@ -12,8 +12,7 @@ from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.execution import TestExecution
 from pytest_corpus.integration.running.in_flight import InFlight
-from pytest_corpus.integration.running.other_plugins import raising_plugin
-from pytest_corpus.integration.running.surroundings import FORKED, Surroundings
+from pytest_corpus.integration.running.surroundings import FORKED, Surroundings, raising_plugin
 from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.fixtures import SUBJECT
 

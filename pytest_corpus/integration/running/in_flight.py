@@ -35,7 +35,6 @@ from pytest_corpus.integration.collecting.nodes import (
 )
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
-from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.integration.running.width import Width, times_of_plain_calls
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import judging
@@ -208,15 +207,15 @@ class InFlight:
         return True
 
     def confirm(
-        self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, sightings: Collection[Sighting]
-    ) -> Sighting | None:
+        self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, seen: Collection[Violation]
+    ) -> Violation | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open and target.store.keeps_apart:
             self.width.ran_alone(target.part.made, late_s=target.settle.seconds or 0.0)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))
-        if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or sightings:
+        if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or seen:
             return None
         if requirement.chapter in TIMED or attempt.beside is None or any(map(is_passing, attempt.part.made)):
             return None  # an adapter may put off what it has no time for
@@ -227,8 +226,8 @@ class InFlight:
         self.width.narrow(1, "calls at the same time disturb each other")
         got = f"beside other calls, and not alone, the tests of {', '.join(self._disturbed)} fail: "
         got += attempt.violation.got
-        found = Violation(catalogue()[CONCURRENT].text, got)
-        return Sighting(CONCURRENT, found.seen_in(attempt.beside, *attempt.violation.exchanges[-1:]))
+        found = Violation(catalogue()[CONCURRENT].text, got).of(CONCURRENT)
+        return found.seen_in(attempt.beside, *attempt.violation.exchanges[-1:])
 
     def end_of(self, attempt: Attempt) -> Ending | None:
         """The end of a test if it counts beside others; None if the test is to be run alone.

@@ -3,13 +3,13 @@
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pytest
 
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, STATUS, TRANSCRIPT, remove, values_of
+from pytest_corpus.integration.declaring.properties import LATE, RECORD, STATUS, TRANSCRIPT, remove, values_of
 from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import OPTIONS, setting
@@ -20,9 +20,8 @@ from pytest_corpus.reports.finding_text import block, one_line
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.verdict import evidence
-from pytest_corpus.verdict.evidence import Evidence
-from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, Ledger, TestRecord
+from pytest_corpus.verdict.finding import Finding, Level
+from pytest_corpus.verdict.ledger import UNRELIABLE, Ledger, TestRecord
 from pytest_corpus.verdict.verdict import counting_levels
 
 
@@ -50,9 +49,9 @@ class FailureText:
         writer.line(self.text)
 
 
-def failure(findings: Sequence[Finding], evidence: Sequence[Evidence]) -> str:
-    """The failure message of a test with these findings."""
-    return "\n\n".join("\n".join(block(*pair)) for pair in zip(findings, evidence, strict=True))
+def failure(findings: Sequence[Finding], level: Level) -> str:
+    """The failure message of a test with these findings, with the evidence that a level shows."""
+    return "\n\n".join("\n".join(block(each.at(level))) for each in findings)
 
 
 def summarize(findings: Sequence[Finding]) -> str:
@@ -101,6 +100,8 @@ def write_into_report(
     result = execution.result or execution.not_run()
     record = result.record
     disputed = not _agrees(result, seen, report)
+    if record.findings and record.outcome != "error":
+        record = replace(record, findings=_with_evidence(execution, result, report, options, rerun))
     _add_properties(execution, record, report, disputed=disputed, options=options)
     recorder = execution.adapter.settings.recorder
     if recorder is not None and result.recorded is not None:
@@ -118,10 +119,7 @@ def write_into_report(
     outcome = shown_outcome(record, options)
     report.outcome = "skipped" if disputed and outcome == "passed" else outcome
     if record.findings:
-        found = _evidence(execution, result, report, options, rerun)
-        report.user_properties.append((EVIDENCE, evidence.dump(found)))
-        in_files = [each.at(options.in_files) for each in found]
-        said = failure(record.findings, in_files)
+        said = failure(record.findings, options.in_files)
         report.longrepr = said if outcome == "failed" else (*where, summarize(record.findings))
     elif report.outcome == "skipped":
         report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
@@ -130,30 +128,32 @@ def write_into_report(
 def _ending_members(result: TestResult) -> dict[str, Any]:
     """The members of the transcript line that ends a test."""
     record = result.record
-    findings = [{**asdict(finding), **place} for finding, place in zip(record.findings, result.places, strict=True)]
+    findings = [{**finding.fact, **place} for finding, place in zip(record.findings, result.places, strict=True)]
     members = ("component", "requirement", "outcome", "reason", "calls", "duration_s")
     return {**{name: getattr(record, name) for name in members}, "findings": findings}
 
 
-def _evidence(
+def _with_evidence(
     execution: TestExecution,
     result: TestResult,
     report: pytest.TestReport,
     options: Options,
     rerun: Callable[[pytest.Item, str], str],
-) -> tuple[evidence.Evidence, ...]:
+) -> tuple[Finding, ...]:
     shown = getattr(execution.item.config.option, "showcapture", "all")
-    gathering = EvidenceCapture(
+    capture = EvidenceCapture(
+        result.notes,
         full="full" in (options.on_terminal, options.in_files),
         made_up=not (execution.component in WIRE or options.dialects is not DIALECTS),
-        planted=tuple(result.secrets),
         printed=[pair for pair in report.sections if shown == "all" or shown in pair[0]],
         logs=shown in ("all", "log"),
         hears_logs=execution.adapter.client is not None and execution.adapter.client.hears_logs,
         target=execution.adapter.shell_target(execution.component),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
-    return gathering.evidence(result.record, result.sightings, execution.item, rerun)
+    pairs = zip(result.record.findings, result.notes.violations, strict=True)
+    made_by = ((*pair, (pair[1].exchange and pair[1].exchange.origin) or execution.item) for pair in pairs)
+    return tuple(capture.complete(*each, rerun(each[2], each[0].requirement)) for each in made_by)
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:

@@ -1,20 +1,28 @@
-"""Parts of the process that fixtures and plugins may replace and that tests need: clocks, random numbers, sockets."""
+"""The surroundings of a run that may not change a verdict: fixtures, other plugins and settings of the project."""
 
 import asyncio
+import builtins
+import gc
 import os
+import pkgutil
 import random
+import re
 import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
+
+import pytest
 
 from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.adapter.inputs import Clock
-from pytest_corpus.integration.running.evidence import Sighting
+from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.redaction import secret_values
 
 SHORT_S = 0.002
@@ -115,16 +123,15 @@ class Surroundings:
             return FORKED
         return _name_functions(each for each in FUNCTIONS if each.is_broken)
 
-    def excuse(self, sighting: Sighting) -> str:
+    def excuse(self, violation: Violation) -> str:
         """The reason why the process may have caused a violation; empty if it cannot.
 
         A replaced clock that advances may still differ from a clock that the adapter stored. This explains wrong times
         and failed calls. Sockets and variables only explain failed calls.
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
-        exchanges = sighting.violation.exchanges
-        failed = any(map(_has_failed, exchanges))
-        of_time = sighting.requirement in OF_TIME or any(map(_has_deadline, exchanges))
+        failed = any(map(_has_failed, violation.exchanges))
+        of_time = violation.requirement in OF_TIME or any(map(_has_deadline, violation.exchanges))
         if any(each not in CLOCKS for each in replaced) or (replaced and (failed or of_time)):
             return _name_functions(replaced)
         if not failed:
@@ -155,3 +162,163 @@ def _has_deadline(exchange: Exchange) -> bool:
 def _has_failed(exchange: Exchange) -> bool:
     last = exchange.frames[-1].body if exchange.frames else None
     return exchange.fault is not None or (isinstance(last, dict) and last.get("error") is not None)
+
+
+CHANGING: Mapping[str, tuple[str, ...]] = {
+    "missing": ("pytest_runtest_protocol", "pytest_runtestloop"),
+    "not collected": ("pytest_generate_tests", "pytest_collection_modifyitems", "pytest_pycollect_makeitem"),
+    "not reported": ("pytest_runtest_protocol", "pytest_runtest_logreport"),
+    "not run": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
+    "altered": ("pytest_runtest_makereport", "pytest_runtest_logreport"),
+    "repeated": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
+    "otherwise": ("pytest_runtest_call", "pytest_runtest_makereport", "pytest_runtest_logreport"),
+}
+"""The hooks by which a plugin may cause a mismatch, by the keys of `MISMATCHES`, or keep tests from beginning."""
+
+OWN = ("_pytest", "pytest", "pluggy", "pytest_corpus", "xdist")
+"""The packages whose hooks change no test."""
+
+OUTCOMES = (pytest.fail.Exception, pytest.skip.Exception, pytest.exit.Exception)
+MOST_CAUSES = 20  # the most exceptions behind each other that are looked at
+
+
+def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
+    """The names of the other plugins that implement at least one of some hooks."""
+    found = set()
+    for hook in hooks:
+        caller = getattr(config.hook, hook, None)
+        for each in caller.get_hookimpls() if caller is not None else ():
+            if _package(each.function.__module__) not in OWN:
+                found.add(name_of(config, each.function.__module__, each.plugin_name))
+    return sorted(found)
+
+
+def suspects(config: pytest.Config, why: str) -> str:
+    """The end of a sentence that names the plugins that may be the reason; empty if there are none."""
+    names = implementing_plugins(config, CHANGING[why])
+    return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
+
+
+def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
+    """The plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
+    known = dict(_modules(config))
+    for module in reversed(list(_frames(error.__traceback__ if error else None))):
+        if _package(module) == "pytest_corpus":
+            return ""
+        if _package(module) in known:
+            return name_of(config, module, known[_package(module)])
+    return ""
+
+
+def outcome_behind(error: BaseException) -> BaseException | None:
+    """The pytest outcome of a time limit that other code, such as hypothesis, turned into an error."""
+    seen: BaseException | None = error
+    for _ in range(MOST_CAUSES):
+        if seen is None or isinstance(seen, OUTCOMES):
+            return seen
+        inner = seen.exceptions if isinstance(seen, BaseExceptionGroup) else ()
+        seen = next((each for each in inner if isinstance(each, OUTCOMES)), seen.__cause__ or seen.__context__)
+    return None
+
+
+def cause_of_end(config: pytest.Config, error: BaseException) -> str:
+    """The cause of the end of a test that an exception outside of the suite ended."""
+    plugin, kind = raising_plugin(config, error), type(error).__name__
+    return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
+
+
+def name_of(config: pytest.Config, module: str, name: str) -> str:
+    """The name of a plugin's distribution, or the plugin's name."""
+    for plugin, distribution in config.pluginmanager.list_plugin_distinfo():
+        if _package(getattr(plugin, "__name__", type(plugin).__module__)) == _package(module):
+            return str(distribution.project_name)
+    return name.rpartition("/")[2] if name.endswith(".py") else name
+
+
+def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
+    """The package and the name of each other plugin."""
+    for name, plugin in config.pluginmanager.list_name_plugin():
+        package = _package(getattr(plugin, "__name__", type(plugin).__module__)) if plugin is not None else ""
+        if package and package not in OWN:
+            yield package, name
+
+
+def _frames(trace: TracebackType | None) -> Iterator[str]:
+    """The modules that an exception passed, innermost last."""
+    while trace is not None:
+        yield str(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def is_replaced(item: pytest.Item, target: object, arguments: Mapping[str, Any]) -> bool:
+    """True if the arguments of a conformance test differ from the suite's target and parameters."""
+    parameters = getattr(item, "callspec", None)
+    given = parameters.params if parameters is not None else {}
+    own = (arguments[name] is value for name, value in given.items() if name in arguments)
+    return not (all(own) and any(value is target for value in arguments.values()))
+
+
+LOOPBACK = ("127.0.0.1", "::1")
+
+
+def lenient_marks(config: pytest.Config) -> Iterator[pytest.MarkDecorator]:
+    """Marks for each test of the suite: warnings are reported, and the suite's servers are reachable."""
+    hosts = config.getoption("allow_hosts", None)
+    if hosts or config.getoption("disable_socket", False):  # of pytest-socket
+        yield pytest.mark.allow_hosts([*LOOPBACK, *(hosts.split(",") if isinstance(hosts, str) else ())])
+    if filters := _lenient_filters(config):
+        yield pytest.mark.filterwarnings(*filters)
+
+
+@contextmanager
+def report_warnings(config: pytest.Config) -> Iterator[None]:
+    """Report the adapter's warnings outside of tests, even if the project turns them into errors."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+        if _lenient_filters(config):
+            gc.collect()  # or pytest raises what garbage warns of after the run
+    for each in caught:
+        try:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno, source=each.source)
+        except Warning:
+            said = {"warning_message": each, "when": "config", "nodeid": "", "location": None}
+            config.hook.pytest_warning_recorded.call_historic(kwargs=said)
+
+
+def _lenient_filters(config: pytest.Config) -> list[str]:
+    """The filters of warnings in Python and pytest, with errors turned into reports; empty if none is an error."""
+    given = [each for each in sys.warnoptions if _is_valid(each)]
+    literal = [*given, *(config.getoption("pythonwarnings", None) or ())]
+    every = [*given, *config.getini("filterwarnings"), *literal[len(given) :]]
+    if not any(map(_is_error, every)):
+        return []
+    return [_reporting_filter(each, literal=each in literal) for each in every]
+
+
+def _is_error(warning_filter: str) -> bool:
+    action = warning_filter.partition(":")[0].strip()
+    return bool(action) and "error".startswith(action)
+
+
+def _is_valid(warning_filter: str) -> bool:
+    """False for a filter that Python ignored at its start because its category was unknown."""
+    category = [*warning_filter.split(":"), "", ""][2].strip()
+    try:
+        return not category or hasattr(builtins, category) or bool(pkgutil.resolve_name(category))
+    except (ImportError, AttributeError, ValueError):
+        return False
+
+
+def _reporting_filter(warning_filter: str, *, literal: bool) -> str:
+    """A filter that reports the warnings for which another one raises; `literal`: its texts are not patterns."""
+    action, *rest = warning_filter.split(":")
+    if literal and rest:
+        rest[0] = re.escape(rest[0].strip())
+        if len(rest) > 2 and rest[2].strip():
+            rest[2] = re.escape(rest[2].strip()) + r"\Z"
+    return ":".join(["default" if _is_error(action) else action, *rest])

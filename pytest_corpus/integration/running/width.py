@@ -8,12 +8,12 @@ from contextlib import suppress
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, looks_like_error
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Undecided, Violation
-from pytest_corpus.kit.reply import Reply, looks_like_error
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import MOST_IN_FLIGHT
 
 PROMPT_S = 0.005

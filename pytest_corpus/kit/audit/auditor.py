@@ -1,14 +1,48 @@
-"""The audit of a component: what every answer must keep, whatever a test asked for it."""
+"""The audit of a component: what every answer must keep, whatever a test asked for it.
 
-from collections.abc import Iterator, Mapping
+A finding belongs to its own requirement, not to the test in which it turned up. An exchange passes through the audit
+once: its end, its envelopes, its reports, its log records, and what the component says that results must hold.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.audit.exchanges import AuditContext, audit, data_of, editions, report_findings, seen_in
+from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
+from pytest_corpus.adapter.transports.protocol import TOO_LONG
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit.envelopes import answer_findings
+from pytest_corpus.kit.audit.leaks import leak_findings
+from pytest_corpus.kit.audit.telemetry import reports_of, telemetry_findings
+from pytest_corpus.kit.outcomes import Violation, Violations
+from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import Calls
 from pytest_corpus.kit.target import Auditor
 from pytest_corpus.spec.operations import BY_OP, Operation
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
+from pytest_corpus.spec.words import MAX_FRAME_BYTES
+from pytest_corpus.text.problems import Problem
+from pytest_corpus.validation.schema.registry import registry
+
+STREAM_REQUIREMENTS = {
+    "FRAMING": "COM-STREAM-1",
+    "FRAME_SHAPE": "COM-STREAM-1",
+    "FRAME_OK": "COM-STREAM-2",
+    "FRAME_CODE": "COM-STREAM-3",
+    "FRAME_MS": "COM-STREAM-4",
+    "NO_TERMINAL": "COM-STREAM-6",
+    "AFTER_TERMINAL": "COM-STREAM-7",
+    "FRAME_TYPE": expect.ENVELOPE,
+}
+"""The requirement that is broken by a defect of each type that the stream validator finds."""
+
+ENDS = {
+    "raised": "an envelope, whatever happens",
+    "timeout": "an end of the call",
+    "not_json": "an answer that is JSON",
+    "no_stream": "an async iterator of frames",
+    "endless": "an end of the stream",
+}
+"""The demand that a call breaks by each kind of fault."""
 
 
 class ComponentAuditor(Auditor):
@@ -24,12 +58,16 @@ class ComponentAuditor(Auditor):
     def _operation(self, name: str) -> Operation:
         return BY_OP[f"{self._calls.component}.{name}"]
 
-    def payload(self, name: str, result: Any) -> Iterator[Finding]:
-        """The violations in the result of an operation, as (requirement id, violation)."""
+    def payload(self, name: str, result: Any) -> Violations:
+        """The violations in the result of an operation."""
         raise NotImplementedError
 
-    def chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[Finding]:
-        """The violations in a chunk that its schema does not show, as (requirement id, violation)."""
+    def chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Violations:
+        """The violations in a chunk that its schema does not show."""
+        yield from ()
+
+    def answers(self, _exchange: Exchange, _answers: Sequence[Any]) -> Violations:
+        """The violations in the result or the chunks of a call that only its request, or all of them, show."""
         yield from ()
 
     def has_content(self, frame: Any) -> bool:
@@ -39,40 +77,119 @@ class ComponentAuditor(Auditor):
             return True
         return chunk.get("is_final") is True or any(chunk.get(key) for key in self.content)
 
-    def audit(self, *, is_last: bool = False) -> Iterator[Finding]:
+    def audit(self, *, is_last: bool = False) -> Iterator[Violation]:
         """The violations in the exchanges of the current test, and in late reports of earlier ones."""
-        for exchange in list(self._calls.client.part.exchanges):
+        part = self._calls.client.part
+        for exchange in list(part.exchanges):
             if exchange.component not in ("", self._calls.component):
                 continue  # another component's own tests judge it
             self.editions &= editions(exchange)
-            if exchange not in self._calls.client.part.recalled:
-                settled = exchange.observed.is_settled
-                if not settled:
+            if exchange not in part.recalled:
+                yield from self.judged(exchange)
+                if exchange.findings is None:
                     self.unsettled.append(exchange)
-                yield from self.judged(exchange, with_reports=settled)
         if is_last and self.unsettled:
             self._calls.client.late.settle()
         while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
             exchange = self.unsettled.popleft()
-            yield from seen_in(exchange, report_findings(exchange, self._context))
+            found = self._reports_findings(exchange, with_reports=True, with_logs=False)
+            yield from (violation.of(requirement).seen_in(exchange) for requirement, violation in found)
 
-    @property
-    def _context(self) -> AuditContext:
-        has_metrics, hears_logs = "metrics" in self._calls.client.hooks, self._calls.client.hears_logs
-        return AuditContext(self._calls.component, self._calls.settings.edition, has_metrics, hears_logs)
-
-    def judged(self, exchange: Exchange, *, with_reports: bool) -> list[Finding]:
-        """The findings of an exchange, which is audited once after its last report has come."""
+    def judged(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
+        """The findings of an exchange, which is audited once after its last report has come, or earlier without it."""
         if exchange.findings is not None:
             return exchange.findings
         settled = exchange.observed.is_settled
-        found = [*seen_in(exchange, self.findings(exchange, with_reports=with_reports))]
+        every = self.findings(exchange, with_reports=with_reports or settled)
+        found = [violation.of(requirement).seen_in(exchange) for requirement, violation in every]
         exchange.findings = found if settled else None
         return found
 
-    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
-        """Everything that an exchange breaks, as (requirement id, violation); its reports only if asked for."""
-        yield from audit(exchange, self._context, with_reports=with_reports)
-        judge = self.chunk if exchange.streaming else self.payload
-        for data in data_of(exchange, self._calls.component):
-            yield from judge(exchange.op.partition(".")[2], data)
+    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Violations:
+        """Everything that an exchange breaks; its reports only if asked for."""
+        component, edition = self._calls.component, self._calls.settings.edition
+        fault = exchange.fault
+        if fault is not None and fault.kind in ENDS and not (fault.kind == "timeout" and exchange.limited):
+            got = f"the exception {fault}" if fault.kind == "raised" else fault.text
+            yield expect.BLOCKERS[fault.kind], Violation(ENDS[fault.kind], got)
+        if fault is not None and exchange.streaming and fault.text == TOO_LONG:
+            yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", TOO_LONG, frame=len(exchange.frames) + 1)
+        yield from answer_findings(exchange, component, edition)
+        if exchange.streaming:
+            yield from _stream_findings(exchange, component, edition)
+        yield from self._reports_findings(exchange, with_reports=with_reports, with_logs=True)
+        answers, judge = _answers_of(exchange, component), self.chunk if exchange.streaming else self.payload
+        for each in answers:
+            yield from judge(exchange.op.partition(".")[2], each)
+        yield from self.answers(exchange, answers)
+
+    def _reports_findings(self, exchange: Exchange, *, with_reports: bool, with_logs: bool) -> Violations:
+        """Everything that the reports and the log records of an exchange break."""
+        instance = self._calls.client.instance
+        has_metrics, hears_logs = "metrics" in instance.hooks, with_logs and instance.hears_logs
+        reports = reports_of(exchange) if with_reports else ()
+        if with_reports and has_metrics:
+            yield from telemetry_findings(exchange, self._calls.component, reports)
+        yield from leak_findings(exchange, reports, hears_logs=hears_logs)
+
+
+def editions(exchange: Exchange) -> frozenset[str]:
+    """The schema versions that everything successful in an exchange is valid under."""
+    if exchange.editions is not None:
+        return exchange.editions
+    met = set(SCHEMA_VERSIONS)
+    operation = BY_OP.get(exchange.op)
+    for frame in exchange.frames:
+        body = frame.body
+        value = body.get("chunk" if exchange.streaming else "result") if isinstance(body, dict) else None
+        if operation is None or frame.is_error:
+            continue
+        if operation.payload:
+            met &= set(registry().editions_met(operation.payload, value))
+        elif not isinstance(value, dict):
+            met &= set(SCHEMA_VERSIONS[1:])
+    exchange.editions = frozenset(met)
+    return exchange.editions
+
+
+def payload_problem(schema: str, value: Any, edition: str | None) -> Violation | None:
+    """The violation of a result that fits no accepted edition of a schema, or None."""
+    if edition is None and registry().editions_met(schema, value):
+        return None
+    problems = registry().problems(schema, value, edition)
+    return Violation(f"a value of the schema {schema}", problems=tuple(problems)) if problems else None
+
+
+def _answers_of(exchange: Exchange, component: str) -> list[Any]:
+    """The result or the chunks of an exchange that can be judged: finite, and not too large."""
+    if not all(map(_is_finite, exchange.frames)):
+        return []
+    if exchange.streaming:
+        small = all(frame.size <= MAX_FRAME_BYTES for frame in exchange.frames)
+        return [*StreamReply(exchange).chunks] if small else []
+    known = exchange.op in BY_OP and BY_OP[exchange.op].component == component
+    return [frame.body["result"] for frame in exchange.frames[:1] if known and frame.is_success]
+
+
+def _is_finite(frame: Frame) -> bool:
+    return frame.finite or not any(True for _ in non_finite(frame.body))
+
+
+def _stream_findings(exchange: Exchange, component: str, edition: str | None) -> Violations:
+    from pytest_corpus.validation.streams.engine import validate_frames
+
+    for number, frame in enumerate(exchange.frames, start=1):
+        if frame.size > MAX_FRAME_BYTES:
+            yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", f"{frame.size}", frame=number)
+            return
+    bodies = [frame.body for frame in exchange.frames]
+    report = validate_frames(bodies, component=component, edition=edition)
+    for error in report.validation_errors:
+        requirement = STREAM_REQUIREMENTS.get(error.error_type, "")
+        if error.error_type == "CHUNK_SCHEMA" and _is_finite(exchange.frames[error.frame_number - 1]):
+            requirement = BY_OP[exchange.op].shaped if exchange.op in BY_OP else ""
+        if requirement and not (exchange.fault is not None and error.error_type == "NO_TERMINAL"):
+            first, *others = error.message.split("; ")
+            problems = [Problem(error.path, "", first.partition(", nor must ")[0], "")]
+            problems += [Problem("", "", each, "") for each in others]
+            yield requirement, Violation("canonical frames", problems=tuple(problems), frame=error.frame_number)

@@ -1,20 +1,22 @@
-"""Rules of success and error envelopes, unary or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60)."""
+"""Rules of envelopes, unary or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60), and of single frames."""
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Keys, Violation
-from pytest_corpus.kit.reply import error_names
+from pytest_corpus.kit.outcomes import Keys, Violation, Violations
+from pytest_corpus.kit.reply import describe, error_names
 from pytest_corpus.spec.errors import BY_CODE, HINTS, RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.words import SUCCESS_CODES
+from pytest_corpus.text.problems import NO_JSON, Problem
 from pytest_corpus.text.values import strings_of
 
-Finding = tuple[str, Violation]
-"""The id of a requirement, and its violation."""
+FINITE = "COM-NUM-2"
+"""The requirement of finite numbers; data that break it are not judged any further."""
 
 CLOCKS_MS = 50
 """The tolerance between the suite's clock and the adapter's (R116)."""
@@ -33,7 +35,33 @@ STACK_TRACE = re.compile(
 """A stack trace, or a frame of one, as Python, Go, Java, JavaScript and C# print it."""
 
 
-def success_findings(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
+def answer_findings(exchange: Exchange, component: str, edition: str | None) -> Violations:
+    """The rules that each frame of an answer breaks by itself."""
+    for number, frame in enumerate(exchange.frames, 1):
+        for requirement, violation in _frame_findings(exchange, frame, component, edition):
+            violation.frame = number if exchange.streaming else 0
+            yield requirement, violation
+    if exchange.frames and not exchange.streaming:
+        frame = exchange.frames[0]
+        if frame.is_success:
+            yield from _success_findings(frame.body, edition)
+        elif not frame.is_error:
+            yield expect.ENVELOPE, Violation("a success or an error envelope", describe(frame.body))
+
+
+def _frame_findings(exchange: Exchange, frame: Frame, component: str, edition: str | None) -> Violations:
+    for path in () if frame.finite else non_finite(frame.body):
+        problem = Problem(path, NO_JSON, "is NaN or an infinity", "")
+        yield FINITE, Violation("finite numbers only", problems=(problem,))
+    if frame.is_error:
+        yield from _error_findings(frame.body, component, edition)
+    if isinstance(frame.body, dict):  # R116 says what the time of a frame is
+        requirement = "COM-ERR-22" if frame.is_error else "COM-STREAM-10" if exchange.streaming else "COM-ENV-6"
+        at_s = frame.at_s if exchange.streaming else exchange.elapsed_s
+        yield from overlong(requirement, frame.body.get("ms"), at_s)
+
+
+def _success_findings(body: Mapping[str, Any], edition: str | None) -> Violations:
     """The rules that a unary success breaks."""
     if extra := sorted(set(body) - SUCCESS_KEYS):
         yield "COM-ENV-1", Violation("no keys beyond ok, code, ms, result", found=Keys(extra))
@@ -48,7 +76,7 @@ def success_findings(body: Mapping[str, Any], edition: str | None) -> Iterator[F
         yield "COM-ENV-3", Violation("a non-negative number", found=body.get("ms"), path="ms")
 
 
-def error_findings(body: Mapping[str, Any], component: str, edition: str | None) -> Iterator[Finding]:
+def _error_findings(body: Mapping[str, Any], component: str, edition: str | None) -> Violations:
     """The rules that an error envelope breaks."""
     message, retry_after = body.get("message"), body.get("retry_after_ms")
     if extra := sorted(set(body) - ERROR_KEYS):
@@ -80,7 +108,7 @@ def error_findings(body: Mapping[str, Any], component: str, edition: str | None)
             yield "COM-SUBTYPE-1", Violation(f"a class of the {component} protocol", got, "error")
 
 
-def _class_findings(body: Mapping[str, Any]) -> Iterator[Finding]:
+def _class_findings(body: Mapping[str, Any]) -> Violations:
     code, error = body.get("code"), body.get("error")
     if not isinstance(code, str) or not isinstance(error, str):
         return
@@ -95,7 +123,7 @@ def _class_findings(body: Mapping[str, Any]) -> Iterator[Finding]:
         yield requirement, Violation(f"{known.code}, the code of {error}", found=code, path="code")
 
 
-def _details_findings(body: Mapping[str, Any], edition: str | None) -> Iterator[Finding]:
+def _details_findings(body: Mapping[str, Any], edition: str | None) -> Violations:
     details = body.get("details")
     if details is None and not ("details" in body and edition == "1.0.0"):
         return
@@ -132,7 +160,7 @@ def _fits(name: str, value: Any) -> bool:
     return 0 < value <= 100 if name == "suggested_batch_reduction" else True
 
 
-def overlong(requirement: str, ms: Any, seconds: float) -> Iterator[Finding]:
+def overlong(requirement: str, ms: Any, seconds: float) -> Violations:
     """The violation of an `ms` that is more than the seconds that the suite's clock saw (R116)."""
     if _is_at_least_0(ms) and ms > (most := seconds * 1000 + CLOCKS_MS):
         yield requirement, Violation(f"at most {most:.0f} ms, for the call took no longer", f"{ms:.0f}", "ms")

@@ -5,11 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.reports import Count, Observation
-from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.audit.telemetry import reports_of
-from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.kit.reply import looks_like_error
+from pytest_corpus.kit.audit.telemetry import Reports
+from pytest_corpus.kit.outcomes import Violation, Violations
 
 GRAM = 8
 """A substring of this length of a secret is a leak (R21)."""
@@ -46,10 +43,9 @@ CHANNELS = {
 }
 
 
-def leak_findings(exchange: Exchange, *, hears_logs: bool, with_reports: bool) -> Iterator[Finding]:
+def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> Violations:
     """The secrets of a request that a channel gives away; log records are the adapter's if they can be heard."""
     logs, debug_logs = (exchange.observed.logs, exchange.observed.debug_logs) if hears_logs else ((), ())
-    reports = reports_of(exchange) if with_reports else ()
     answered = list(_completions(exchange)) if logs or debug_logs or reports else []
     if not answered and not exchange.secrets:
         return
@@ -98,15 +94,15 @@ def _completions(exchange: Exchange) -> Iterator[str]:
 class _Channels(dict[str, Sequence[str]]):
     """The texts of each channel, written when they are first searched."""
 
-    def __init__(self, exchange: Exchange, reports: Iterable[Observation | Count], **logs: Sequence[str]) -> None:
+    def __init__(self, exchange: Exchange, reports: Reports, **logs: Sequence[str]) -> None:
         super().__init__(logs)
         self._exchange, self._reports = exchange, reports
 
     def __missing__(self, channel: str) -> Sequence[str]:
         bodies = [frame.body for frame in self._exchange.frames]
-        errors = [body for body in bodies if looks_like_error(body)]
+        errors = [frame.body for frame in self._exchange.frames if frame.is_error]
         if channel == "metrics":
-            found = _json(report.labels() for report in self._reports)
+            found = _json([report.labels() for report in self._reports])
         elif channel == "answer":
             found = [*_json(bodies), *self._exchange.observed.headers]
         elif channel == "message":

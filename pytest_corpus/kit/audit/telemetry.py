@@ -1,16 +1,16 @@
 """Rules of what a call reports through the hook `metrics` (SPECIFICATION 6.4, 13; R19)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, context_of, is_not_offered, is_observed
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
-from pytest_corpus.kit.audit.envelopes import Finding, overlong
-from pytest_corpus.kit.outcomes import Blocked, Violation, describe
-from pytest_corpus.kit.reply import error_names, looks_like_error
+from pytest_corpus.kit.audit.envelopes import overlong
+from pytest_corpus.kit.outcomes import Blocked, Violation, Violations, describe
+from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import PERMANENT, TAXONOMY, is_a
 from pytest_corpus.spec.operations import BY_OP
@@ -21,9 +21,13 @@ PLAIN_WORD = re.compile(r"[a-z0-9]{1,63}")
 """A tenant or a key that every adapter takes."""
 
 
-def telemetry_findings(exchange: Exchange, component: str) -> Iterator[Finding]:
-    """The rules that the observations and counters of a call break."""
-    yield from _interface(exchange)
+Reports = tuple[Observation | Count, ...]
+"""Everything that was reported of a call."""
+
+
+def telemetry_findings(exchange: Exchange, component: str, reports: Reports) -> Violations:
+    """The rules that the reports of a call break."""
+    yield from _interface(reports)
     if must_observe(exchange, component):
         yield from _observations(exchange, component)
 
@@ -33,15 +37,19 @@ def observations_of(exchange: Exchange) -> list[Observation]:
 
     If the adapter does not offer it, those of no other operation (R143).
     """
-    names = (bare(exchange), exchange.op)
-    reported = exchange.observed.awaited(OBSERVATION).observations
+    exchange.observed.awaited(OBSERVATION)
+    return _observations_of(exchange)
+
+
+def _observations_of(exchange: Exchange) -> list[Observation]:
+    names, reported = (bare(exchange), exchange.op), exchange.observed.observations
     found = [seen for seen in reported if seen.op in names]
     if found or not is_not_offered(exchange):
         return found
     return [seen for seen in reported if f"{seen.component}.{seen.op}" not in BY_OP and seen.op not in BY_OP]
 
 
-def reports_of(exchange: Exchange) -> tuple[Observation | Count, ...]:
+def reports_of(exchange: Exchange) -> Reports:
     """Everything that was reported of a call; waits for what must come."""
     observed = exchange.observed.awaited(OBSERVATION).awaited(OUTCOME)
     return (*observed.observations, *observed.counts)
@@ -67,7 +75,7 @@ def bare(exchange: Exchange) -> str:
 
 def failure_of(exchange: Exchange) -> Mapping[str, Any] | None:
     """The first error envelope of the answer."""
-    return next((frame.body for frame in exchange.frames if looks_like_error(frame.body)), None)
+    return next((frame.body for frame in exchange.frames if frame.is_error), None)
 
 
 def once(exchange: Exchange) -> str:
@@ -89,19 +97,19 @@ def is_hidden_failure(exchange: Exchange) -> bool:
     return failure_of(exchange) is None
 
 
-def _interface(exchange: Exchange) -> Iterator[Finding]:
-    for report in reports_of(exchange):
+def _interface(reports: Reports) -> Violations:
+    for report in reports:
         if report.malformed:
             yield "COM-OBS-12", Violation("the keyword arguments of the MetricsSink interface", report.malformed)
         elif report.component not in COMPONENTS:
             yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), found=report.component, path="component")
-    for count in exchange.observed.counts:
-        if isinstance(count.value, bool) or not isinstance(count.value, (int, float)):
+    for count in reports:
+        if isinstance(count, Count) and (isinstance(count.value, bool) or not isinstance(count.value, (int, float))):
             yield "COM-OBS-12", Violation("a number", found=count.value, path="value")
 
 
-def _observations(exchange: Exchange, component: str) -> Iterator[Finding]:
-    seen = observations_of(exchange)
+def _observations(exchange: Exchange, component: str) -> Violations:
+    seen = _observations_of(exchange)
     if len(seen) != 1:
         yield once(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
     if exchange.streaming:
@@ -119,7 +127,7 @@ def counting(component: str) -> str:
     return "COM-OBS-11" if component in catalogue()["COM-OBS-11"].components else "EMB-OBS-1"
 
 
-def _stream_outcome(exchange: Exchange, component: str) -> Iterator[Finding]:
+def _stream_outcome(exchange: Exchange, component: str) -> Violations:
     counted = outcomes(exchange)
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
@@ -143,7 +151,7 @@ def names_outcome(count: Count, exchange: Exchange) -> bool:
     return bool(named & {code.upper() for code in _codes(exchange)})
 
 
-def _observation(seen: Observation, exchange: Exchange, component: str) -> Iterator[Finding]:
+def _observation(seen: Observation, exchange: Exchange, component: str) -> Violations:
     if seen.component != component:
         yield "COM-OBS-4", Violation(component, found=seen.component, path="component")
     if isinstance(seen.ms, bool) or not isinstance(seen.ms, (int, float)) or not 0 <= seen.ms < float("inf"):
@@ -151,7 +159,7 @@ def _observation(seen: Observation, exchange: Exchange, component: str) -> Itera
     yield from overlong("COM-OBS-17", seen.ms, exchange.elapsed_s)
 
 
-def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
+def _outcome_labels(seen: Observation, exchange: Exchange) -> Violations:
     if is_hidden_failure(exchange):
         return
     succeeded = failure_of(exchange) is None
@@ -167,13 +175,13 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
 
 def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
     """True if a call may have been refused for its tenant or its key, so that labels are open (R21, R138)."""
-    refused = error_names(failure_of(exchange))
     texts = [ctx[key] for key in ("tenant", "idempotency_key") if isinstance(ctx.get(key), str)]
-    odd = any(PLAIN_WORD.fullmatch(text) is None for text in texts)
-    return odd and any(is_a(name, family) for name in refused for family in PERMANENT)
+    if all(map(PLAIN_WORD.fullmatch, texts)):
+        return False
+    return any(is_a(name, family) for name in error_names(failure_of(exchange)) for family in PERMANENT)
 
 
-def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Iterator[Finding]:
+def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Violations:
     tenant, deadline, bucket = ctx.get("tenant"), ctx.get("deadline_ms"), labels.get("deadline_bucket")
     if isinstance(tenant, str) and tenant and labels.get("tenant_hash") in (None, ""):
         yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "no tenant_hash", "extra.tenant_hash")

@@ -11,7 +11,8 @@ from pytest_corpus.reports.view import Document
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.verdict import editions
 from pytest_corpus.verdict.deviations import Deviation
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord, ledger_key
+from pytest_corpus.verdict.finding import Finding
+from pytest_corpus.verdict.ledger import Ledger, TestRecord, ledger_key
 
 PACKAGE = "pytest-corpus"  # the name of this package in `environment`
 BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")  # the beginning of the reason of a blocked test

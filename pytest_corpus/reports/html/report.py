@@ -8,7 +8,7 @@ from pytest_corpus.reports.difference import Earlier, since
 from pytest_corpus.reports.html.bundles import bundles
 from pytest_corpus.reports.html.page import page
 from pytest_corpus.reports.html.requirements import Shown
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
 
 MEANINGS = {
     "conformant": "Every applicable MUST is satisfied.",
@@ -26,7 +26,7 @@ OF_REQUIREMENTS = ("Catalogue", "Schema versions met", "Counts from", "Seed")
 def render(
     document: view.Document,
     earlier: Earlier | None = None,
-    evidence: Sequence[Evidence] = (),
+    evidence: Sequence[Finding] = (),
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The page; if given, with changes since an earlier run, evidence of findings, prompts and answers of bundles."""

@@ -15,7 +15,7 @@ from pytest_corpus.reports.finding_text import evidence_lines
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.obstacles import with_remedy
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.verdict import counting_levels
 
 MOST_BLOCKING = 8  # the most violations named as what to fix first
@@ -29,7 +29,7 @@ class Shown:
 
     document: view.Document
     earlier: Earlier | None = None
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Finding, ...] = ()
 
     def change(self, entry: Entry) -> str:
         """The change of a requirement since the earlier run; empty if there is none."""
@@ -103,7 +103,7 @@ class Shown:
     def script(self, entry: Entry, finding: dict[str, str]) -> tuple[str, ...]:
         """The commands that send the request of a finding again; empty unless the evidence is full."""
         seen = view.evidence_of(self.evidence, entry, finding)
-        return seen.content.script if seen and seen.content else ()
+        return seen.script if seen else ()
 
 
 def _place(source: str) -> list[tuple[int, str]]:

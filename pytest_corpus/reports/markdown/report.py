@@ -11,7 +11,7 @@ from pytest_corpus.reports.finding_text import evidence_lines
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable, received_sentence
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.obstacles import with_remedy
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.finding import Finding
 
 _LINKED = re.compile(r"@|#\d|://|www\.|mailto:|xmpp:|:[\w+-]+:|[0-9a-f]{7}", re.IGNORECASE)
 """Text that GitHub turns into a link, a mention or a picture even without Markdown around it."""
@@ -92,7 +92,7 @@ FIRST = 5  # the most requirements named as what to fix first
 LONGEST = 200  # requirements of one kind that are listed; a job summary has an end
 
 
-def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
+def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
     """The attestation: headline, components, commit, CI run, notes, numbers, findings and open requirements."""
     violated = view.fix_first(document)
     left = [entry for entry in view.of_status(document, "not_assessed") if document["complete"] or entry["tests"]]
@@ -171,7 +171,7 @@ def _first(document: view.Document, violated: Sequence[dict[str, Any]]) -> Itera
         yield f"{number}. **{entry['id']}** ({TITLES[entry['component']]}){why}: {sentence(entry['text'])}"
 
 
-def _finding(document: view.Document, entry: dict[str, Any], evidence: Sequence[Evidence]) -> str:
+def _finding(document: view.Document, entry: dict[str, Any], evidence: Sequence[Finding]) -> str:
     lines = [_name(entry)]
     for finding in entry.get("findings", ()):
         got, path = received_sentence(finding["got"], finding["path"])

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pytest_corpus.adapter.exchange import Exchange, Frame, op_of
+from pytest_corpus.adapter.exchange import Exchange, Frame, looks_like_error, looks_like_success, op_of
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import look_at
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
-from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
+from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.obstacles import Obstacle

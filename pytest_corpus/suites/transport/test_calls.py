@@ -10,12 +10,13 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.exchange import looks_like_error
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
-from pytest_corpus.kit.reply import Reply, error_names, looks_like_error
+from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, NDJSON, TRANSPORT_GROUPS
 from pytest_corpus.spec.words import BOM

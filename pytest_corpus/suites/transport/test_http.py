@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exchange import looks_like_error, looks_like_success
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, describe
-from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
+from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, PROTOCOL_HEADER, STREAM_TYPES

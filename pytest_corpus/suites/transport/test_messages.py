@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exchange import looks_like_error
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Keys, NotAssessed, describe
-from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.transport import exchanges
 

@@ -34,6 +34,8 @@ class SchemaTable:
 
     def __init__(self, schemas: tuple[SchemaFile, ...]) -> None:
         self.schemas = schemas
+        self.editions_of = cache(self._editions_of)  # asked for every answer
+        """The schema of a name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
         """The schema of a name, and the edition that the name pins. Raises UnknownSchemaError, UnknownEditionError."""
@@ -58,8 +60,7 @@ class SchemaTable:
             raise UnknownSchemaError(name, wanted, schema)
         return schema, wanted
 
-    def editions_of(self, name: str) -> tuple[SchemaFile, tuple[str, ...]]:
-        """The schema of a name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
+    def _editions_of(self, name: str) -> tuple[SchemaFile, tuple[str, ...]]:
         schema, pinned = self.find_schema(name)
         return schema, tuple(edition for edition in schema.editions if _has(schema, pinned, edition))
 

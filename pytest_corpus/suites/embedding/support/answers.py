@@ -2,12 +2,12 @@
 
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided, Violation, Violations
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.texts import Texts
@@ -122,7 +122,7 @@ def expect_unit_norm(vector: Vector, path: str = "vector") -> None:
     expect.check(is_unit(vector), "a vector of norm 1", f"one of norm {norm(vector):.4g}", path)
 
 
-def statistics_problems(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def statistics_problems(result: Mapping[str, Any]) -> Violations:
     for key in STATISTICS:
         value = result.get(key)
         if value is not None and not (is_number(value) and value >= 0):

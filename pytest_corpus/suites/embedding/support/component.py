@@ -1,17 +1,16 @@
 """The embedding component as its tests use it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.audit.auditor import ComponentAuditor
-from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.judgement import reading_apart
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation, Violations
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import MODEL_ERRORS
@@ -69,7 +68,7 @@ class EmbeddingAuditor(ComponentAuditor):
     _calls: EmbeddingCalls
     content = ("embeddings",)
 
-    def payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+    def payload(self, name: str, result: Any) -> Violations:
         if name == "count_tokens":
             for violation in self._calls.token_problems(result):
                 yield "EMB-TOKENS-1", violation
@@ -84,12 +83,12 @@ class EmbeddingAuditor(ComponentAuditor):
                 yield self._operation(name).shaped, problem
             yield from self._sizes(embeddings_of(result))
 
-    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
         yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
         if not adds_up(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
 
-    def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Iterator[tuple[str, Violation]]:
+    def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Violations:
         most = self._calls.capabilities.limit("max_dimensions")
         for embedding in embeddings:
             vector, stated = embedding.get("vector"), embedding.get("dimensions")

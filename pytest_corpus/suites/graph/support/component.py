@@ -1,17 +1,16 @@
 """The graph component as its suite speaks to it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import NoneType
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import ReplayProbe
-from pytest_corpus.kit.audit.auditor import ComponentAuditor
-from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.outcomes import Violation, Violations
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.redaction import word
@@ -35,7 +34,7 @@ class GraphAuditor(ComponentAuditor):
     _calls: GraphCapabilities
     content = ("records",)
 
-    def payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+    def payload(self, name: str, result: Any) -> Violations:
         operation, edition = self._operation(name), self._calls.settings.edition
         requirement = operation.shaped
         if not requirement or operation.streaming:

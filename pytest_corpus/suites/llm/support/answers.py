@@ -1,12 +1,11 @@
 """Checks of what a completion or a stream says about itself: usage, finish reason, tool calls (R29, R129)."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter.facts import whole
-from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.outcomes import Violation, describe
+from pytest_corpus.kit.outcomes import Violation, Violations, describe
 from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 
@@ -20,7 +19,7 @@ REPEATED = 8
 """If a text of this length occurs twice, that is not a coincidence."""
 
 
-def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[Finding]:
+def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> Violations:
     """Yield the statements of a completion that contradict each other or its request."""
     reason, usage, calls = result.get("finish_reason"), result.get("usage"), result.get("tool_calls")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
@@ -46,7 +45,7 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> I
             )
 
 
-def chunk_problems(chunk: Mapping[str, Any]) -> Iterator[Finding]:
+def chunk_problems(chunk: Mapping[str, Any]) -> Violations:
     """Yield the statements of a chunk about its usage that contradict each other."""
     if not adds_up(chunk.get("usage_so_far")):
         yield "LLM-STREAM-2", Violation(*_total_of(chunk["usage_so_far"]), "usage_so_far")

@@ -1,17 +1,15 @@
 """The LLM component as its tests use it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.audit.auditor import ComponentAuditor
-from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
+from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.fixtures import fixture_of
-from pytest_corpus.kit.outcomes import NotAssessed, Violation
+from pytest_corpus.kit.outcomes import NotAssessed, Violation, Violations
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.obstacles import Obstacle
@@ -29,7 +27,7 @@ class LLMAuditor(ComponentAuditor):
     _calls: LLMCapabilities
     content = ("text", "tool_calls")
 
-    def payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+    def payload(self, name: str, result: Any) -> Violations:
         if name == "count_tokens":
             for violation in self._calls.token_problems(result):
                 yield "LLM-TOKENS-1", violation
@@ -39,18 +37,17 @@ class LLMAuditor(ComponentAuditor):
         elif problem := payload_problem("llm.types.completion", result, self._calls.settings.edition):
             yield "LLM-COMPLETE-1", problem
 
-    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
         yield from chunk_problems(chunk)
 
-    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
-        """Yield every violation in an exchange; an answer's statements are compared with its request."""
-        yield from super().findings(exchange, with_reports=with_reports)
-        answers = [data for data in data_of(exchange, self._calls.component) if isinstance(data, Mapping)]
-        if exchange.op == "llm.complete" and answers:
+    def answers(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:
+        """Yield the violations in what an answer says of itself, compared with its request."""
+        known = [each for each in answers if isinstance(each, Mapping)]
+        if exchange.op == "llm.complete" and known:
             args = exchange.request.get("args")
-            yield from completion_problems(args if isinstance(args, Mapping) else {}, answers[0])
+            yield from completion_problems(args if isinstance(args, Mapping) else {}, known[0])
         elif exchange.op == "llm.stream":
-            texts = [text for chunk in answers if isinstance(text := chunk.get("text"), str)]
+            texts = [text for chunk in known if isinstance(text := chunk.get("text"), str)]
             if problem := repetition(texts):
                 yield "LLM-STREAM-9", problem
 

@@ -75,7 +75,7 @@ def adds_up(usage: Any) -> bool:
     """True if the total of a usage is the sum of its parts, or a part is missing (R29, R49)."""
     if not isinstance(usage, Mapping):
         return True
-    prompt, completion, total = (whole(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
+    prompt, completion, total = map(whole, map(usage.get, ("prompt_tokens", "completion_tokens", "total_tokens")))
     readable = usage.get("completion_tokens") is None or completion is not None
     return prompt is None or total is None or not readable or prompt + (completion or 0) == total
 

@@ -8,13 +8,12 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import op_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import ReplayProbe
-from pytest_corpus.kit.audit.auditor import ComponentAuditor
-from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults, try_with_fault
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.judgement import reading_apart
-from pytest_corpus.kit.outcomes import Blocked, Violation, describe
+from pytest_corpus.kit.outcomes import Blocked, Violation, Violations, describe
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.store.store import Use, tenant_context, tenant_of
@@ -64,12 +63,12 @@ class VectorAuditor(ComponentAuditor):
 
     _calls: VectorCalls
 
-    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:
-        for requirement, violation in super().audit(is_last=is_last):
+    def audit(self, *, is_last: bool = False) -> Iterator[Violation]:
+        for violation in super().audit(is_last=is_last):
             if violation.exchange is None or not _repeats(violation.path, violation.exchange.request):
-                yield requirement, violation
+                yield violation
 
-    def payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
+    def payload(self, name: str, result: Any) -> Violations:
         edition, shaped = self._calls.settings.edition, self._operation(name).shaped
         if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
             if not isinstance(result, Mapping):
@@ -221,7 +220,7 @@ def _repeats(path: str, request: Any) -> bool:
     return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)
 
 
-def _query_result(result: Any, edition: str | None, requirement: str) -> Iterator[tuple[str, Violation]]:
+def _query_result(result: Any, edition: str | None, requirement: str) -> Violations:
     if problem := payload_problem("vector.types.query_result", result, edition):
         yield requirement, problem
         return

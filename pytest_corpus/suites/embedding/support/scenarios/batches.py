@@ -1,13 +1,13 @@
 """Answers to single texts, and to batches, text by text (SPECIFICATION 12.5; R14)."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation, Violations
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.vocabulary import distribute_words
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
@@ -28,8 +28,6 @@ from pytest_corpus.suites.embedding.support.answers import (
 )
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.texts import FILLER, SCRIPTS
-
-Finding = tuple[str, Violation]
 
 STRUCTURE = ("EMB-BATCH-3", "EMB-BATCH-4")
 """If one of these requirements is violated, it is unknown which text an embedding belongs to."""
@@ -59,7 +57,7 @@ def family_of(failure: Mapping[str, Any]) -> str | None:
     return TAXONOMY[name].family if name else None
 
 
-def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterator[Finding]:
+def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violations:
     """Yield the violations in the result of a batch: lost, misplaced or wrongly reported texts."""
     embeddings, failures = embeddings_of(result), failures_of(result)
     failed = [failure.get("index") for failure in failures]
@@ -118,7 +116,7 @@ def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
 
 def _place(
     embedding: Embedding, number: int, position: int, found: Mapping[str, Any], texts: Sequence[str]
-) -> Iterator[Finding]:
+) -> Violations:
     text, index, path = found.get("text"), found.get("index"), f"result.embeddings.{number}"
     mine = text is None or is_sent_text(embedding, text, texts[position])
     if not mine:
