@@ -286,7 +286,7 @@ def filters_of_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any
         if not expect.either(alone, *PERMANENT):
             continue
         for queries in ([query, *({**plain, "filter": each} for each in behind)], [query])[: len(behind) + 1]:
-            batch = {"queries": [sandbox.args(**each) for each in queries]}
+            batch = sandbox.args(queries=[sandbox.args(**each) for each in queries])
             if expect.either(vector.call("batch_query", batch, sandbox.ctx), *PERMANENT):
                 first, *rest = sandbox.batch(*queries)
                 same = shown(first) == shown(matches_of(alone.result))
