@@ -141,7 +141,7 @@ class Retries:
             raise Outage(self._outages.said)
         begun = inputs.monotonic()
         answer = attempt(0.0)
-        if failing(answer) and not self.probing:
+        if not self.probing and failing(answer):
             disturbed(crowded=True)  # it may put off what it has no time for
             return self._again(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):

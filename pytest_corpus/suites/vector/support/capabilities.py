@@ -127,7 +127,7 @@ class VectorCalls(Subject):
 
         def is_named() -> bool:
             unknown = {**self.looking(), "namespace": self.name("none")}
-            with self.prepares():
+            with self.prepares(), self.retries.once():  # made again, its answer would ask for this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
         return self.namespaces and self.shared.once("knows_subtypes", is_named)
