@@ -38,7 +38,7 @@ from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.width import Width, times_of_plain_calls
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import judging
-from pytest_corpus.kit.outcomes import NotApplicable, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Outage, Undecided, Violation
 from pytest_corpus.kit.retries import is_passing
 from pytest_corpus.spec.requirements import catalogue
 
@@ -54,6 +54,9 @@ ENOUGH = 3
 TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
 """Chapters of which a test may fail beside others since that takes its time, or fills what is kept for a while."""
 
+LONG = ("VEC-STATE-1", "GRA-MODEL-1", "COM-IDEM-6", "COM-DEADLINE-4")
+"""Requirements whose tests make many calls one after the other; they are begun first, for the others to run beside."""
+
 FACTS = 1_000
 """The number of places that facts of several tests have, after the places of the tests."""
 
@@ -67,7 +70,6 @@ MARKS = ("skip", "skipif", "xfail", "usefixtures")
 
 HARMLESS = frozenset(("subject", "request", REPETITION))
 """The fixtures, besides that of the component, that give a test nothing that another one could change."""
-
 
 BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
 
@@ -97,7 +99,6 @@ class Attempt:
         editions: the schema versions that everything that was successful is valid under.
         holds: its body has shown that the requirement holds.
         unoffered: the reason why it does not apply.
-        failed: it ended in another way than success, or that the requirement does not apply.
         violation: the violation that it met.
         beside: the last exchange of another test that was in flight then; None if the adapter was opened anew, and what
             was written is gone.
@@ -108,7 +109,6 @@ class Attempt:
     editions: set[str] = field(default_factory=set)
     holds: bool = False
     unoffered: NotApplicable | None = None
-    failed: bool = False
     violation: Violation | None = None
     beside: Exchange | None = None
     duration_s: float = 0.0
@@ -139,7 +139,7 @@ class InFlight:
         self._disturbed: dict[str, Attempt] = {}
         self._unoffered: set[tuple[str, str]] = set()
         self.settled = set[str]()
-        self._learns_beside = self._is_told = False
+        self._is_troubled = self._is_told = False
         self._context = contextvars.copy_context()
 
     @property
@@ -166,6 +166,7 @@ class InFlight:
             self.width.begin([*times_of_plain_calls(target)])
             if target.shared.unmade:
                 target.begin(unlearn=True)  # what failed once may work with more patience
+        target.store.together = self.width.now
         if self.width.now > 1:
             self._look_ahead(item, target, following)
             if item in self._waiting and isinstance(item, pytest.Function):
@@ -196,14 +197,12 @@ class InFlight:
         """Wait until nothing is under way; True if a test must not use the facts that are known.
 
         They may have been found out wrong beside others; and what the test sent already may be cached by the adapter.
-        If a test did not apply, facts that were found out alone are good enough.
+        If a test did not apply, the facts are good enough unless any test met trouble beside others.
         """
         self.quiet()
-        if attempt is None or not (attempt.part.made or (self._learns_beside and attempt.failed)):
+        if attempt is None or not (self._is_troubled or (attempt.part.made and attempt.unoffered is None)):
             return False
-        if attempt.unoffered is not None and not self._learns_beside:
-            return False
-        self._learns_beside = False
+        self._is_troubled = False
         return True
 
     def confirm(
@@ -275,7 +274,7 @@ class InFlight:
             self._known.add(each)
             if isinstance(each, pytest.Function) and self._may_begin(each, subject):
                 found.append(each)
-        self._waiting.extend(sorted(found, key=case_of))  # the first cases of all functions: the longest are among them
+        self._waiting.extend(sorted(found, key=lambda each: (requirement_of(each) not in LONG, case_of(each))))
 
     def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
         """True if a test may run beside others."""
@@ -309,7 +308,6 @@ class InFlight:
     def _begin(self, item: pytest.Function, subject: Subject) -> None:
         attempt = self._attempts[item] = Attempt(item)
         self._running.add(attempt)
-        self._learns_beside = True
         places, values = zip(*subject.of_a_test(), strict=True)
         body = Body(self._turns, places, values)
         work = functools.partial(turns.run_as, body, functools.partial(self._carry_out, attempt, body, subject))
@@ -317,7 +315,6 @@ class InFlight:
         thread = threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True)
         if not self._start(thread.start):
             self._running.discard(attempt)
-            attempt.failed = True
             attempt.over.set()
 
     def _start(self, begin: Callable[[], None]) -> bool:
@@ -340,14 +337,18 @@ class InFlight:
             attempt.duration_s = Clock.monotonic() - started
             self.width.ran_beside(attempt.part.made)
         except Disturbed as disturbed:
+            self._is_troubled = True
             if disturbed.crowded:
                 self.width.object()
         except NotApplicable as reason:
             attempt.unoffered = reason
+        except Undecided as undecided:
+            self._is_troubled |= isinstance(undecided, (Blocked, Outage))
         except Violation as violation:
-            attempt.failed, attempt.violation = True, violation
+            attempt.violation = violation
+            self._is_troubled = True
         except BaseException:  # noqa: BLE001 - whatever it is, the test shows it again alone
-            attempt.failed = True
+            self._is_troubled = True
         finally:
             if subject.client.instance.generation == generation:
                 attempt.beside = self._last_of_another(attempt)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
@@ -16,6 +16,8 @@ from pytest_corpus.adapter.exchange import context_of
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion
+
+T = TypeVar("T")
 
 Thing = tuple[Place, str]
 """The place of something, and its name."""
@@ -147,7 +149,13 @@ class Records:
 
 
 class Store:
-    """Notes what the requests of a component write, and deletes it."""
+    """Notes what the requests of a component write, and deletes it.
+
+    Attributes:
+        together: the number of requests that may be sent at the same time to delete things.
+    """
+
+    together = 1
 
     def __init__(self, subject: Any) -> None:
         self._subject = subject
@@ -254,6 +262,18 @@ class Store:
             found: Reply = subject.send(request)
         return found
 
+    def delete_each(self, deletions: Iterable[tuple[Place, list[str]]]) -> Iterator[Reply]:
+        """Delete things in a request each, as many at a time as tests may be in flight; the replies in order."""
+        for part in parts_of([*deletions], self.together):
+            if len(part) == 1 or self._subject.outages.lasting:
+                yield from (self.delete(*each) for each in part)
+                continue
+            with self._aside():
+                exchanges = self._subject.send_all([deletion(*each) for each in part])
+            for exchange in exchanges:
+                self.settle(exchange.request, reply := Reply(exchange), ())
+                yield reply
+
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
         with self._subject.settling.at_once(), suppress(*UNCALLABLE, Outage):
@@ -273,6 +293,6 @@ def by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
     return found
 
 
-def parts_of(names: list[str], size: int) -> Iterator[list[str]]:
-    """Names, as many at a time as a request may hold."""
-    yield from (names[start : start + size] for start in range(0, len(names), size))
+def parts_of(things: list[T], size: int) -> Iterator[list[T]]:
+    """The parts of a list, with as many things as go together."""
+    yield from (things[start : start + size] for start in range(0, len(things), size))

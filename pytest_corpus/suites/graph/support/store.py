@@ -1,6 +1,6 @@
 """The nodes and edges that the suite wrote: once they are many, those that no other test needs are deleted (R115)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
@@ -127,34 +127,33 @@ class GraphStore(Store):
 
     def _clear(self, least: int = 1) -> bool:
         """Delete things of earlier tests that do not last, `least` of a kind in a place; True if any is deleted."""
-        return True in [self._delete(place, names) for place, names in self._left() if len(names) >= least]
+        return any([*self._deleted(lambda thing: not self.lasts(thing), least)])
 
     def remove(self, until: float) -> None:
         self.written.change(self.written.where(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
-        for place, names in self._left(to_the_end=True):
-            if inputs.monotonic() > until:
-                return
-            if not self._delete(place, names) and self._graph.outages.lasting:
+        for gone in self._deleted(lambda _: True):
+            if inputs.monotonic() > until or not (gone or not self._graph.outages.lasting):
                 return
 
-    def _left(self, *, to_the_end: bool = False) -> Iterator[tuple[Place, list[str]]]:
-        """The names that earlier tests wrote, by place: all of one kind, then those left of the other."""
+    def _deleted(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
+        """Delete things of earlier tests, all of one kind, then those left of the other; True for each place's part."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
-            left = [each for each in self.written.where(State.OLD, kind=kind) if to_the_end or not self.lasts(each)]
-            for place, names in by_place(left).items():
-                yield from ((place, part) for part in parts_of(names, MOST_IDS))
+            places = by_place(filter(is_due, self.written.where(State.OLD, kind=kind)))
+            size = MOST_IDS if self._shared.takes_long_lists else self._graph.at_once
+            parts = [(place, part) for place, names in places.items() for part in parts_of(names, size)]
+            due = [each for each in parts if len(each[1]) >= least]
+            for (place, names), reply in zip(due, self.delete_each(due), strict=True):
+                yield self._is_deleted(place, names, reply)
 
-    def _delete(self, place: Place, names: list[str]) -> bool:
-        """Delete some of one kind: `at_once` in a request if more are refused together, and then one by one."""
-        at_once = self._graph.at_once
-        if len(names) > at_once and not self._shared.takes_long_lists:
-            return True in [self._delete(place, part) for part in parts_of(names, at_once)]
-        reply = self.delete(place, names)
+    def _is_deleted(self, place: Place, names: list[str], reply: Reply) -> bool:
+        """True if things are gone; what is refused together is deleted `at_once` in a request, and then one by one."""
+        at_once, size = self._graph.at_once, 0
         if len(names) > at_once and reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
-            self._shared.takes_long_lists = False
-            return self._delete(place, names)
-        if len(names) > 1 and reply.is_a("BadRequest"):
-            return True in [self._delete(place, [name]) for name in names]
+            self._shared.takes_long_lists, size = False, at_once
+        elif len(names) > 1 and reply.is_a("BadRequest"):
+            size = 1
+        if size:
+            return True in [self._is_deleted(place, part, self.delete(place, part)) for part in parts_of(names, size)]
         things = [(place, name) for name in names]
         if reply.is_success and not failures(reply.result):
             self.forget([*things, *(self.written.joining(things) if self._shared.edges_go else ())])

@@ -4,7 +4,7 @@ Namespaces are deleted through the first instance of the adapter, for another on
 could not be deleted is tried once more in the end, or when a quota is used up.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from typing import Any
@@ -133,8 +133,9 @@ class VectorStore(Store):
         self.written.change(self.written.where(*State, use=Use.SANDBOX), use=Use.ANY)
         self._vector.client.provider.clear()
         try:
-            for thing in [each for each in self.there if each not in lasting]:
-                if not self._drop(thing):
+            left = [each for each in self.there if each not in lasting]
+            for things in parts_of(left, self._vector.main.store.together):
+                if not all([*map(self._dropped, things, self._delete(things))]):
                     return
             for place, names in by_place(self.written.where(*THERE, kind="vector")).items():
                 if len(names) > KEPT_VECTORS:
@@ -154,20 +155,25 @@ class VectorStore(Store):
     def _drop(self, thing: Thing) -> bool:
         """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""
         with dropping(thing):
-            reply = None if self._shared.keeps_namespaces else self._delete(thing)
-            if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
-                return False
-            if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
-                self.forget([thing])
-            if self.written.is_there(thing):
-                self.written.change([thing], state=State.STUCK)
-                self._shared.keeps_namespaces = reply is None or reply.is_a("NotSupported")
-            return True
+            return self._dropped(thing, *self._delete([thing]))
 
-    def _delete(self, thing: Thing) -> Reply:
-        place, name = thing
-        with self._vector.main.settling.at_once():
-            return self._vector.main.store.delete(place, [name])
+    def _dropped(self, thing: Thing, reply: Reply | None) -> bool:
+        if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
+            return False
+        if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
+            self.forget([thing])
+        if self.written.is_there(thing):
+            self.written.change([thing], state=State.STUCK)
+            self._shared.keeps_namespaces = reply is None or reply.is_a("NotSupported")
+        return True
+
+    def _delete(self, things: Sequence[Thing]) -> Sequence[Reply | None]:
+        """Delete namespaces; None for each if the adapter is known to delete none."""
+        if self._shared.keeps_namespaces:
+            return [None] * len(things)
+        main = self._vector.main
+        with main.settling.at_once():
+            return [*main.store.delete_each((place, [name]) for place, name in things)]
 
     def _aside(self) -> AbstractContextManager[None]:
         return self._vector.prepares()
@@ -295,16 +301,20 @@ class VectorStore(Store):
             if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:
                 self._empty(place, names)
         missed: list[Thing] = []
-        for thing in [*self.there, *self.written.where(State.STUCK, kind="namespace")]:
+        self._shared.keeps_namespaces = False  # one that could not be deleted is tried once more
+        left = [*self.there, *self.written.where(State.STUCK, kind="namespace")]
+        for things in parts_of(left, self._vector.main.store.together):
             if inputs.monotonic() > until:
                 return
-            reply = self._delete(thing)
-            if reply.is_a("NamespaceNotFound"):
-                missed.append(thing)
-            elif not reply.is_success and self._vector.outages.lasting:
+            replies = self._delete(things)
+            missed += [thing for thing, reply in zip(things, replies, strict=True) if _is_missing(reply)]
+            if self._vector.outages.lasting and not all(reply and reply.is_success for reply in replies):
                 return
         if missed and self._vector.settle.seconds:
             inputs.sleep(self._vector.settle.seconds)
-        for thing in missed:
-            if not self._vector.settle.seconds or self._delete(thing).is_a("NamespaceNotFound"):
-                self.forget([thing])
+            missed = [thing for thing, reply in zip(missed, self._delete(missed), strict=True) if _is_missing(reply)]
+        self.forget(missed)
+
+
+def _is_missing(reply: Reply | None) -> bool:
+    return reply is not None and reply.is_a("NamespaceNotFound")
