@@ -121,14 +121,14 @@ def test_everything(repository: Project, way: str) -> None:
     if way == "workers":
         result = repository.run_apart(*given, "-n", "2", plugins=("xdist",))
     else:
-        result = repository.run(*given, *([] if way == "option" else [FEW]))
+        result = repository.run(*given, FEW)
     assert "INTERNALERROR" not in said(result)
     report = repository.report()
     tests = [test for entry in report["requirements"] for test in entry["tests"]]
     not_applicable = sum(test["outcome"] == "not_applicable" for test in tests)
     assert own(result) == {**OWN, "skipped": OWN["skipped"] + not_applicable}
     assert {entry["status"] for entry in report["requirements"] if entry["tests"]} <= {"satisfied", "not_applicable"}
-    if way in ("option", "workers"):
+    if way == "workers":
         assert (report["verdict"], report["complete"]) == ("conformant", True), said(result)
     else:
         expected = len(selected(repository, FEW))

@@ -1,7 +1,7 @@
 """Rows of edits make adapters that differ from their base in what they say."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,47 +74,48 @@ def test_a_row_has_a_requirement_options_and_a_sentence(tmp_path: Path) -> None:
     assert (other.place, first.place) == ("chapter.edits:1", "chapter.edits:4")
 
 
-def test_lines_stand_in_the_class(tmp_path: Path) -> None:
-    """Lines without a method are attributes and methods; the sentence is the docstring."""
-    other = made(tmp_path, "Other: It has a limit.\n+ limit = 7\n+ def more(self):\n+     return self.limit + 1\n")
-    assert (other.limit, other.more(), other.__doc__) == (7, 8, "It has a limit.")
+FORMS: dict[str, tuple[str, Callable[[Any], object], object]] = {
+    "in the class": (
+        "+ limit = 7\n+ def more(self):\n+     return self.limit + 1",
+        lambda other: (other.limit, other.more(), other.__doc__), (7, 8, "It differs."),
+    ),
+    "first, with the defaults of the method": (
+        "@ plain\n+ if number == 1:\n+     return 100\n+ number += 1",
+        lambda other: [other.plain(1), other.plain(2), other.plain(2, factor=3)], [100, 6, 9],
+    ),
+    "on the result": ("@ plain -> value\n+ value += 10", lambda other: other.plain(1), 12),
+    "in place of the result": (
+        "@ awaited -> value\n+ return [value]", lambda other: asyncio.run(other.awaited(3)), [3],
+    ),
+    "on each item": ("@ items -> item\n+ item = 1 - item", lambda other: [*other.items(2)], [1, 0]),
+    "on each item of a stream": ("@ streamed -> item\n+ item = 1 - item", lambda other: streamed(other, 2), [1, 0]),
+    "before the items": ("@ items\n+ yield 9", lambda other: [*other.items(1)], [9, 0]),
+    "before a stream": ("@ streamed\n+ yield 9", lambda other: streamed(other, 1), [9, 0]),
+    "after what returns nothing": (
+        '@ note ->\n+ self.calls.append("after")', lambda other: (other.note("before"), other.calls),
+        (None, ["before", "after"]),
+    ),
+    "in place of lines": (
+        "@ plain\n- if number > self.limit:\n-     return self.limit\n+ if number > 2:\n+     return 0",
+        lambda other: [other.plain(2), other.plain(3)], [4, 0],
+    ),
+    "in place of a part of a line": ("@ plain\n- number * factor\n+ number - factor", lambda other: other.plain(1), -1),
+    "nothing in place of lines": (
+        "@ plain\n- if number > self.limit:\n-     return self.limit", lambda other: other.plain(5), 10,
+    ),
+}  # fmt: skip
+"""By the place of the lines: a row, a use of its adapter, and the outcome."""
 
 
-def test_lines_come_first(tmp_path: Path) -> None:
-    """They may return or change an argument; else the method goes on, with its own defaults."""
-    other = made(tmp_path, "Other: .\n@ plain\n+ if number == 1:\n+     return 100\n+ number += 1\n")
-    assert [other.plain(1), other.plain(2), other.plain(2, factor=3)] == [100, 6, 9]
+@pytest.mark.parametrize("form", FORMS)
+def test_lines_change_what_they_say(tmp_path: Path, form: str) -> None:
+    """The method goes on as in the base, but for what the lines return or change."""
+    text, use, outcome = FORMS[form]
+    assert use(made(tmp_path, f"Other: It differs.\n{text}\n")) == outcome
 
 
-@pytest.mark.parametrize(("method", "found"), [("items", [1, 0]), ("streamed", [1, 0])])
-def test_lines_see_each_item(tmp_path: Path, method: str, found: list[int]) -> None:
-    """Lines get what a generator yields; those that come first may yield as well."""
-    changed = made(tmp_path, f"Other: .\n@ {method} -> item\n+ item = 1 - item\n")
-    assert (streamed(changed, 2) if method == "streamed" else [*changed.items(2)]) == found
-    first = made(tmp_path, f"Other: .\n@ {method}\n+ yield 9\n")
-    assert (streamed(first, 1) if method == "streamed" else [*first.items(1)]) == [9, 0]
-
-
-def test_lines_see_the_result(tmp_path: Path) -> None:
-    """Lines get what a method returns, also what a coroutine does, and may return something else."""
-    other = made(tmp_path, "Other: .\n@ plain -> value\n+ value += 10\n@ awaited -> value\n+ return [value]\n")
-    assert (other.plain(1), asyncio.run(other.awaited(3))) == (12, [3])
-
-
-def test_lines_come_after(tmp_path: Path) -> None:
-    """Lines follow a method that returns nothing."""
-    other = made(tmp_path, 'Other: .\n@ note ->\n+ self.calls.append("after")\n')
-    other.note("before")
-    assert other.calls == ["before", "after"]
-
-
-def test_lines_take_the_place_of_others(tmp_path: Path) -> None:
-    """A whole line, or a part of one, is replaced or removed; `super()` is still that of the class of the method."""
-    whole = "Other: .\n@ plain\n- if number > self.limit:\n-     return self.limit\n+ if number > 2:\n+     return 0\n"
-    assert [made(tmp_path, whole).plain(number) for number in (2, 3)] == [4, 0]
-    assert made(tmp_path, "Other: .\n@ plain\n- number * factor\n+ number - factor\n").plain(1) == -1
-    removed = "Other: .\n@ plain\n- if number > self.limit:\n-     return self.limit\n"
-    assert made(tmp_path, removed).plain(5) == 10
+def test_super_stays_that_of_the_class_of_the_method(tmp_path: Path) -> None:
+    """Also where a part of the method is replaced."""
     assert made(tmp_path, "Other: .\n@ plain\n- + 1\n+ + 5\n", base=Derived).plain(1) == 7
 
 
