@@ -5,6 +5,7 @@ passes signals on to it, and ends as it ends. What it does not know it leaves to
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -196,4 +197,5 @@ if __name__ == "__main__":
     mine = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     others = [path for path in sys.path[1:] if path not in mine]
     prepare()
+    gc.freeze()  # what forks share is not searched for garbage in each of them, which would copy it
     become(str(Path(given).with_name("python")), others, *serve(given))
