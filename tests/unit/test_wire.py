@@ -342,10 +342,19 @@ class Shifting(dict):  # type: ignore[type-arg]
 
 
 @pytest.mark.parametrize(("value", "error", "said"), [
-    *(({"a": {"b": {key: 1}}}, wire.RoundTripError, r"a\.b has a key") for key in (1, 1.5, True, None)),
+    ({"a": {"b": {1: 1}}}, wire.RoundTripError, r"a\.b has a key"),
+    ({"a": {"b": {1.5: 1}}}, wire.RoundTripError, r"a\.b has a key"),
+    ({"a": {"b": {True: 1}}}, wire.RoundTripError, r"a\.b has a key"),
+    ({"a": {"b": {None: 1}}}, wire.RoundTripError, r"a\.b has a key"),
     ({"a": Shifting(held=1)}, wire.RoundTripError, "a does not come back"),
-    *(({key: 1}, wire.SerializationError, None) for key in ((1,), b"a", frozenset())),
-    *((value, wire.SerializationError, None) for value in ([], "a", 1, None, MappingProxyType({}))),
+    ({(1,): 1}, wire.SerializationError, None),
+    ({b"a": 1}, wire.SerializationError, None),
+    ({frozenset(): 1}, wire.SerializationError, None),
+    ([], wire.SerializationError, None),
+    ("a", wire.SerializationError, None),
+    (1, wire.SerializationError, None),
+    (None, wire.SerializationError, None),
+    (MappingProxyType({}), wire.SerializationError, None),
 ], ids=repr)  # fmt: skip
 def test_what_json_changes_or_cannot_write_is_refused(value: object, error: type[Exception], said: str | None) -> None:
     """A key that becomes a string is another key, other keys cannot be written, and only a dict is the outcome."""
