@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import time
 from typing import Any
 
@@ -12,7 +13,10 @@ from pytest_corpus.adapter.fault_plan import canaries
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
-from pytest_corpus.spec.errors import FAULTS
+from pytest_corpus.adapter.hooks.vendors import anthropic_messages, openai
+from pytest_corpus.adapter.hooks.vendors.tunnel import CONTEXT
+from pytest_corpus.resources import folder
+from pytest_corpus.spec.errors import BY_KIND, FAULTS, OVER_TCP
 
 
 def test_sink_records_with_defaults() -> None:
@@ -78,6 +82,23 @@ def test_every_kind(fault: Any) -> None:
     expected = "" if fault.kind == "slow" else fault.kind
     assert [reach(probe), reach(probe)] == [expected, ""]
     assert plan.fired == 1
+
+
+@pytest.mark.parametrize("file", ["report/report.schema.json", "transcript/transcript.schema.json"])
+def test_schemas_know_every_kind(file: str) -> None:
+    """What the author of an adapter may name in `without` can stand in reports and transcripts."""
+    text = (folder("schemas") / file).read_text("utf-8")
+    found = [json.loads(each) for each in re.findall(r'"enum": (\[[^]]*"quota_exhausted"[^]]*\])', text)]
+    assert found == [[*(kind for kind in BY_KIND if kind not in OVER_TCP), *CONTEXT]]
+
+
+def test_vendors_have_errors_for_every_kind() -> None:
+    """A failure that is not the client's fault never gets the type of a bad request."""
+    kinds = {fault.kind for fault in FAULTS if fault.http_status}
+    assert kinds <= openai.WORDS.keys()
+    assert kinds - anthropic_messages.TYPES.keys() == {
+        kind for kind in kinds if BY_KIND[kind].canonical == "BadRequest"
+    }
 
 
 def test_a_fault_carries_its_facts() -> None:

@@ -16,6 +16,7 @@ from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.spec.transports import SCHEMES
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -101,6 +102,13 @@ def test_the_coverage_has_every_sentence() -> None:
     for document in coverage.FILES:
         part = page.partition(f"\n## {document}\n")[2].partition("\n## ")[0]
         assert all(f"| {each.level} | {each.text} | " in part for each in coverage.sentences(document))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/transports.md", "docs/options.md"])
+def test_every_kind_of_address_is_spelled_out(page: str) -> None:
+    """Where addresses are explained, each scheme stands."""
+    text = (ROOT / page).read_text("utf-8")
+    assert [each.prefix for each in SCHEMES if not each.prefix.endswith("s://") and each.prefix not in text] == []
 
 
 TOC = ROOT / "docs" / "index.md"

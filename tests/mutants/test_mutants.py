@@ -127,7 +127,8 @@ def assert_caught(mutant: Mutant, report: Report) -> None:
 
     No requirement that blocks another one is kept.
     """
-    said = f"{mutant.name} ({mutant.description}) should violate {mutant.requirement}; {report}"
+    status = report.statuses.get(mutant.requirement, "not in the report")
+    said = f"{mutant.name} ({mutant.description}) should violate {mutant.requirement}, which is {status}; {report}"
     others = [requirement for requirement in report.violated if requirement != mutant.requirement]
     assert mutant.requirement in report.violated, said
     assert len(others) <= mutant.others, f"{said}\n{len(others)} other requirements are violated"
