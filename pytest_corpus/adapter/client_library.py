@@ -167,10 +167,10 @@ class ClientLibrary:
 
 def _is_factory(found: Any) -> bool:
     """True if what was declared makes the object with the builders, and is not that object itself."""
-    return isinstance(found, type) or (callable(found) and not offers_any(found))
+    return isinstance(found, type) or (callable(found) and not has_any_builder(found))
 
 
-def offers_any(holder: Any) -> bool:
+def has_any_builder(holder: Any) -> bool:
     """True if an object has a builder of any operation."""
     return any(has(holder, name) for case in CASES for name in (case.qualified_method, case.build_method))
 

@@ -9,7 +9,7 @@ from pytest_corpus.adapter.scope import Observed
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.spec.operations import BY_OP
 
-FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off", "endless"]
+CallFaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off", "endless"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class CallFault:
     `wants_credentials`: a server refused the request before an adapter saw it.
     """
 
-    kind: FaultKind
+    kind: CallFaultKind
     text: str
     raised: EscapedException | None = field(default=None, compare=False)
     wants_credentials: bool = field(default=False, compare=False)

@@ -209,7 +209,7 @@ def ordinal(most: int) -> int:
 
 
 def next_in_rotation(what: str) -> int:
-    """The number of times that this was called before in this scope, from a start that depends on scope and seed.
+    """A number that grows by one with each call in a scope; the first one depends on the scope and the seed.
 
     What is asked in turn is asked by some case of each test that has enough of them, and by each case with some seed.
     """

@@ -246,7 +246,7 @@ class AdapterInstance:
 
     @property
     def remote(self) -> RemoteAdapter | None:
-        """The adapter where it runs outside this process and is open."""
+        """The open adapter outside this process; None if it runs in this process or is not open."""
         return self._opened.remote
 
     def serves(self, component: str) -> bool:

@@ -26,8 +26,8 @@ class _Foreign(NotJSON):
         super().__init__(f"a value of type {type_name(value)} is not JSON")
         self.value = value
 
-    def within(self, whole: object) -> NotJSON:
-        """The same, with the place in the whole value."""
+    def at_place_in(self, whole: object) -> NotJSON:
+        """The same error, whose text also names the place of the object in the whole value."""
         path = _path_to(self.value, whole)
         return NotJSON(f"{self}  (at {place(path)})" if path else str(self))
 
@@ -44,7 +44,7 @@ def to_bytes(value: Any) -> bytes:
     try:
         return _write(value).encode("utf-8", "backslashreplace")
     except _Foreign as found:
-        raise found.within(value) from None
+        raise found.at_place_in(value) from None
     except BaseException as error:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the value
         raise NotJSON(f"{type_name(error)} while writing JSON") from None
 

@@ -54,7 +54,7 @@ class Turns:
         self.take()
 
     @property
-    def helpers(self) -> int:
+    def helper_count(self) -> int:
         """The number of threads that do pieces of work, without one for each body that waits for them."""
         return sum(split.busy - 1 for split in self.splits)
 
@@ -275,9 +275,10 @@ def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> It
 
 
 def side_by_side(step: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    """The results of a step for each item, in order; in a test in flight, each goes on while others wait.
+    """Call `step` for each item, and return the results in order.
 
-    A step draws its inputs before its first call, so that they depend on nothing that happens meanwhile.
+    In a test that runs next to others (a `Body`), a step goes on while other steps wait for their answers. A step draws
+    its inputs before its first call, so that they depend on nothing that happens meanwhile.
     """
     body, pieces = _BODY.get(), [functools.partial(step, item) for item in items]
     return [piece() for piece in pieces] if body is None else Split(body, pieces).results()

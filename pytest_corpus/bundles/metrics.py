@@ -84,7 +84,7 @@ def evidence(hits: Any, size: Any, rate: Any) -> Any:
 
 
 def sequential_interval(cases: Cases, confidence: float) -> Interval:
-    """The interval of rates without enough evidence against them. It stays valid if the run stops because of it.
+    """The interval of the rates that the cases do not refute. It stays valid if the run stops because of it.
 
     The confidence applies to each end: a gate wrongly fails or wrongly passes with at most 1 - confidence each.
     """

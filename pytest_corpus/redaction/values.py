@@ -174,7 +174,10 @@ def shown_file(name: str) -> str:
 
 
 def shape(value: object, most: int) -> str:
-    """A JSON value without content, in one line: keys, numbers and protocol words; other strings by length."""
+    """A JSON value without content, in one line of at most `most` characters.
+
+    Keys, numbers and protocol words are shown, and of other strings the length.
+    """
     return cut(json.dumps(map_value(value, describe_size), default=_unknown), most)
 
 

@@ -22,7 +22,7 @@ from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.text.atomic_write import write_atomically
-from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, left_behind, unseen
+from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, describe_left_data, unseen
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict, decide, hint_of
 
@@ -65,7 +65,7 @@ def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
         "commit": run.commit,
         "ci": dict(run.ci),
         "profile": run.profile,
-        "notes": [*run.notes, *unseen(ledger), *left_behind(ledger), *aged(ledger.recorded, run.started_at)],
+        "notes": [*run.notes, *unseen(ledger), *describe_left_data(ledger), *aged(ledger.recorded, run.started_at)],
         "runs": sorted(ledger.runs),
         "command": run.command,
         "budget": run.budget.limits,
@@ -270,14 +270,14 @@ def _test(records: list[TestRecord]) -> dict[str, Any]:
     return {"test": worst.test, "outcome": worst.outcome, **{key: each for key, each in optional.items() if each}}
 
 
-def facts(component: str, document: Any) -> dict[str, Any]:
-    """The documented facts among the capabilities, as plain values."""
-    if not isinstance(document, dict):
+def facts(component: str, capabilities: Any) -> dict[str, Any]:
+    """The documented facts that a component's capabilities state, as plain values; none if they are not an object."""
+    if not isinstance(capabilities, dict):
         return {}
     known = {key for fact in FACTS if component in fact.components for key in fact.keys}
-    found = {key: _to_plain(value) for key, value in document.items() if key in known and value is not None}
+    found = {key: _to_plain(value) for key, value in capabilities.items() if key in known and value is not None}
     for section in SECTIONS:
-        nested = document.get(section)
+        nested = capabilities.get(section)
         if isinstance(nested, dict):
             found[section] = {key: _to_plain(value) for key, value in nested.items() if key in known}
     return found

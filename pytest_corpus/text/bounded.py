@@ -161,7 +161,7 @@ def count_values(data: bytes, most: int = MOST_VALUES) -> int:
 
 
 def depth(data: bytes) -> int:
-    """The depth of brackets outside of strings; counting stops one level above the limit."""
+    """The depth of brackets outside of strings, up to one above the limit; 0 if they are too few to exceed it."""
     if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
         return 0
     deep = deepest = 0

@@ -111,8 +111,8 @@ def digest_of(entry: Requirement) -> str:
     return hashlib.sha256(entry.text.encode()).hexdigest()[:16]
 
 
-def frozen() -> str:
-    """The table of an edition with the present catalogue."""
+def current_table() -> str:
+    """The table of an edition, as TOML, with the levels and digests that the catalogue has now."""
     return "".join(f'{entry.id} = "{entry.level} {digest_of(entry)}"\n' for entry in catalogue().values())
 
 

@@ -311,7 +311,7 @@ def unseen(ledger: Ledger) -> list[str]:
     ]
 
 
-def left_behind(ledger: Ledger) -> list[str]:
+def describe_left_data(ledger: Ledger) -> list[str]:
     """A sentence for each kind of data that the suite could not delete from the adapter's store."""
     return [
         f"{len(names)} {kind}{'s' if len(names) > 1 else ''} could not be deleted: "

@@ -60,9 +60,9 @@ class Filling(Turns):
 
     def begin(self, most: int) -> None:
         """Begin threads."""
-        while self.helpers < most - 1 and (split := next((each for each in self.splits if each.is_open), None)):
+        while self.helper_count < most - 1 and (split := next((each for each in self.splits if each.is_open), None)):
             split.begin()
-        self.peak = max(self.peak, self.helpers + 1)
+        self.peak = max(self.peak, self.helper_count + 1)
 
 
 @pytest.mark.parametrize("most", [1, 3, 20])

@@ -78,7 +78,7 @@ class LogTap:
         return [tap for tap in cls._active if tap._call is call] or cls._active
 
     def take(self, record: logging.LogRecord) -> bool:
-        """Keep message, extra fields and exception text of a record; note if its message cannot be formatted."""
+        """Keep message, extra fields and exception text of a record; False if its message cannot be formatted."""
         text, is_sound = text_of(record)
         is_debug = record.levelno < logging.INFO
         (self.debug_texts if is_debug else self.texts).append(text)

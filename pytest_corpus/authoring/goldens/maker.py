@@ -61,14 +61,14 @@ class Maker:
         """The document, or the frames of a stream; `seeds` are the earlier documents."""
         earlier = list(seeds)
         if not self._golden.is_stream:
-            return [self.made(self._golden.checks(), *earlier[:1])]
+            return [self.make_document(self._golden.checks(), *earlier[:1])]
         if earlier:
             *before, last = earlier
-            frames = [self.made(self._golden.checks(), frame) for frame in before]
-            return [*frames, self.made(self._golden.checks(last_line=True), last)]
+            frames = [self.make_document(self._golden.checks(), frame) for frame in before]
+            return [*frames, self.make_document(self._golden.checks(last_line=True), last)]
         return list(self._frames())
 
-    def made(self, checks: Iterable[tuple[str, str]], seed: Any = _NOTHING) -> Any:
+    def make_document(self, checks: Iterable[tuple[str, str]], seed: Any = _NOTHING) -> Any:
         """A document that is valid under every (schema, edition)."""
         files = dict.fromkeys(BY_NAME[name].file(edition) for name, edition in checks)
         schema = {"allOf": [{"$ref": BASE_URI + file} for file in files]}
@@ -79,7 +79,7 @@ class Maker:
 
     def _frames(self) -> Iterator[Any]:
         """The frames of a stream: data frames, then its terminal (SPECIFICATION 4.2.3)."""
-        plain = self.made(self._golden.checks())
+        plain = self.make_document(self._golden.checks())
         for number, part in enumerate(PARTS, 1):
             frame = copy.deepcopy(plain)
             frame["ms"] = round(plain["ms"] * number, 1)
@@ -92,7 +92,7 @@ class Maker:
                 usage = chunk["usage_so_far"]
                 usage["completion_tokens"] = usage["completion_tokens"] * number // len(PARTS)
             if self._golden.last_line and number == len(PARTS):
-                error = self.made(self._golden.checks(last_line=True))
+                error = self.make_document(self._golden.checks(last_line=True))
                 yield {**error, "ms": frame["ms"]}
             else:
                 yield settle(frame, self._golden.component)

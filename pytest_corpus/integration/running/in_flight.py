@@ -295,7 +295,7 @@ class InFlight:
         if why := confusion(subject):
             self.width.narrow(1, why)
         most = self.width.now * (1 + AHEAD) if self._may_be_cut_short else len(self._attempts) + 1
-        while len(self._running) + self._turns.helpers < self.width.now > 1:
+        while len(self._running) + self._turns.helper_count < self.width.now > 1:
             if split := next((each for each in self._turns.splits if each.is_open), None):
                 self._start(split.begin)
                 continue
@@ -322,7 +322,7 @@ class InFlight:
         try:
             begin()
         except RuntimeError:
-            room = len(self._running) - 1 + self._turns.helpers
+            room = len(self._running) - 1 + self._turns.helper_count
             self.width.narrow(max(1, room), "the system begins no more threads")
             return False
         return True

@@ -98,14 +98,15 @@ class Gremlin(ScannedQuery):
         traversal = Traversal(graph)
         try:
             for step in self.steps:
-                args = [self.bound(arg, params) for arg in step.args]
+                args = [self.resolve(arg, params) for arg in step.args]
                 traversal.take(step.name, args)
         except (TypeError, AttributeError, ValueError, IndexError):
             raise QueryError("applies a step to a value of another type") from None
         return [value if isinstance(value, dict) else {"value": value} for value in traversal.flow]
 
     @staticmethod
-    def bound(argument: Any, params: Mapping[str, Any]) -> Any:
+    def resolve(argument: Any, params: Mapping[str, Any]) -> Any:
+        """The value of a binding, or any other argument as it is. Raises QueryError if the binding is not given."""
         if not isinstance(argument, Binding):
             return argument
         if argument.name not in params:

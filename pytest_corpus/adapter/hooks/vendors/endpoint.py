@@ -128,7 +128,7 @@ class Plain(Endpoint):
         return self._op, {}
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
-        """Return what the function makes of a request."""
+        """Return the answer that the function gives to a request."""
         return self._make(body)
 
 

@@ -101,7 +101,7 @@ class ProviderExchange:
         return round((time.monotonic() - self._begun) * 1000, 1)
 
     def begin(self, status: int, reason: str | None, headers: Iterable[tuple[str, str]]) -> None:
-        """Note the beginning of the provider's answer."""
+        """Note the status and the headers of the provider's answer."""
         kept = [(name, value) for name, value in headers if _LIMITS.match(name) or not _SECRET.search(name)]
         self._answer.status, self._answer.reason, self._answer.headers = status, reason, kept
         self._answer.at_ms = self._ms
@@ -287,7 +287,7 @@ class Recording:
 
     @property
     def is_replay(self) -> bool:
-        """True if a verdict of this run is one on recorded answers."""
+        """True if answers of this run come from the recording, so that its verdict is on recorded answers."""
         return self.plays or self.replayed > 0
 
     @property
