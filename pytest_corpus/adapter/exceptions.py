@@ -68,7 +68,7 @@ class Unresponsive(Exception):
 
     def __str__(self) -> str:
         if self.moving:
-            return f"{self.op} went on beyond the time limit several times and is not called any more"
+            return f"{self.op} exceeded the time limit several times and is no longer called"
         return f"{self.op} did not answer several times and is not called any more"
 
 

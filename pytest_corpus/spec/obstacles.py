@@ -9,18 +9,18 @@ IN_TEXT = ""  # the text itself says what helps
 AGAIN = "run again"
 SUCCEED = "make that request succeed, and run again"
 BACK = "run again when it is back"
-SHOW = "let what was written be found by the operations that return it; --corpus-write-delay waits longer"
-RATE = "let more calls through, or state the limit under `limits` in capabilities, and run again"
+SHOW = "return written data from the operations that read it; --corpus-write-delay makes the suite wait longer"
+RATE = "allow more calls, or state the limit under `limits` in capabilities, and run again"
 REACH = (
     "await provider.reached(...) where the provider is called, or send that call to provider.url, "
     "inside retries and the deadline"
 )
-USUAL = "run the suite against a configuration with a more usual limit"
-OWN_STORE = "give the suite a store or a namespace of its own"
-DISTINCT = "let the answer depend on the request"
-NEW_OBJECT = "let the factory return a new object each time"
+USUAL = "test a configuration with a more usual limit"
+OWN_STORE = "give the suite a separate store or namespace"
+DISTINCT = "make the answer depend on the request"
+NEW_OBJECT = "return a new object from each call of the factory"
 MODELS = "list the models in capabilities"
-TWO_DIMENSIONS = "run the suite against a configuration of two dimensions or more"
+TWO_DIMENSIONS = "test a configuration with at least two dimensions"
 RECORD = "record it again, or replay it with the version that recorded it"
 WITHOUT_PLUGIN = "run again without plugins that change tests or their reports"
 WITHOUT_TUNNEL = "send its requests to provider.url or provider.proxy instead of through provider.tunnel"
@@ -38,9 +38,9 @@ class Obstacle(Enum):
     # of the run
     BLOCKED = "blocked by {requirement}: {seen}", IN_TEXT
     BLOCKS = "it blocks {requirement}, although its own tests passed", "fix the requirement that it blocks"
-    NO_TEST = "no test of it ran", "run the whole suite"
+    NO_TEST = "none of its tests ran", "run the whole suite"
     NOTHING_SHOWN = (
-        "no answer shows what this requirement speaks of{answers}",
+        "no answer contains what this requirement is about{answers}",
         "make the plain requests of this requirement's tests succeed, and run again",
     )
     UNRELIABLE = "pytest's report does not match the recorded result", WITHOUT_PLUGIN
@@ -52,32 +52,29 @@ class Obstacle(Enum):
     READ_ONLY = "{op} writes, and this run only reads", "run where CORPUS_TEST_ENV is not production"
     PLUGIN = "a plugin {deed}", IN_TEXT
     SURROUNDINGS = "a fixture or a plugin {deed}", IN_TEXT
-    SOCKETS = (
-        "sockets were blocked{by} while tests ran; allow the hosts that the adapter needs (--allow-hosts)",
-        IN_TEXT,
-    )
-    NO_LOGGING = "logging.disable() hides log records; keep it away from the suite's tests", IN_TEXT
+    SOCKETS = ("sockets were blocked{by} while tests ran; allow the adapter's hosts (--allow-hosts)", IN_TEXT)
+    NO_LOGGING = "logging.disable() hides log records; do not call it around the suite's tests", IN_TEXT
 
     # of the way to the adapter
     NO_KEYWORD = "the factory takes no keyword argument '{keyword}'", "add it to the factory"
     HOOK_UNUSED = "the adapter has never called the hook {keyword!r}", "call it in the adapter"
-    FACTORY_FAILED = "the factory failed when it was called again", "let the factory be called several times in a run"
-    SAME_INSTANCE = "the factory gives the same instance again, so the cache cannot be avoided", NEW_OBJECT
-    SAME_OBJECT = "the factory hands out one and the same object", NEW_OBJECT
+    FACTORY_FAILED = "the factory failed when it was called again", "make the factory work for several calls in a run"
+    SAME_INSTANCE = "the factory returns the same instance again, so its cache cannot be avoided", NEW_OBJECT
+    SAME_OBJECT = "the factory returns the same object each time", NEW_OBJECT
     LOGS_OUTSIDE = (
-        "log records are heard only in this process, and the adapter runs outside it; name its log with corpus_log",
+        "the adapter runs in another process, so its log is not visible here; set corpus_log to its log file",
         IN_TEXT,
     )
     DEBUG_OUTSIDE = (
-        "debug logging cannot be switched on outside this process",
+        "debug logging cannot be switched on in another process",
         "test the adapter in the suite's own process, as module:factory",
     )
     UNCLEAR_CLIENT = (
-        "{builder} could be of several components: name it {method}, or declare a mapping of component to client",
+        "{builder} may belong to several components: name it {method}, or declare a mapping of component to client",
         IN_TEXT,
     )
     CONNECTION_KEPT = (
-        "the adapter goes on with a call whose connection was closed",
+        "the adapter continues a call after its connection was closed",
         "cancel a call when its connection is closed",
     )
 
@@ -85,14 +82,14 @@ class Obstacle(Enum):
     OUTAGE = "the provider has been unavailable since {clock}", BACK
     SHORT_OUTAGE = "the provider was unavailable at {clock}", BACK
     QUOTA = "a quota is used up: {reply}", RATE
-    NOT_REACHED = "the provider is not reached", REACH
-    NOT_REACHED_FOR = "for {op} the provider is not reached: {remedy}", IN_TEXT
+    NOT_REACHED = "the adapter does not call the provider", REACH
+    NOT_REACHED_FOR = "the adapter does not call the provider for {op}: {remedy}", IN_TEXT
     NOT_WAITED = "the call did not wait for its provider", REACH
-    NEVER_FIRED = "the fault planned at {op} never fired", REACH
-    NEVER_HUNG = "the hang planned at a chunk never struck", REACH
-    ENDS_ANYWAY = "the call ends although its provider hangs", REACH
-    NO_DEADLINE = "a call whose provider hung did not end in a deadline this time", REACH
-    FAILURE_ANSWERED = "{op} whose provider fails is answered with {reply}", REACH
+    NEVER_FIRED = "the fault planned at {op} did not occur", REACH
+    NEVER_HUNG = "the hang planned at a chunk did not occur", REACH
+    ENDS_ANYWAY = "the call ended although its provider hung", REACH
+    NO_DEADLINE = "a call whose provider hung did not end with its deadline this time", REACH
+    FAILURE_ANSWERED = "{op} is answered with {reply} although its provider failed", REACH
     AFTER_FAILURE = "after a failure {op} is answered with {reply}", SUCCEED
     NO_HEADER = "no request to the provider has the header {header}: give it the {fact} of the context", IN_TEXT
     NOT_PASSED_ON = (
@@ -100,13 +97,13 @@ class Obstacle(Enum):
         IN_TEXT,
     )
     NOT_TUNNELLED = (
-        "a tunnel does not make or see {what}",
+        "a tunnel can neither cause nor see {what}",
         "name it in `without` of provider.tunnel, if the provider's protocol cannot express it",
     )
-    TUNNEL_IS_BLIND = "a tunnel does not tell requests apart", WITHOUT_TUNNEL
+    TUNNEL_IS_BLIND = "requests cannot be distinguished in a tunnel", WITHOUT_TUNNEL
     STAND_IN = (
         "an endpoint of the provider's stand-in (provider.serve) raised {error}",
-        "mend that endpoint, and run again",
+        "repair that endpoint, and run again",
     )
 
     # of answers that did not come, or not in time
@@ -114,18 +111,18 @@ class Obstacle(Enum):
     CUT_ANSWER = "no answer (cut_off: {fault})", AGAIN
     LESS_TIME = "{reply}, and the test allowed less time than the call limit", "answer that call faster"
     STILL_SENDING = (
-        "{op} went on beyond the time limit several times and is not called any more",
-        "let it end sooner, or raise --corpus-call-timeout",
+        "{op} exceeded the time limit several times and is no longer called",
+        "end it sooner, or raise --corpus-call-timeout",
     )
     SUITE_STOPPED_READING = "the suite stopped reading: {fault}", AGAIN
     ENDED_BEFORE_CANCEL = "the stream ended before it could be cancelled", AGAIN
-    ENDED_BEFORE_LEAVING = "the stream ended before the client could go away", AGAIN
+    ENDED_BEFORE_LEAVING = "the stream ended before the client could leave", AGAIN
     COME_AGAIN = "the adapter asked to retry later", RATE
-    FIRST_CALL_WAITS = "the first call of an instance is asked to wait", RATE
-    ONE_COMES_AGAIN = "one of the two is to come again", RATE
+    FIRST_CALL_WAITS = "the first call of an instance was told to retry later", RATE
+    ONE_COMES_AGAIN = "one of two concurrent calls was told to retry later", RATE
     ALL_REFUSED = "every concurrent call was refused", RATE
     QUERIES_REFUSED = "every concurrent query was refused", RATE
-    NOT_ALL_AT_ONCE = "calls at the same time are not all carried out", RATE
+    NOT_ALL_AT_ONCE = "not all concurrent calls were carried out", RATE
     TOO_FEW_UPSERTS = "too few of the upserts were accepted", RATE
 
     # of plain requests
@@ -138,47 +135,47 @@ class Obstacle(Enum):
     NO_VECTOR = "{op} gives no vector{instead}", SUCCEED
     NO_STREAMED_VECTOR = "no vector of a stream can be read", SUCCEED
     NOT_EMBEDDED = "the text is not embedded as a vector of numbers", SUCCEED
-    WITHOUT_KEY_TOO = "without a key, too: {violation}", DISTINCT
+    WITHOUT_KEY_TOO = "also without a key: {violation}", DISTINCT
     SHORT_REFUSED = "the plain stream is long, and a short one is refused: {reply}", SUCCEED
     STREAM_REFUSED = "a plain stream is refused, and not for its format", SUCCEED
     NO_FRAMES = "no plain stream is answered with frames", SUCCEED
     NO_MESSAGE = "a plain stream has no message", SUCCEED
     NO_SUCCESS = "the answer is not a success", SUCCEED
-    WRONG_TYPES_TAKEN = "a stream with arguments of wrong types is not refused", SUCCEED
-    REFUSED_AFTER = "a call that was answered before is refused after clients that went away", SUCCEED
+    WRONG_TYPES_TAKEN = "a stream with arguments of the wrong type is not refused", SUCCEED
+    REFUSED_AFTER = "a call that was answered before is refused after clients left their streams", SUCCEED
     NOT_RELIED_ON = "{op} cannot be relied on: {reason}", SUCCEED
-    NOT_ALONE_EITHER = "{op} is not carried out outside the flow either: {reply}", SUCCEED
+    NOT_ALONE_EITHER = "{op} does not work outside the flow either: {reply}", SUCCEED
     NOT_DISTINGUISHED = "the answers to different requests cannot be distinguished", DISTINCT
     ALWAYS_0_MS = (
-        "the adapter says that every call takes 0 ms",
-        "give `ms` as elapsed milliseconds with fractions, from a monotonic clock",
+        "the adapter reports 0 ms for every call",
+        "send `ms` as elapsed milliseconds with fractions, from a monotonic clock",
     )
-    MS_NO_NUMBER = "`ms` is not a number", "give `ms` as elapsed milliseconds with fractions, from a monotonic clock"
-    UNKNOWN_MODELS = "capabilities list no models, and none is known that could be asked for", MODELS
+    MS_NO_NUMBER = "`ms` is not a number", "send `ms` as elapsed milliseconds with fractions, from a monotonic clock"
+    UNKNOWN_MODELS = "capabilities list no models, and the suite knows no model name", MODELS
 
     # of limits
-    SMALL_TEXT = "a text of ten words is already beyond the limit", USUAL
+    SMALL_TEXT = "a text of ten words already exceeds the limit", USUAL
     SMALL_WINDOW = "a window of {tokens} tokens may be too small for this request", USUAL
-    WINDOW_FOR_NEW = "a window of {tokens} tokens is too small for prompts that were not sent before", USUAL
-    LARGE_WINDOW = "a window of {tokens} tokens is too large to overrun here", USUAL
-    NO_HALF = "no text was found that takes half of the window by the adapter's own count", USUAL
-    NO_LONGER = "no text was found that is longer than the window by the adapter's own count", USUAL
-    LARGE_LIMIT = "a {limit} of {number} is too large to be tried here", USUAL
-    LARGE_BATCH = "a limit of {number} operations is not filled here", USUAL
-    LARGE_DEPTH = "a depth of {number} is not walked here", USUAL
-    LARGE_TEXT = "a limit of {number} characters is not tried", USUAL
-    LARGE_BODY = "a compressed body of more than {number} MiB", USUAL
+    WINDOW_FOR_NEW = "a window of {tokens} tokens is too small for new prompts", USUAL
+    LARGE_WINDOW = "a window of {tokens} tokens is too large to exceed in a test", USUAL
+    NO_HALF = "no text was found that fills half of the window by the adapter's count", USUAL
+    NO_LONGER = "no text was found that exceeds the window by the adapter's count", USUAL
+    LARGE_LIMIT = "a {limit} of {number} is too large for a test", USUAL
+    LARGE_BATCH = "a limit of {number} operations is too large for a test", USUAL
+    LARGE_DEPTH = "a depth of {number} is too large for a test", USUAL
+    LARGE_TEXT = "a limit of {number} characters is too large for a test", USUAL
+    LARGE_BODY = "a compressed body has more than {number} MiB", USUAL
     MANY_PAGES = "bulk_vertices has more than {number} pages", USUAL
 
     # of language models
     NO_COUNT = "without count_tokens, the suite cannot tell if the prompt was too long", "offer count_tokens"
     NO_USAGE = (
-        "neither usage nor count_tokens tells how long the completion is",
+        "the length of the completion is unknown without usage and count_tokens",
         "return `usage`, or offer count_tokens",
     )
     NO_STREAM_USAGE = (
-        "neither usage_so_far nor count_tokens tells how long the text of a stream is",
-        "give `usage_so_far` in the chunks, or offer count_tokens",
+        "the length of the stream is unknown without usage_so_far and count_tokens",
+        "send `usage_so_far` in the chunks, or offer count_tokens",
     )
     NO_LETTERS = "a completion has no letters to stop at", "answer a plain prompt with a text of several letters"
 
@@ -189,33 +186,33 @@ class Obstacle(Enum):
         "one-dimensional vectors have no direction to compare, and `top_k` has a low limit",
         TWO_DIMENSIONS,
     )
-    ON_A_LINE = "on a line the nearest vector depends on the metric", TWO_DIMENSIONS
+    ON_A_LINE = "in one dimension the nearest vector depends on the metric", TWO_DIMENSIONS
     NOT_FOUND = "a vector that was written is not found", SHOW
-    FOREIGN_MATCHES = "there are matches that the suite did not store here", OWN_STORE
-    FOREIGN_VECTORS = "the only namespace holds vectors of others, or some that could not be deleted", OWN_STORE
+    FOREIGN_MATCHES = "there are matches that the suite did not store", OWN_STORE
+    FOREIGN_VECTORS = "the only namespace contains other vectors, or some that could not be deleted", OWN_STORE
     NO_PAGE_TOKEN = (
-        "no key was found under which a page token is taken back",
+        "no argument was found that accepts a page token",
         "accept `page_token` in the request, as the answer gave it",
     )
 
     # of graphs
-    LATE_WRITES = "writes do not show at once (COM-READ-1)", SHOW
-    NOT_SHOWN = "{op} does not show what other operations show", SHOW
+    LATE_WRITES = "writes are not visible at once (COM-READ-1)", SHOW
+    NOT_SHOWN = "{op} does not return what other operations return", SHOW
     NO_READER = "no operation can {purpose}", SHOW
-    NO_BATCHED_UPSERT = "batches take no upsert_nodes", SHOW
+    NO_BATCHED_UPSERT = "batches do not accept upsert_nodes", SHOW
     NO_NAMESPACE = (
-        "writing to a new namespace makes none: {reply}",
-        "support create_namespace, or let an upsert make the namespace",
+        "a write to a new namespace does not create it: {reply}",
+        "support create_namespace, or create the namespace in an upsert",
     )
     INDEX_BUILDING = "the index is still being built", AGAIN
     NO_DIALECT = (
-        "no dialect is listed, and none that the suite knows is answered",
+        "no dialect is listed, and no dialect that the suite knows works",
         "list the dialects in capabilities, and give their queries with --corpus-dialects",
     )
     NO_QUERIES = "no probe queries for {dialects}: give them with --corpus-dialects", IN_TEXT
     NO_QUERY = "no probe query {purpose!r} for {dialect}: give one with --corpus-dialects", IN_TEXT
-    NO_SPELLING = "no spelling of the probe query {purpose!r} is taken: give one with --corpus-dialects", IN_TEXT
-    NO_WRONG_TEXT = "no text is known that is not a query of {dialect}: give one with --corpus-dialects", IN_TEXT
+    NO_SPELLING = "no known form of the probe query {purpose!r} works: give one with --corpus-dialects", IN_TEXT
+    NO_WRONG_TEXT = "the suite knows no text that is not a query of {dialect}: give one with --corpus-dialects", IN_TEXT
     LINKS_ONCE = "the probe query 'links' must give a record for each edge: change it in --corpus-dialects", IN_TEXT
 
     def reason(self, **values: object) -> str:

@@ -102,7 +102,7 @@ def test_a_missing_keyword_is_not_blamed_for_a_fault_that_never_fired(project: P
     project.adapter("class Deaf(Wrapped):\n    def __init__(self, metrics=None, provider=None):\n"
                     "        self.inner = llm(metrics)\n")  # fmt: skip
     text = said(project.run("--corpus-adapter=mine:Deaf", "--corpus-requirement=COM-FAULT-1"))
-    assert "COM-FAULT-1: for llm.complete the provider is not reached" in text
+    assert "COM-FAULT-1: the adapter does not call the provider for llm.complete" in text
     assert "does not accept" not in text
 
 

@@ -130,7 +130,7 @@ def test_a_test_that_looks_at_nothing_decides_nothing(project: Project, monkeypa
     report = project.report()
     found = entry(report, "LLM-SAMPLING-7")
     assert found["status"] == "not_assessed"
-    assert found["reason"].startswith("no answer shows what this requirement speaks of")
+    assert found["reason"].startswith("no answer contains what this requirement is about")
     assert entry(report, "LLM-SAMPLING-6")["status"] == "satisfied"
 
 

@@ -133,6 +133,6 @@ def test_what_is_neither_possible_nor_disclaimed_is_not_assessed(project: Projec
     report = project.report()
     found = {each["id"]: each for each in report["requirements"]}
     assert {found[name]["status"] for name in ("COM-FAULT-1", "COM-FAULT-4", "COM-CTX-5")} == {"not_assessed"}
-    assert found["COM-FAULT-4"]["reason"] == "a tunnel does not make or see auth", said(result)
+    assert found["COM-FAULT-4"]["reason"] == "a tunnel can neither cause nor see auth", said(result)
     assert "provider_lacks" not in report
     assert "name it in `without` of provider.tunnel" in said(result)

@@ -138,7 +138,7 @@ class Surroundings:
             return ""
         if socket.socket is not self._socket or socket.socket.connect is not self._connect:
             by = " by pytest-socket" if "pytest_socket" in sys.modules else ""
-            return f"sockets were blocked{by} while tests ran; allow the hosts that the adapter needs (--allow-hosts)"
+            return f"sockets were blocked{by} while tests ran; allow the adapter's hosts (--allow-hosts)"
         lost = set(secret_values(self._variables)) - set(secret_values(os.environ))
         gone = [name for name, value in self._variables.items() if value in lost]
         if os.environ is not self._environment or gone:

@@ -3,10 +3,10 @@
 REQUIREMENTS = """
 COM-CAP-1 MUST: `capabilities` answers with an object.
   from SPECIFICATION 6.2
-  hint: return an object, not a list, and answer `capabilities` as often as it is asked
+  hint: return an object, not a list, for every call of `capabilities`
 COM-CAP-2 MUST: Capabilities state `server`, `version` and `protocol` as non-empty strings.
   from SPECIFICATION 6.2, R22
-  hint: state the three as strings at the top of the result, the version of your adapter included
+  hint: state server, version and protocol as strings at the top of the result
 COM-CAP-3 MUST: `protocol` is the component's protocol, e.g. llm/v1.0.
   from SPECIFICATION 4.2.2, SPECIFICATION 6.2
   hint: state `<component>/v1.0` as `protocol`, the minor version included, for example vector/v1.0
@@ -18,7 +18,7 @@ COM-CAP-5 SHOULD: Keys under `extensions` are namespaced, e.g. vendor:name.
   hint: put a namespace before each key under `extensions`, for example acme:routing
 COM-CAP-6 MUST: An operation that capabilities claim works.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
-  hint: claim only operations that you serve, or fix the one that is claimed
+  hint: claim only operations that work
 COM-CAP-7 MUST: An operation that capabilities deny answers NOT_SUPPORTED (or simply works).
   from BEHAVIORAL_CONFORMANCE 5.3, ERRORS 6, R23
   hint: answer NOT_SUPPORTED as soon as the flag of the operation is false, before its arguments are read
@@ -33,5 +33,5 @@ COM-CAP-10 SHOULD: New keys of capabilities stand under `extensions`.
   hint: move keys that no document names from the top, from `features` and from `limits` to `extensions`
 COM-CAP-11 SHOULD: Capabilities state the limits `concurrency` and `rate_limit_qps`.
   from SPECIFICATION 16.2, SPECIFICATION 6.2
-  hint: state under `limits` how many calls you take at once, and in a second
+  hint: state under `limits` how many calls you accept at once and per second
 """

@@ -15,8 +15,8 @@ COM-HEALTH-4 MUST: With its provider down, `health` still answers: with an objec
   hint: catch backend failures in `health`, and report down or a retryable class such as UNAVAILABLE
 COM-HEALTH-5 SHOULD: With its provider down, `health` does not report everything fine.
   from SPECIFICATION 7.6, R35; needs provider
-  hint: ask the backend in `health`, and say `ok` false or a `status` of degraded or down where it fails
+  hint: ask the backend in `health`; if it fails, return `ok` false or a `status` of degraded or down
 COM-HEALTH-11 SHOULD: `ok` and `status` of a report agree: true with ok, false with down.
   from SPECIFICATION 7.6, R99
-  hint: derive `ok` from `status`: false where it is down, true where it is ok or degraded
+  hint: derive `ok` from `status`: false for down, true for ok or degraded
 """

@@ -3,22 +3,22 @@
 REQUIREMENTS = """
 COM-LEAK-1 MUST: The message and the details of an error contain no content of the request.
   from ERRORS 2.1, SPECIFICATION 15, R21
-  hint: name the field and the rule that it breaks, never its value or a part of it
+  hint: name the field and the rule that it breaks, but no part of its value
 COM-LEAK-2 MUST: Metrics contain no content of a request.
   from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R21; needs metrics
-  hint: label by op, code and counts; take no label from texts, vectors, queries, filters or metadata
+  hint: use op, code and counts as labels, and nothing from texts, vectors, queries, filters or metadata
 COM-LEAK-3 MUST: Log records contain no content of a request.
   from SPECIFICATION 15, SPECIFICATION 11.2, R21, R74; needs logs
-  hint: log hashes and lengths in place of content, in extra fields of the record too
+  hint: log hashes and lengths instead of content, in extra fields of the record too
 COM-LEAK-4 MUST: No error, metric or log record contains a raw tenant id.
   from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.8, R21
-  hint: use the tenant hash wherever you would name a tenant, in throttle_scope too
+  hint: use the tenant hash instead of the tenant everywhere, in throttle_scope too
 COM-LEAK-5 MUST: No error or metric contains an idempotency key.
   from R21, R124
   hint: keep the idempotency key out of details and labels; say at most that there was one
 COM-LEAK-6 MUST: No answer, metric or log record contains raw text of the provider.
   from ERRORS 8, R6; needs provider
-  hint: write a message of your own for each class; do not pass on str(error), nor log it with its traceback
+  hint: write your own message for each class; do not pass str(error) on or log it with its traceback
 COM-LEAK-7 SHOULD: Debug records contain no content of a request either.
   from SPECIFICATION 15, R74; needs logs
   hint: log hashes and lengths at debug level too

@@ -6,28 +6,28 @@ COM-STREAM-1 MUST: A success frame has exactly the keys `ok`, `code`, `ms` and `
   hint: move usage into `chunk`, drop every other key, and leave {event, data} frames to a gateway
 COM-STREAM-2 MUST: `ok` is true in a success frame.
   from SPECIFICATION 4.2.3.1; needs supports_streaming; for streaming
-  hint: build every frame, the last one too, in one function that sets `ok` to true, not to 1
+  hint: build every frame, the last one too, in one function that sets `ok` to true
 COM-STREAM-3 MUST: The `code` of a success frame is STREAMING.
   from SPECIFICATION 4.2.3.1, R2; needs supports_streaming; for streaming
-  hint: say STREAMING in every success frame, the final one too; OK is the code of unary answers
+  hint: send STREAMING in every success frame, the final one too; OK is the code of unary answers
 COM-STREAM-4 MUST: A success frame carries `ms`, a non-negative number.
   from SPECIFICATION 4.2.3.1, R6; needs supports_streaming; for streaming
   hint: set `ms` in each frame, the final one too, to the milliseconds since the stream began
 COM-STREAM-10 MUST: The `ms` of a frame is the time since the stream began.
   from SPECIFICATION 4.2.3.1, R116; needs supports_streaming; for streaming
-  hint: take the time when the request comes in, and subtract it from the clock for each frame, in milliseconds
+  hint: send in each frame the milliseconds since the request arrived
 COM-STREAM-5 MUST: A frame is at most 1 MiB long.
   from SPECIFICATION 4.2.3.4, R4; needs supports_streaming; for streaming
-  hint: measure each frame as UTF-8 JSON, and split what is larger over several chunks
+  hint: measure each frame as UTF-8 JSON, and split larger content into several chunks
 COM-STREAM-6 MUST: A stream ends with a terminal frame: a final chunk or an error envelope.
   from SPECIFICATION 4.2.3.2, BEHAVIORAL_CONFORMANCE 6.2, R4; needs supports_streaming; for streaming
-  hint: send a final chunk on every good way out, a cut by a limit too, and an error envelope on every bad one
+  hint: end every stream with a final chunk, also if a limit cuts it, or with an error envelope after a failure
 COM-STREAM-7 MUST: Nothing follows the terminal frame.
   from SPECIFICATION 4.2.3.2, BEHAVIORAL_CONFORMANCE 6.2, R4; needs supports_streaming; for streaming
-  hint: return from the generator right after the terminal frame; send usage or a summary in it or before it
+  hint: return from the generator after the terminal frame; send usage or a summary in that frame or before it
 COM-STREAM-8 MUST: A refused stream is a single error envelope without data.
   from SPECIFICATION 4.2.3.2, ERRORS 6.1, R8; needs supports_streaming; for streaming
-  hint: check all arguments before the first frame, and yield the error envelope alone
+  hint: check all arguments before the first frame, and yield only the error envelope
 COM-STREAM-9 MUST: A provider's failure in mid-stream ends the stream with one error envelope.
   from BEHAVIORAL_CONFORMANCE 6.2, SPECIFICATION 4.2.3.2; needs provider, supports_streaming; for streaming
   hint: catch the provider's exception around the loop over its chunks, yield its error envelope and return

@@ -6,7 +6,7 @@ COM-WIRE-1 MUST: `handle` and `handle_stream` answer every request with an envel
   hint: turn every exception into an error envelope at the outermost layer, in streams and before `op` is read
 COM-WIRE-2 MUST: Every call comes to an end.
   from SPECIFICATION 1.3, SPECIFICATION 4.2.1
-  hint: bound every wait, release locks in a `finally`, end the iterator; corpus_call_timeout sets the limit
+  hint: limit every wait, release locks in a `finally`, end the iterator; corpus_call_timeout sets the limit
 COM-WIRE-3 MUST: An answer is a JSON object that is a success envelope, an error envelope or a frame.
   from SPECIFICATION 4.2, SPECIFICATION 4.2.1
   hint: wrap the result in an envelope, and turn dates, bytes, objects and numpy numbers into plain JSON
@@ -22,64 +22,64 @@ COM-WIRE-6 MUST: A request without `op`, `ctx` or `args`, written so, is refused
   hint: refuse a missing `op`, `ctx` or `args` before you look up the operation; do not fill in an empty one
 COM-WIRE-7 MUST: A request whose `op`, `ctx` or `args` has the wrong type is refused with BAD_REQUEST.
   from SCHEMA 3.1, R8
-  hint: check that `op` is a string and `ctx` and `args` are objects before you use them; convert none of them
+  hint: check that `op` is a string and `ctx` and `args` are objects before you use them; do not convert them
 COM-WIRE-8 MUST: An unknown operation is refused with NOT_SUPPORTED.
   from BEHAVIORAL_CONFORMANCE 7, R12
-  hint: answer NOT_SUPPORTED, not BAD_REQUEST, where you find no handler for the operation
+  hint: answer NOT_SUPPORTED, not BAD_REQUEST, if you find no handler for the operation
 COM-WIRE-9 MUST: A malformed `op` is refused with BAD_REQUEST or NOT_SUPPORTED.
   from SCHEMA 3.1, SPECIFICATION 4.2.6
   hint: compare `op` with the reserved names exactly: no lower-casing, no stripping
 COM-WIRE-10 MUST: A streaming operation sent to `handle` is refused with BAD_REQUEST or NOT_SUPPORTED.
   from SPECIFICATION 4.2.3, R8; for streaming
-  hint: look up streaming operations in handle_stream alone, and refuse them in `handle`
+  hint: look streaming operations up in handle_stream only, and refuse them in `handle`
 COM-WIRE-11 MUST: `handle_stream` refuses an unknown operation with NOT_SUPPORTED, a unary one with that or BAD_REQUEST.
   from SPECIFICATION 4.2.3, R8, R12; needs supports_streaming; for streaming
   hint: look up only streaming operations in handle_stream, and refuse every other one with one error envelope
 COM-WIRE-12 MUST: An unknown key next to `op`, `ctx` and `args` is ignored or refused with BAD_REQUEST.
   from SCHEMA 3.1, R8
-  hint: read `op`, `ctx` and `args` by name; do not spread the envelope into keyword arguments
+  hint: read `op`, `ctx` and `args` by name; do not pass the envelope as keyword arguments
 COM-WIRE-13 MUST: An unknown key in `args`, or in an object inside it, is ignored or refused with BAD_REQUEST.
   from SPECIFICATION 4.2.5, SCHEMA 3.1, R8
-  hint: read the arguments that you know by name; do not spread `args` into keyword arguments
+  hint: read known arguments by name; do not pass `args` as keyword arguments
 COM-ENV-1 MUST: A unary success has no keys beyond `ok`, `code`, `ms` and `result`.
   from SPECIFICATION 4.2.1, SCHEMA 3.1, R5
-  hint: drop extra keys such as a request id, or put them into `result` where its schema leaves room
+  hint: drop extra keys such as a request id, or put them into `result` if its schema leaves room
 COM-ENV-2 MUST: The `code` of a unary success is OK (PARTIAL_SUCCESS and ACCEPTED stay valid).
   from SPECIFICATION 12.4, SCHEMA 3.1, R9
   hint: answer every unary success with OK; a status such as that of `health` belongs inside `result`
 COM-ENV-3 MUST: A unary success carries `ms`, a non-negative number.
   from SCHEMA 3.1, R6
-  hint: subtract the start of the call from its end on a monotonic clock, and send the number itself, no text
+  hint: measure the call with a monotonic clock, and send `ms` as a number, not as text
 COM-ENV-4 SHOULD: The `code` of a unary success is exactly OK.
   from SPECIFICATION 12.5, R9
-  hint: say OK instead of ACCEPTED or PARTIAL_SUCCESS; report failures inside `result`
+  hint: send OK instead of ACCEPTED or PARTIAL_SUCCESS; report failures inside `result`
 COM-ENV-5 MUST: `ok` is true in a unary success.
   from SPECIFICATION 4.2.1, SCHEMA 3.1
-  hint: write the boolean true, neither 1 nor "true"
+  hint: send the boolean true, not 1 or "true"
 COM-ENV-6 MUST: The `ms` of a unary success is the time that the call took.
   from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
-  hint: take the time when the call comes in and when its answer goes out, on a monotonic clock, in milliseconds
+  hint: measure from the arrival of the call to its answer, with a monotonic clock, in milliseconds
 COM-ENV-7 SHOULD: `ms` is not 0 in every answer to calls that take long.
   from SPECIFICATION 4, SCHEMA 3.1, R116; needs provider
-  hint: take the time of a call on a monotonic clock; do not write a constant
+  hint: measure the call with a monotonic clock; do not send a constant
 COM-ERR-1 MUST: An error envelope has no keys beyond ok, code, error, message, retry_after_ms, details, ms.
   from SPECIFICATION 4.2.1, SCHEMA 3.1, R5
   hint: move http_status, throttle_scope and other additions into `details`
 COM-ERR-2 MUST: An error envelope carries `ok` false and the strings `code`, `error` and `message`.
   from SPECIFICATION 4.2.1, SCHEMA 3.1
-  hint: build every error, that of a stream too, in one function that sets `ok`, `code`, `error` and `message`
+  hint: build every error, in streams too, in one function that sets `ok`, `code`, `error` and `message`
 COM-ERR-3 MUST: The `code` of an error is written in UPPER_SNAKE_CASE.
   from SPECIFICATION 4, SCHEMA 3.1
   hint: derive `code` from the class name in upper-case words: BadRequest gives BAD_REQUEST
 COM-ERR-4 MUST: `error` is a canonical class or an allowed subtype, and `code` names the same class.
   from SPECIFICATION 4.2.1, ERRORS 1, ERRORS 2.1, R7
-  hint: take `error` and `code` from one table of classes; a code of your own belongs in details.adapter_code
+  hint: take `error` and `code` from one table of classes; your own codes belong in details.adapter_code
 COM-ERR-5 MUST: The `message` of an error is not empty, and has a word that a person can read.
   from ERRORS 2.1, SPECIFICATION 11.1, R6
-  hint: give each class a message of its own as the default; blanks do not count
+  hint: give each class its own default message, which is not blank
 COM-ERR-6 MUST: `retry_after_ms` is absent, null or a non-negative number.
   from ERRORS 2.1, R6
-  hint: leave `retry_after_ms` out, or make it null, if there is no reason to wait; never send -1
+  hint: omit `retry_after_ms`, or send null, if there is no reason to wait; do not send -1
 COM-ERR-7 MUST: `details` is absent, null or an object.
   from ERRORS 2.1, SCHEMA 3.1, R6
   hint: put lists and texts under a key of `details`, for example details.validation_errors
@@ -88,7 +88,7 @@ COM-ERR-8 MUST: Where `details.retryable` is given, it agrees with the retry tab
   hint: derive `details.retryable` from the class by the table of ERRORS 4, or leave it out
 COM-ERR-9 MUST: An error carries `ms`, a non-negative number.
   from SCHEMA 3.1, R6
-  hint: start the clock first thing in each call, and send `ms` as a number, in the error of a stream too
+  hint: start the clock when the call arrives, and send `ms` as a number, in the error of a stream too
 COM-ERR-10 SHOULD: `code` is the identity of `error` itself, not of its parent class.
   from ERRORS 2.1, R7
   hint: send the code of the subtype itself: TextTooLong goes with TEXT_TOO_LONG, not with BAD_REQUEST
@@ -106,25 +106,25 @@ COM-ERR-14 SHOULD: `details.http_status` is the status of the error's class.
   hint: take the status from the table of ERRORS 3.1, not from the provider
 COM-ERR-15 MUST: An error shows no stack trace.
   from ERRORS 8, ERRORS 2.1, R60
-  hint: write the traceback to a log of your own, and a neutral sentence to `message`
+  hint: write the traceback to your own log, and a neutral sentence to `message`
 COM-ERR-21 SHOULD: An error that may not be retried gives no `retry_after_ms`, 0 included.
   from ERRORS 2.1, ERRORS 4, R99
-  hint: leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 says: at once
+  hint: leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 would mean at once
 COM-ERR-22 MUST: The `ms` of an error is the time that the call took.
   from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
-  hint: start the clock before the request is checked, so that failures have their time too; do not write 0
+  hint: start the clock before you check the request, so that failures have their time too; do not send 0
 COM-ERR-16 SHOULD: DEADLINE_EXCEEDED gives no `retry_after_ms`.
   from ERRORS 14
   hint: leave retry_after_ms out of DeadlineExceeded: waiting does not help, a longer deadline does
 COM-SUBTYPE-1 SHOULD: An error is not a subtype that the taxonomy gives to other protocols only.
   from ERRORS 1.1, R58
-  hint: use the subtypes that ERRORS 1.1 lists for your protocol, or else their parent class
+  hint: use the subtypes that ERRORS 1.1 lists for your component, or their parent class
 COM-WIRE-14 MUST: An operation that reads is answered as the very first call of an instance too.
   from SPECIFICATION 4.2.6, R8, R74
   hint: every operation must work as the first call of a fresh instance: create tables, do not divide by 0 calls
 COM-WIRE-15 MUST: An optional argument of null is taken as a missing one, or refused permanently.
   from SCHEMA 4.2.2, SCHEMA 4.4.2, BEHAVIORAL_CONFORMANCE 6.3, R144; for vector, graph
-  hint: many clients write null for what their caller left out: treat it as a missing argument
+  hint: treat null as a missing argument, because many clients send it for omitted arguments
 COM-NUM-1 MUST: NaN and infinities in a request are refused with BAD_REQUEST.
   from SPECIFICATION 4.1, SPECIFICATION 17.2, R34
   hint: check math.isfinite of every number in `ctx` and `args`, at any depth, in every operation
@@ -149,5 +149,5 @@ COM-CONC-1 MUST: Calls that run at the same time do not disturb each other.
 COM-CONC-2 SHOULD: Concurrent calls beyond `concurrency` are carried out, or refused with RESOURCE_EXHAUSTED or
     UNAVAILABLE.
   from SPECIFICATION 12.6, SPECIFICATION 12.1; quiet
-  hint: queue what is too much, or refuse it with RESOURCE_EXHAUSTED and retry_after_ms
+  hint: queue the surplus calls, or refuse them with RESOURCE_EXHAUSTED and retry_after_ms
 """

@@ -6,13 +6,13 @@ EMB-TOKENS-1 MUST: `count_tokens` answers with a whole number that is not negati
   hint: round an estimate to an integer, and send a number, no text
 EMB-TOKENS-2 MUST: A text never has fewer tokens than a beginning of it.
   from BEHAVIORAL_CONFORMANCE 6.5; needs supports_token_counting
-  hint: where a tokenizer's count falls as a word is completed, give the most that any beginning has
+  hint: if a tokenizer counts fewer tokens for a longer text, return the largest count of its prefixes
 EMB-TOKENS-3 MUST: Combining marks and characters beyond the basic plane are counted safely.
   from BEHAVIORAL_CONFORMANCE 6.5; needs supports_token_counting
   hint: count any Unicode text, a combining mark alone and characters beyond U+FFFF included
 EMB-TOKENS-4 MUST: `count_tokens` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
   from BEHAVIORAL_CONFORMANCE 6.5, R13, R132; needs supports_token_counting
-  hint: look the model up before you count; do not fall back to the tokenizer of another
+  hint: look the model up before you count; do not use the tokenizer of another model
 EMB-TOKENS-5 MUST: `count_tokens` works for every model that capabilities list.
   from SPECIFICATION 4.2.6, R23; needs supports_token_counting
   hint: give every model that you list a tokenizer, or an estimate
@@ -22,11 +22,11 @@ EMB-TOKENS-6 MUST: A missing `text`, or `text` or `model` of the wrong type, is 
   hint: check that `text` is there, and that `text` and `model` are strings, before you use them
 EMB-TOKENS-7 SHOULD: The same text has the same number of tokens every time.
   from BEHAVIORAL_CONFORMANCE 6.5; needs supports_token_counting
-  hint: use one tokenizer for a model in every call and on every replica
+  hint: use the same tokenizer for a model in every call and on every replica
 EMB-TOKENS-8 MUST: A text of many words has more tokens than a single word of it.
   from SPECIFICATION 4.2.6; needs supports_token_counting
   hint: count the whole text; do not return a constant
 EMB-TOKENS-9 SHOULD: `count_tokens` works without `model`.
   from SPECIFICATION 10.3; needs supports_token_counting
-  hint: count with a default model where none is named
+  hint: count with a default model if none is named
 """

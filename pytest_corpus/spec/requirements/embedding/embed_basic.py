@@ -9,13 +9,13 @@ EMB-EMBED-2 MUST: `dimensions` of an embedding is the length of its vector.
   hint: set `dimensions` to len(vector) once the vector is complete
 EMB-EMBED-3 MUST: `text` of an embedding is the text that was sent, or a part of it where it was truncated.
   from SCHEMA 4.3.2
-  hint: give back the caller's text, without the prefix or form that the provider wants
+  hint: return the caller's text, without changes that the provider needs
 EMB-EMBED-4 MUST: Texts of any script are embedded.
   from SPECIFICATION 4.2.1, SPECIFICATION 10.3
   hint: pass any Unicode text on as UTF-8, and give lookups of characters a default
 EMB-EMBED-5 MUST: Texts that have nothing in common have different vectors.
   from SPECIFICATION 4.2.6, SPECIFICATION 10.1
-  hint: embed what the text says, with every model; return no constant, and do not drop its words
+  hint: embed all words of the text, with every model; do not return a constant
 EMB-EMBED-6 SHOULD: `model` of a result and of its embedding is the model that was asked for.
   from SCHEMA 4.3.2
   hint: return the name of the model from the request, not its dated version
@@ -42,26 +42,26 @@ EMB-ARGS-2 MUST: A `model` that is not a string is refused with BAD_REQUEST by `
   hint: check that `model` is a string before you look it up
 EMB-ARGS-3 MUST: `truncate` or `normalize` that is not a boolean is refused with BAD_REQUEST by `embed`.
   from SPECIFICATION 10.3, R8
-  hint: check for a boolean, not for truth: "false" is a true value in many languages
+  hint: check that the value is a boolean; in many languages the text "false" counts as true
 EMB-ARGS-4 MUST: `stream_embed` refuses the arguments that `embed` refuses.
   from SPECIFICATION 10.3, ERRORS 6.2, R8; needs supports_streaming
   hint: check the arguments of `stream_embed` with the function that `embed` uses, before the first frame
 EMB-ARGS-5 MUST: A missing `model` is never answered with an error that may be retried; an empty one may be an unknown
     one.
   from SPECIFICATION 10.3, SPECIFICATION 12.1, R132
-  hint: check whether `model` is there before you read it, in `embed_batch` too
+  hint: check that `model` exists before you read it, in `embed_batch` too
 EMB-ARGS-6 SHOULD: A missing `model` is refused.
   from SPECIFICATION 10.3, SPECIFICATION 10.6
-  hint: answer BAD_REQUEST where `model` is missing; choose no model for the caller
+  hint: answer BAD_REQUEST if `model` is missing; do not choose a model for the caller
 EMB-ARGS-7 SHOULD: An empty text is embedded, or refused permanently.
   from SPECIFICATION 12.1, R29
   hint: allow zero tokens (do not divide by the token count), or answer BAD_REQUEST
 EMB-MODEL-1 MUST: Every model that capabilities list embeds.
   from SPECIFICATION 10.6, R23
-  hint: list only models that embed, and take one that is gone off the list
+  hint: list only models that work with `embed`
 EMB-MODEL-2 MUST: `embed` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
   from SPECIFICATION 10.4, SPECIFICATION 10.6, BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.2, R13, R132
-  hint: compare the whole name with the list, and raise ModelNotFound; fall back to no other model
+  hint: compare the whole name with the list, and raise ModelNotFound; do not use another model instead
 EMB-MODEL-3 MUST: `embed_batch` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
   from SPECIFICATION 10.4, SPECIFICATION 10.6, BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.2, R13, R132; needs
     supports_batch_embedding
@@ -72,7 +72,7 @@ EMB-MODEL-4 MUST: `stream_embed` refuses an unknown model with BAD_REQUEST, NOT_
   hint: look the model up in `stream_embed` too, before the first frame
 EMB-MODEL-5 SHOULD: The refusal of an unknown model names it in `details.model`.
   from ERRORS 6.1, ERRORS 8
-  hint: add the model that was asked for to `details`, as it was asked for
+  hint: add the model name from the request to `details`, unchanged
 EMB-MODEL-6 MUST: A batch is embedded by the model that was asked for.
   from SPECIFICATION 10.3, SPECIFICATION 10.6; needs supports_batch_embedding
   hint: pass `model` on to the provider in `embed_batch` too
@@ -84,7 +84,7 @@ EMB-STREAM-2 MUST: A stream that comes to its end has given at least one embeddi
   hint: send the embedding in the final chunk or in one before it
 EMB-STREAM-3 MUST: The embedding of a stream is that of its text.
   from SPECIFICATION 4.2.6, SPECIFICATION 4.2.3.3; needs supports_streaming
-  hint: embed the text as it was sent and as a whole
+  hint: embed the whole text unchanged
 EMB-STREAM-4 MUST: `usage.total_tokens` is the sum of prompt and completion tokens.
   from R29; needs supports_streaming
   hint: set total_tokens of `usage` to prompt_tokens + completion_tokens

@@ -3,7 +3,7 @@
 REQUIREMENTS = """
 GRA-OBS-1 MUST: Neither an unknown dialect nor the id of a node becomes a label.
   from SPECIFICATION 13.1, R21; needs metrics
-  hint: label by dialect only where it is a listed one, and never by an id
+  hint: use only listed dialects as labels, and no ids
 GRA-OBS-2 SHOULD: A namespace does not become a label.
   from SPECIFICATION 13.1, R21; needs metrics, supports_namespaces
   hint: keep `namespace` out of `extra`

@@ -6,10 +6,10 @@ GRA-NODE-1 MUST: A node that was upserted is read back with its labels and prope
   hint: store all labels and all properties, those of a node without labels too, before you answer
 GRA-NODE-2 MUST: Upserting a node again updates it: one node has that id, with the new values.
   from SPECIFICATION 4.2.6
-  hint: write labels and properties of a known id anew; only an idempotency key makes a write a replay
+  hint: overwrite labels and properties of a known id; only a repeated idempotency key makes a write a replay
 GRA-NODE-3 MUST: Every node of a request is written, whatever its place.
   from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14, R138
-  hint: write all of `nodes`, the last part of a request that you split included
+  hint: write all of `nodes`; if you split a request, include its last part
 GRA-NODE-4 MUST: The result of `upsert_nodes` is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
   hint: return a number as count, failed_count and failures, [] for none (graph.types.write_result)
@@ -23,7 +23,7 @@ GRA-NODE-6 MUST: `nodes`, or a node, of the wrong type, or an empty id or label,
 GRA-NODE-7 MUST: If one node of a request is unusable, it is reported by `index` and `error` and the others are written;
     or nothing is.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
-  hint: go on after a node that fails and report its `index`, or check all nodes before you write any
+  hint: continue after a node that fails and report its `index`, or check all nodes before you write one
 GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused whole or reported for that item.
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
@@ -35,13 +35,13 @@ GRA-NODE-10 MUST: Lists and objects in properties are read back as they were wri
   hint: refuse a node with what you cannot store; do not drop it or turn it into text
 GRA-NODE-11 SHOULD: Of two nodes of one id in a request the last one is kept, or the request is refused.
   from SPECIFICATION 4.2.6, SPECIFICATION 12.5
-  hint: apply the nodes of a request in their order, so that the later of two with one id wins
+  hint: apply the nodes of a request in order; of two nodes with the same id, the later one wins
 GRA-NODE-12 MUST: An id is any text that is not empty.
   from SPECIFICATION 7.3.1, SCHEMA 4.4.2
   hint: map ids to UUIDv5 if the database wants UUIDs, and answer with the ids that were given
 GRA-NODE-13 SHOULD: Numbers with a fraction are doubles, whatever precision `extensions` state.
   from SPECIFICATION 4.1, R128
-  hint: store numbers with 64 bits; a lower precision that is stated is allowed, and not recommended
+  hint: store numbers with 64 bits; you may state a lower precision, but it is not recommended
 GRA-EDGE-1 MUST: An edge that was upserted is read back between its ends, in its direction and with its label.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SCHEMA 4.4.2, R138
   hint: store src, dst and label as they were given; do not sort the ends or change letter case
@@ -50,7 +50,7 @@ GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
   hint: store every property of an edge with its own type, booleans included
 GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, as it was written last.
   from SPECIFICATION 4.2.6
-  hint: look edges up by id, and replace the one that is there, its ends and label too, or refuse other ends
+  hint: look edges up by id, and replace a known one with its ends and label, or refuse other ends
 GRA-EDGE-4 MUST: An edge without one of its nodes that is refused is refused with VertexNotFound or BadRequest.
   from ERRORS 6.4, R12
   hint: raise VertexNotFound for a missing end: it is the caller's mistake, not an outage
@@ -64,7 +64,7 @@ GRA-EDGE-6 MUST: `edges`, or an edge, of the wrong type, or an empty id or label
 GRA-EDGE-7 MUST: If one edge of a request is unusable, it is reported by `index` and `error` and the others are written;
     or nothing is.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
-  hint: go on after an edge that fails and report its `index` from 0, or check all before you write any
+  hint: continue after an edge that fails and report its `index` from 0, or check all before you write one
 GRA-EDGE-8 MUST: The result of `upsert_edges` is null, ids, or an object of the schema whose counts are true.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
   hint: return the number of edges as count, with failed_count and failures
@@ -80,10 +80,10 @@ GRA-DELETE-1 MUST: `delete_nodes` by ids removes these nodes and no others.
   hint: go through all ids, and compare whole ids, not their beginnings
 GRA-DELETE-2 MUST: `delete_edges` by ids removes these edges and no others, and leaves the nodes.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
-  hint: remove edges by their own id alone, and leave parallel edges and lonely nodes
+  hint: remove edges by their id only; keep parallel edges, and nodes without edges
 GRA-DELETE-3 MUST: Deleting a node or an edge that does not exist succeeds.
   from SPECIFICATION 7.3.1, R26
-  hint: answer an id that is not there with a success, and leave it out of failures
+  hint: answer an unknown id with a success, and do not list it as a failure
 GRA-DELETE-4 MUST: A deleted node is reached by no traversal and found by no query, its edges included.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
   hint: remove the edges of a node with it, or refuse to remove a node that has edges
@@ -92,17 +92,17 @@ GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of
   hint: remove the edges of a node permanently when it is deleted
 GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused permanently.
   from SPECIFICATION 4.2.6, ERRORS 6.4, R31, R131, R138
-  hint: apply every term of the filter, or refuse it; never ignore a part of it
+  hint: apply every term of the filter, or refuse the filter; do not ignore a part
 GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refused, and one that names nothing removes
     nothing.
   from SPECIFICATION 7.3.1, R8, R98; quiet
-  hint: check that `ids` is a list of strings and `filter` an object; do not take a missing one for all
+  hint: check that `ids` is a list of strings and `filter` an object; a missing one does not mean all
 GRA-DELETE-8 MUST: The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
   hint: return a number as deleted_count (or processed_count), failed_count and failures
 GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
   from SCHEMA 4.4.2, SPECIFICATION 12.5
-  hint: count the ids that were found, not those that were given
+  hint: count the ids that you found, not the ids in the request
 GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them, is refused with BAD_REQUEST.
   from SPECIFICATION 7.3.1, R98; quiet
   hint: check that `ids` or `filter` is there
@@ -115,13 +115,13 @@ GRA-NS-2 MUST: Deleting in one namespace leaves what another holds under the sam
   hint: delete by namespace and id together
 GRA-NS-3 SHOULD: An item that alone names its namespace lies there, and answers name the namespace that was read.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
-  hint: read `namespace` from each item where the request has none, and name the one that was read
+  hint: read `namespace` from each item if the request has none, and return that namespace
 GRA-NS-4 MUST: Reading from a namespace without writes finds nothing, or is refused with NamespaceNotFound.
   from ERRORS 6.4, R12, R45; needs supports_namespaces
-  hint: take an unknown namespace for empty, or raise NamespaceNotFound; fall back to no default
+  hint: treat an unknown namespace as empty, or raise NamespaceNotFound; do not use a default instead
 GRA-NS-5 MUST: Deleting in a namespace without writes succeeds, or is refused permanently.
   from SPECIFICATION 7.3.1, ERRORS 6.4, R26, R45; needs supports_namespaces
-  hint: answer with a count of 0, or raise NamespaceNotFound, where the namespace is unknown
+  hint: answer with a count of 0, or raise NamespaceNotFound, if the namespace is unknown
 GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or namespace, or to other parameters.
   from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching; quiet
   hint: key the cache by a hash of dialect, text, params and namespace
@@ -130,7 +130,7 @@ GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transaction
   hint: send the calls of the smallest story again, and look for the first node or edge that is wrong
 GRA-MODEL-2 MUST: Concurrent writes, reads and deletes of a node show whole nodes, and leave the last write.
   from SPECIFICATION 4.2.6, R46; quiet
-  hint: read and change what is stored in one step, after the last await, and commit only what the request changes
+  hint: read and change stored data in one step, after the last await, and commit only the changes of the request
 GRA-MODEL-3 SHOULD: If strong consistency is claimed, some order of concurrent operations explains what each read sees.
   from SPECIFICATION B, R46; quiet
   hint: answer a write once every read sees it, or claim `read_after_write_consistency` of another kind

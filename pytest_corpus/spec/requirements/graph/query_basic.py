@@ -6,21 +6,21 @@ GRA-QUERY-1 MUST: A plain query of an advertised dialect is answered with `recor
   hint: return `records` as a list of objects, [] for none; replace the probe queries with --corpus-dialects
 GRA-QUERY-2 MUST: A query finds all that matches and nothing else, with its current values.
   from SPECIFICATION 4.2.6, BEHAVIORAL_CONFORMANCE 5.2
-  hint: return each match once, all of them, from the graph as it is now; set no hidden limit
+  hint: return all matches once, from the graph as it is now, without a hidden limit
 GRA-QUERY-3 MUST: Parameters are bound as values, never written into the text: in every dialect, in batches and
     transactions too.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R119
   hint: bind parameters with the driver, never format them into the text
 GRA-QUERY-4 MUST: Parameters of every scalar type are bound with their type.
   from SPECIFICATION 7.3.2
-  hint: hand parameters to the driver as they came, without converting them
+  hint: pass parameters to the driver unchanged
 GRA-QUERY-5 MUST: A query that matches nothing is a success without records.
   from SPECIFICATION 7.3.2, BEHAVIORAL_CONFORMANCE 5.2
-  hint: return records [] where nothing matches, not a record of nulls
+  hint: return records [] if nothing matches, not a record of nulls
 GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with QueryParseError or BadRequest, and one that
     needs a feature that is not offered is refused permanently.
   from ERRORS 6.4, SPECIFICATION 12.4, R12
-  hint: map the database's syntax error to QueryParseError, neither to no records nor to an outage
+  hint: map the database's syntax error to QueryParseError, not to an empty result or an outage
 GRA-QUERY-7 SHOULD: It is reported as QueryParseError, and an empty text is one.
   from ERRORS 6.4, R12
   hint: raise QueryParseError for a syntax error, and for an empty `text` too
@@ -29,7 +29,7 @@ GRA-QUERY-8 MUST: A missing `text`, or an argument of the wrong type, is refused
   hint: check that `text` and `namespace` are strings and `params` an object
 GRA-QUERY-9 SHOULD: A query whose parameter is not given is refused or finds nothing.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R119
-  hint: refuse an unbound parameter with BAD_REQUEST, or take it for null; do not drop its condition
+  hint: refuse an unbound parameter with BAD_REQUEST, or treat it as null; do not drop its condition
 GRA-QUERY-10 MUST: A query longer than the stated `max_query_length` is refused with BAD_REQUEST, a shorter one is not.
   from SPECIFICATION 7.2, BEHAVIORAL_CONFORMANCE 6.7, R23
   hint: refuse only more than max_query_length, with BAD_REQUEST, before the database is asked
@@ -48,7 +48,7 @@ GRA-QUERY-19 SHOULD: A query with a `timeout_ms` whose provider does not answer 
   hint: wait for the backend no longer than `timeout_ms`, and answer with DEADLINE_EXCEEDED
 GRA-QUERY-20 SHOULD: `timeout_ms` is accepted, and refused with BAD_REQUEST if it is negative or not a number.
   from SPECIFICATION 4.1, R42, R69, R118
-  hint: take `timeout_ms` for a duration in milliseconds, and check that it is a number of at least 0
+  hint: treat `timeout_ms` as a duration in milliseconds, and check that it is a number of at least 0
 GRA-QUERY-21 SHOULD: If the `summary` of a result or a stream counts rows or records, it counts those that came.
   from R42, SPECIFICATION 7.3.2
   hint: count the records of the answer in `summary`, or leave the count out
@@ -69,35 +69,35 @@ GRA-TRAV-5 MUST: A traversal follows only edges of `relationship_types`, and of 
   hint: compare the label of each edge with all of relationship_types
 GRA-TRAV-6 MUST: Filters of nodes and relationships are heeded by a traversal, or refused permanently.
   from SPECIFICATION 4.2.6, ERRORS 6.4, R31; needs supports_traversal
-  hint: apply node_filters and relationship_filters, or refuse them; do not leave them unread
+  hint: apply node_filters and relationship_filters, or refuse them; do not ignore them
 GRA-TRAV-7 MUST: The relationships of a traversal are edges that were written, with their ends and labels.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal
-  hint: return each relationship as it is stored, with its own ends and label, however you came along it
+  hint: return each relationship as stored, with its ends and label, in whichever direction you followed it
 GRA-TRAV-8 MUST: A depth beyond `max_traversal_depth` is refused with BAD_REQUEST, or goes no deeper than that.
   from SPECIFICATION 14.4, BEHAVIORAL_CONFORMANCE 6.7; needs supports_traversal
   hint: compare max_depth with max_traversal_depth, and raise BadRequest or stop there
 GRA-TRAV-9 MUST: A depth of `max_traversal_depth` is carried out.
   from BEHAVIORAL_CONFORMANCE 6.7, R23; needs supports_traversal
-  hint: refuse or stop only beyond max_traversal_depth, and state a depth that you serve
+  hint: refuse or stop only beyond max_traversal_depth, and state a depth that you support
 GRA-TRAV-10 MUST: Cycles and several ways to a node do not disturb a traversal.
   from SPECIFICATION 14.4, SPECIFICATION 4.2.6; needs supports_traversal
-  hint: keep the ids that were visited: walk on from a node once, and keep it in the result
+  hint: remember visited ids: follow the edges of a node once, and keep the node in the result
 GRA-TRAV-11 MUST: A start node that does not exist is refused with VertexNotFound or BadRequest, or nothing is reached.
   from ERRORS 6.4, R12; needs supports_traversal
-  hint: look start nodes up, and raise VertexNotFound or reach nothing; do not make one up
+  hint: look start nodes up; if one is missing, raise VertexNotFound or return nothing, but do not invent it
 GRA-TRAV-12 MUST: An argument of a traversal of the wrong type is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, R8; needs supports_traversal
-  hint: check start_nodes, max_depth and direction before use; put no default in the place of a wrong value
+  hint: check start_nodes, max_depth and direction before use; do not replace a wrong value by a default
 GRA-TRAV-13 SHOULD: Nodes and relationships come once each, and paths lead along edges from a start node.
   from SCHEMA 4.4.2; needs supports_traversal
   hint: collect nodes and relationships by id, and begin each path with its start node
 GRA-TRAV-14 SHOULD: Without `max_depth` and `direction` a traversal takes one step along outgoing edges.
   from SPECIFICATION 4.2.6, R42; needs supports_traversal
-  hint: take a missing max_depth for 1 and a missing direction for OUTGOING
+  hint: use 1 if max_depth is missing, and OUTGOING if direction is missing
 GRA-TRAV-15 MUST: Where path queries are claimed, a traversal gives `paths`, or a query returns one.
   from R23, R42, R118; needs supports_path_queries
   hint: return in `paths` the ids along each path of a traversal, or do not claim supports_path_queries
 GRA-TRAV-16 SHOULD: A `max_depth` below 1, or a `direction` that is none of the three, is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, R42, R118; needs supports_traversal
-  hint: check that max_depth is at least 1 and direction OUTGOING, INCOMING or BOTH; put no default in their place
+  hint: check that max_depth is at least 1 and direction OUTGOING, INCOMING or BOTH; do not use a default instead
 """

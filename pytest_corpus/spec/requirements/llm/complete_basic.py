@@ -3,10 +3,10 @@
 REQUIREMENTS = """
 LLM-COMPLETE-1 MUST: A plain request is answered with a completion of the schema: text, model, usage, finish_reason.
   from SCHEMA 4.1.2, SPECIFICATION 8.2
-  hint: return text, model, usage, finish_reason and no other field; pass any text on as it is, braces included
+  hint: return text, model, usage, finish_reason and no other field; pass any text on unchanged, braces included
 LLM-COMPLETE-2 MUST: `finish_reason` is stop, length, tool_call, tool_calls or content_filter.
   from SPECIFICATION 8.2, R29
-  hint: map every reason of the provider to one of the five, with a default for those you do not know
+  hint: map every finish reason of the provider to one of the five, with a default for unknown ones
 LLM-COMPLETE-3 MUST: `usage.total_tokens` is the sum of prompt and completion tokens.
   from SCHEMA 4.1.2, SCHEMA 7.3, R29
   hint: set total_tokens to prompt_tokens + completion_tokens, counted after the text was cut
@@ -18,13 +18,13 @@ LLM-COMPLETE-5 SHOULD: `model` in the result is the model that was asked for.
   hint: return the name of the model from the request, not the default or an alias
 LLM-COMPLETE-6 MUST: An optional argument with a valid value is accepted, or refused permanently if nothing claims it.
   from SPECIFICATION 8.3, BEHAVIORAL_CONFORMANCE 5.3, R117
-  hint: take `max_tokens` and what capabilities claim; refuse all else with BAD_REQUEST or NOT_SUPPORTED
+  hint: accept `max_tokens` and all claimed arguments; refuse others with BAD_REQUEST or NOT_SUPPORTED
 LLM-COMPLETE-7 SHOULD: `model` may be left out.
   from SPECIFICATION 8.3
-  hint: use a default model where none is named, in `complete`, `stream` and `count_tokens`
+  hint: use a default model if none is named, in `complete`, `stream` and `count_tokens`
 LLM-COMPLETE-8 MUST: `finish_reason` is "length" if `max_tokens` cut the text, and not if there was room left.
   from SPECIFICATION 8.2, R129
-  hint: pass the provider's reason on; return "length" only where the text was cut
+  hint: pass the provider's reason on; return "length" only if the text was cut
 LLM-COMPLETE-9 MUST: `finish_reason` names a tool call only if the answer has one.
   from SPECIFICATION 8.2, R129
   hint: return `tool_calls` with the reason "tool_calls"; return "stop" if there are none
@@ -36,19 +36,19 @@ LLM-COMPLETE-11 SHOULD: A system message counts in `usage.prompt_tokens`.
   hint: send the system message to the provider, and take `prompt_tokens` from its answer
 LLM-COMPLETE-12 SHOULD: `finish_reason` of an answer with tool calls is tool_call or tool_calls.
   from SPECIFICATION 8.3, R140
-  hint: map the provider's reason for a tool call, whatever its word, to tool_calls
+  hint: map the provider's finish reason for a tool call to tool_calls
 LLM-MODEL-1 MUST: Every model that capabilities list completes.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
-  hint: list only models that complete, or fix the one that does not
+  hint: list only models that work with `complete`
 LLM-MODEL-2 MUST: `complete` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
   from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R13, R132
-  hint: look the model up before you call the provider, and raise ModelNotFound; fall back to no default
+  hint: look the model up before you call the provider, and raise ModelNotFound; do not use a default instead
 LLM-MODEL-3 MUST: `stream` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
   from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R13, R132; needs supports_streaming
   hint: look the model up in `stream` too, before the first frame, with the function that `complete` uses
 LLM-MODEL-4 SHOULD: The refusal of an unknown model names it in `details.model`.
   from ERRORS 6.1
-  hint: add the model that was asked for to `details`, as it was asked for
+  hint: add the model name from the request to `details`, unchanged
 LLM-CONTEXT-1 MUST: A prompt beyond the stated context window is refused with BAD_REQUEST by `complete`.
   from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R12
   hint: count all messages and refuse, or map the provider's refusal to BadRequest; do not cut
@@ -69,11 +69,11 @@ LLM-CACHE-1 MUST: A cached answer is not given to other messages.
   hint: key the cache by a hash of all messages in their order, roles included
 LLM-CACHE-2 MUST: A cached answer is not given if any other argument differs that the adapter heeds.
   from SPECIFICATION 11.6, BEHAVIORAL_CONFORMANCE 6.6, R27, R117; needs provider, supports_caching
-  hint: key the cache by a hash of every argument, model, max_tokens and tools included
+  hint: key the cache by a hash of every argument, including model, max_tokens and tools
 LLM-CACHE-3 SHOULD: A completion at a temperature above 0 is not answered from a cache.
   from SPECIFICATION 16.3, R73; needs provider, supports_caching
-  hint: look into the cache at temperature 0 only
+  hint: use the cache at temperature 0 only
 LLM-IDEM-1 MUST: A replay under the same idempotency key is answered as the first call was.
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes
-  hint: keep the whole first completion, usage included, and return it; do not ask the model again
+  hint: store the whole first completion, usage included, and return it; do not ask the model again
 """

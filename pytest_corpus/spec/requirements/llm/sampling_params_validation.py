@@ -3,7 +3,7 @@
 REQUIREMENTS = """
 LLM-SAMPLING-1 MUST: `temperature` outside [0, 2] is refused with BAD_REQUEST.
   from SPECIFICATION 8.3, SCHEMA 4.1.3
-  hint: check 0 <= temperature <= 2 before you call the provider; neither clamp nor tolerate
+  hint: check 0 <= temperature <= 2 before you call the provider; do not clamp other values
 LLM-SAMPLING-2 MUST: `top_p` outside (0, 1] is refused with BAD_REQUEST.
   from SPECIFICATION 8.3, SCHEMA 4.1.3, R37
   hint: check 0 < top_p <= 1: zero itself is outside
@@ -15,11 +15,11 @@ LLM-SAMPLING-4 MUST: `presence_penalty` outside [-2, 2] is refused with BAD_REQU
   hint: check -2 <= presence_penalty <= 2 yourself, before the provider fails on it
 LLM-SAMPLING-5 MUST: `max_tokens` that is negative or not a whole number is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, SPECIFICATION 4.1
-  hint: refuse a max_tokens below zero or with a fraction; neither round it nor take it for no limit
+  hint: refuse a max_tokens below zero or with a fraction; do not round it or treat it as no limit
 LLM-SAMPLING-6 MUST: Values within a range that `sampling` states are accepted, both ends included; others may also be
     refused.
   from SPECIFICATION 8.3, SPECIFICATION 8.4, SCHEMA 4.1.3, R117
-  hint: state in `sampling` the ranges that you take, and compare with <= at the ends that belong to them
+  hint: state in `sampling` the ranges that you accept, and use <= at ends that belong to the range
 LLM-SAMPLING-7 MUST: A sampling parameter that is not a number is refused with BAD_REQUEST.
   from SCHEMA 4.1.3, R8
   hint: check the type before you compare or convert; a text, a list or an object is not a number
@@ -37,5 +37,5 @@ LLM-SAMPLING-10 SHOULD: `complete` and `stream` take every optional argument, al
 LLM-SAMPLING-11 SHOULD: `stop_sequences`, and `top_p` and penalties of a stream, are refused with BAD_REQUEST if they
     are not valid.
   from SPECIFICATION 8.3, R8, R117, R118
-  hint: check what you take from a request in `stream` with the function that `complete` uses
+  hint: check every argument of `stream` with the function that `complete` uses
 """

@@ -3,8 +3,8 @@
 REQUIREMENTS = """
 TRA-ADV-1 MUST: Each transport that `streaming_transports` names works, if the address uses it.
   from SPECIFICATION 4.2.4.5, R23, R90; needs remote, supports_streaming; for streaming
-  hint: name only what this address serves, or serve what you name
+  hint: advertise only the transports of this address
 TRA-ADV-2 SHOULD: `streaming_transports` is a list of names of transports.
   from SPECIFICATION 4.2.4.5, R90; needs remote
-  hint: write it as ["ndjson", "sse"] below `extensions`, with websocket, grpc or stdio where these work
+  hint: write it as ["ndjson", "sse"] under `extensions`; add websocket, grpc or stdio if they work
 """

@@ -9,7 +9,7 @@ TRA-CALL-2 MUST: Answers are UTF-8 without a byte order mark, except at the begi
   hint: encode every answer as UTF-8 without a signature, and name no other charset
 TRA-CALL-3 MUST: Each of 50 concurrent calls gets its own answer.
   from SPECIFICATION 1.3, SPECIFICATION 4.2.1, R88; needs remote
-  hint: hold nothing of a call in variables that calls share, and answer by the id or on the connection of each
+  hint: keep nothing of a call in shared variables, and answer each call by its id or on its connection
 TRA-CALL-4 MUST: After clients disconnect in the middle of a stream, the adapter still answers others.
   from SPECIFICATION 1.3, R75; needs remote, supports_streaming; for streaming
   hint: release locks, slots and connections in a `finally` around the stream

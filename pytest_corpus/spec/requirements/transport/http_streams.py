@@ -18,7 +18,7 @@ TRA-SSE-1 MUST: A stream of server-sent events has the content type text/event-s
   hint: answer Accept: text/event-stream with that content type, or browsers refuse the stream
 TRA-SSE-2 MUST: The data of each event is one complete JSON frame.
   from SPECIFICATION 4.2.4.2, R87; needs http, supports_streaming; for streaming
-  hint: put the whole frame into `data:`, also where `event:` names it; keep alive with comments, not with data
+  hint: put the whole frame into `data:`, even if `event:` names it; use comments to keep the connection alive
 TRA-SSE-3 MUST: The last event that has data, and no other, is a terminal frame.
   from SPECIFICATION 4.2.4.2, SPECIFICATION 4.2.3.2, SCHEMA 5.3; needs http, supports_streaming; for streaming
   hint: close the response after the terminal event; `data: [DONE]` and pings after it are not frames

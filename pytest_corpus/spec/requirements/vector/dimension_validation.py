@@ -16,7 +16,7 @@ VEC-DIM-4 MUST: A vector of a wrong dimension is not stored, nor does it touch w
   hint: compare the length before you store or remove anything under the id
 VEC-DIM-5 MUST: Only the items of a wrong dimension are reported as failed, each at its index.
   from SPECIFICATION 12.5, ERRORS 10, R14
-  hint: go on after an item of a wrong dimension, and report each such item at its own index
+  hint: continue after an item of a wrong dimension, and report each such item with its index
 VEC-DIM-6 MUST: A namespace of `max_dimensions` dimensions can be created and used.
   from BEHAVIORAL_CONFORMANCE 6.7, R23
   hint: refuse only more than max_dimensions, in create_namespace and in upsert

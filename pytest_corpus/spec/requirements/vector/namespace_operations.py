@@ -6,7 +6,7 @@ VEC-NS-1 MUST: A namespace that was created can be written to and read from.
   hint: create the namespace before you answer, where upsert and query look for it
 VEC-NS-2 MUST: What lies in one namespace is not found in another.
   from SPECIFICATION 9.1, SPECIFICATION 9.2, R138, R139
-  hint: search only the vectors that are kept under the namespace of the query
+  hint: search only the vectors in the namespace of the query
 VEC-NS-3 MUST: Writing and deleting in one namespace leaves the same ids in another as they are.
   from SPECIFICATION 9.1, SPECIFICATION 9.2
   hint: key vectors by namespace and id together, in writes and deletes
@@ -22,27 +22,27 @@ VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or it
 VEC-NS-7 MUST: Creating or deleting a namespace with an argument missing or of the wrong type is refused with
     BAD_REQUEST; a metric that is not offered is not an outage.
   from SPECIFICATION 9.3, SPECIFICATION 12.4, R8
-  hint: check that `namespace` and `dimensions` are there, and all types; fill in no default for them
+  hint: check that `namespace` and `dimensions` exist and have the right types; do not use defaults
 VEC-NS-8 MUST: Each namespace keeps its own metric.
   from SPECIFICATION 9.4
   hint: keep the metric with each namespace, not once for the adapter or the tenant
 VEC-NS-9 MUST: Where no `namespace` is given, `default` is meant.
   from SPECIFICATION 9.2
-  hint: read a missing `namespace` as "default" in upsert, query and delete alike
+  hint: treat a missing `namespace` as "default" in upsert, query and delete
 VEC-NS-14 MUST: A namespace that is created without `distance_metric` can be used; where a default is claimed, it is
     created.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.2, R23
-  hint: take a metric of your own where none is given, and store it with the namespace
+  hint: use a default metric if none is given, and store it with the namespace
 VEC-NS-10 MUST: A success of `create_namespace` or `delete_namespace` does not say `success` false or another namespace.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
-  hint: return an error envelope where it failed, and the caller's name, not the backend's
+  hint: return an error envelope if it failed, and the name from the request, not the backend's name
 VEC-NS-11 SHOULD: A query on an unknown namespace is NAMESPACE_NOT_FOUND.
   from ERRORS 6.3, R12
   hint: raise NamespaceNotFound instead of BadRequest
 VEC-NS-12 SHOULD: A metric that is not offered is refused with BAD_REQUEST or NOT_SUPPORTED.
   from SPECIFICATION 9.4, R23
-  hint: compare `distance_metric` with the metrics that you list; do not fall back to a default
+  hint: compare `distance_metric` with the metrics that you list; do not use a default instead
 VEC-NS-13 SHOULD: Creating a namespace anew leaves its vectors as they are.
   from SPECIFICATION 9.3
-  hint: leave a namespace that exists as it is, or refuse to create it again
+  hint: do not change an existing namespace, or refuse to create it again
 """

@@ -10,55 +10,55 @@ VEC-QUERY-2 MUST: There are at most `top_k` matches.
 VEC-QUERY-3 MUST: There are `top_k` matches, each id once, if the namespace holds that many vectors. A search that
     capabilities call approximate may miss some, but not the vector that is asked for.
   from SPECIFICATION 9.3, SPECIFICATION 4.2.6, R113, R146
-  hint: keep one row for each id; a top_k beyond the number of vectors gets all; say in `extensions` what is approximate
+  hint: keep one row for each id, return all vectors if top_k is larger, and state approximations in `extensions`
 VEC-QUERY-4 MUST: The matches are the best of all vectors, however few are asked for.
   from SPECIFICATION 9.3, SPECIFICATION 9.4, R30
   hint: sort by the metric before cutting to top_k, and search with enough candidates
 VEC-QUERY-5 MUST: `total_matches` is at least the number of matches, and at most that of all vectors ever written.
   from SCHEMA 4.2.2, R30
-  hint: set total_matches to len(matches) or to the number of all that were found
+  hint: set total_matches to len(matches) or to the number of all matches
 VEC-QUERY-6 MUST: `namespace` in the result is the namespace that was asked.
   from SCHEMA 4.2.2, SPECIFICATION 9.2
   hint: return the namespace of the request, not "default" and not the backend's name for it
 VEC-QUERY-7 MUST: Metadata are in the matches unless `include_metadata` is false.
   from SPECIFICATION 9.2
-  hint: take a missing include_metadata for true, and fill in metadata for every match, filtered or not
+  hint: treat a missing include_metadata as true, and return metadata with every match, filtered or not
 VEC-QUERY-8 MUST: With `include_vectors` true each match has the vector that was stored under its id.
   from SPECIFICATION 9.2, SPECIFICATION 9.3, R30
   hint: look up the stored vector of each match by its id, and keep its full precision
 VEC-QUERY-9 MUST: `top_k` that is not a positive whole number is refused with BAD_REQUEST.
   from SPECIFICATION 9.3, SPECIFICATION 17.2
-  hint: check that top_k is an integer of at least 1; neither round it nor take zero for none given
+  hint: check that top_k is an integer of at least 1; do not round it or treat zero as missing
 VEC-QUERY-10 MUST: A query without `vector` or without `top_k` is refused with BAD_REQUEST.
   from SPECIFICATION 9.2, R8
   hint: refuse a query that lacks `vector` or `top_k`; neither has a default
 VEC-QUERY-11 MUST: A query with an argument of the wrong type is refused with BAD_REQUEST.
   from SPECIFICATION 9.2, SPECIFICATION 17.2, R8
-  hint: check the type of every argument before use; the text of a number is not a number
+  hint: check the type of every argument before use; "1" is not a number
 VEC-QUERY-12 MUST: Whole numbers, negative numbers and zeros are vector components like any other.
   from SCHEMA 4.2.2, SPECIFICATION 4.1
-  hint: take any finite number as a component, and test for None, not for truth
+  hint: accept any finite number as a component, and compare with None instead of testing for truth
 VEC-QUERY-13 MUST: A query on an empty namespace is answered with no matches or INDEX_NOT_READY.
   from ERRORS 6.3, SPECIFICATION 9.5, R12
-  hint: return matches [] or INDEX_NOT_READY where nothing is stored yet
+  hint: return matches [] or INDEX_NOT_READY if nothing is stored yet
 VEC-QUERY-14 MUST: Following a page token yields every match exactly once, and ends.
   from SPECIFICATION 11.5, R32; needs supports_pagination
-  hint: give a token while matches are left, begin the next page after the last one, and end without a token
+  hint: return a token while matches are left, begin the next page after the last one, and end without a token
 VEC-QUERY-15 SHOULD: INDEX_NOT_READY says when to retry.
   from SPECIFICATION 9.5, ERRORS 6.3
   hint: set retry_after_ms in the error envelope of INDEX_NOT_READY
 VEC-QUERY-16 SHOULD: With `include_metadata` false the matches carry no metadata.
   from SPECIFICATION 9.2
-  hint: leave the metadata out of each match, or empty, where include_metadata is false
+  hint: leave the metadata out of each match, or empty, if include_metadata is false
 VEC-QUERY-17 SHOULD: `query_vector`, where it is given, is the vector of the query.
   from SPECIFICATION 9.2
   hint: return the vector of the request, not its normalized form, or leave query_vector out
 VEC-QUERY-18 SHOULD: A match names the namespace that it lies in, where it names any.
   from SPECIFICATION 9.2
-  hint: name in a match the namespace that it was found in, or leave `namespace` out
+  hint: state the right namespace in each match, or omit `namespace`
 VEC-QUERY-19 SHOULD: A search that capabilities call approximate finds nine tenths of the best matches.
   from SPECIFICATION 4.2.6, R113, R145
-  hint: look at more of the index for each query: a higher ef_search, or more probes
+  hint: search more of the index for each query: use a higher ef_search, or more probes
 VEC-SCORE-1 MUST: In a cosine namespace the most similar vector comes first.
   from SPECIFICATION 9.4, R30
   hint: divide the product by both norms, keep its sign, and put the largest cosine first

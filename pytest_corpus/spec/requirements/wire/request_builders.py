@@ -12,7 +12,7 @@ WIR-ENV-1 MUST: A request envelope is a dict.
   hint: return the dict itself, not its JSON text or a model object
 WIR-ENV-2 MUST: A request envelope has the keys `op`, `ctx` and `args`.
   from SCHEMA 3.1, SCHEMA 6.3
-  hint: return all three keys, `ctx` and `args` as {} where they are empty
+  hint: return all three keys, `ctx` and `args` as {} if they are empty
 WIR-ENV-3 MUST: The `op` of a request is exactly the name of the operation that the builder is named for.
   from SCHEMA 6.3, SPECIFICATION 4.2.6
   hint: set `op` to `<component>.<operation>` in lower case, as in SPECIFICATION 4.2.6
@@ -27,10 +27,10 @@ WIR-JSON-1 MUST: A request can be written as UTF-8 JSON, with finite numbers and
   hint: convert dates, bytes, sets, decimals and arrays of libraries before they go into the envelope
 WIR-JSON-2 MUST: A request that is written as JSON and read again is the same.
   from SCHEMA 6.3
-  hint: write every key of an object as a string: JSON knows no others
+  hint: write every key of an object as a string, because JSON has no other keys
 WIR-SCHEMA-1 MUST: A request meets the schema of its component's request envelope, in an accepted edition.
   from SCHEMA 3.1, SCHEMA 6.3, SCHEMA 10.1, R18
-  hint: put nothing next to `op`, `ctx` and `args`, not even a version
+  hint: send only `op`, `ctx` and `args`, without a version
 WIR-ARGS-1 MUST: The `args` of a request keep the documented rules of the operation.
   from SCHEMA 6.3, SPECIFICATION 8.3, SPECIFICATION 9.3, SPECIFICATION 10.3, SPECIFICATION 17.2
   hint: check the arguments as you build: required keys, sampling ranges, top_k of at least 1, finite vectors
@@ -39,5 +39,5 @@ WIR-ARGS-2 MUST: The `args` of a request meet the schema of the operation's requ
   hint: give each argument the type that the schema of the operation's request asks for
 WIR-ARGS-3 SHOULD: A request carries `messages` rather than `prompt`, and `vector` rather than `text`.
   from SPECIFICATION 8.3, SPECIFICATION 9.2, SCHEMA 6.3
-  hint: write a prompt as one message of role user, and send the vector of a query rather than its text
+  hint: send a prompt as one message of role user, and a query as a vector, not as text
 """

@@ -133,7 +133,7 @@ def expect_apart_under_key(
         except Violation as violation:
             mixed = embedding.capabilities.caches and "provider" in embedding.client.hooks and changed != "operation"
             if mixed or found not in CACHES:
-                raise Blocked(found, f"without a key, too: {violation}", violation=violation) from None
+                raise Blocked(found, f"also without a key: {violation}", violation=violation) from None
             raise NotAssessed(Obstacle.WITHOUT_KEY_TOO, violation=violation) from None
         raise under_a_key from None
 
