@@ -128,7 +128,7 @@ def known_class(reply: Reply | StreamReply) -> None:
     """Block the test if an error names no class of the taxonomy."""
     if reply.is_error and not reply.names:
         worded = all(isinstance(reply.error.get(key), str) for key in ("error", "code"))
-        raise Blocked(NAMED if worded else WORDED, f"{reply} is none of the taxonomy", judged_on=(reply.exchange,))
+        raise Blocked(NAMED if worded else WORDED, f"{reply} is not in the taxonomy", judged_on=(reply.exchange,))
 
 
 def either(reply: Reply | StreamReply, *families: str) -> bool:

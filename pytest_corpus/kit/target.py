@@ -112,7 +112,7 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
     speaks_of_transport = any(need in TRANSPORT_GROUPS for need in requirement.needs)
     if not capabilities.document and requirement.id not in FOUNDATIONS and not speaks_of_transport:
         why = f" ({capabilities.refused})" if capabilities.refused else ""
-        raise Blocked(CAPABILITIES, f"capabilities do not answer{why}, so nothing is known of the adapter")
+        raise Blocked(CAPABILITIES, f"capabilities do not answer{why}, so nothing is known about the adapter")
     for need in requirement.needs:
         if need in TRANSPORT_GROUPS:
             continue

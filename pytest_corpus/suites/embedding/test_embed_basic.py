@@ -246,7 +246,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
         embedding.fits(stream)
         expect.finished(stream, "a stream")
         if requirement == "EMB-STREAM-4" and not any(chunk.get("usage") for chunk in stream.chunks):
-            raise NotApplicable("no chunk reports usages usage")
+            raise NotApplicable("no chunk reports usage")
         holds(requirement, stream, embedding)
 
 
@@ -275,7 +275,7 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
             found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
             expect.check(max(apart.values()) > 1e-9, "another vector than for other texts", "the same vector")
-            expect.check(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
+            expect.check(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "the vector of another text")
 
 
 @pytest.mark.requirement("EMB-STREAM-7")

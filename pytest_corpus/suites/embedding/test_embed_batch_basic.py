@@ -311,7 +311,7 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
     for model in others:
         found = embedding.known_vector("embed_batch", text, model=model)
         near = distance(found, alone[first]) < distance(found, alone[model])
-        expect.check(not near, "the vector of the model asked for", "that of another model", "result.embeddings")
+        expect.check(not near, "the vector of the model asked for", "the vector of another model", "result.embeddings")
 
 
 @pytest.mark.requirement("EMB-BATCH-14")

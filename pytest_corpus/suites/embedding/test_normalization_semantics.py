@@ -121,7 +121,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         raw = embedding.known_vector(operation, text, model=model, normalize=False)
-        expect.applicable(is_unit(raw), "the source normalizes only where it is asked to")
+        expect.applicable(is_unit(raw), "the source normalizes only if it is asked to")
         reply = embedding.known(operation, text, model=model, normalize=True)
         if reply.is_a("NotSupported") and embedding.capabilities.flag("supports_normalization") is not True:
             raise NotApplicable("`normalize` is not offered")
@@ -158,7 +158,7 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
         reply = embedding.known(operation, text, model=model, normalize=False)
         stated, silent = vector_of(embedding.embedding(reply)), embedding.known_vector(operation, text, model=model)
         if stated is None:
-            raise Violation("an embedding where `normalize` is false", str(reply))
+            raise Violation("an embedding with `normalize` false", str(reply))
         expect.check(abs(norm(stated) - norm(silent)) <= 0.02 * norm(stated), "the norm of the vector", "another norm")
 
 

@@ -155,7 +155,7 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
         return
     other = f"{text[: -len(OTHER)]}{OTHER[:-1]}x"
     same = embedding.same(found, truncation.cut_vector(embedding, other, embedding.embed(other, truncate=True)))
-    expect.check(same, "the vector of the beginning", "one that depends on the end", "result.embedding.vector")
+    expect.check(same, "the vector of the beginning", "a vector that depends on the end", "result.embedding.vector")
 
 
 @core("EMB-TRUNC-6")
@@ -294,7 +294,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     reply = embedding.known_embed(text, truncate=False)
     claimed = embedding.capabilities.flag("supports_truncation")
     if claimed is not True and reply.is_a("NotSupported"):
-        raise NotApplicable("truncation is not offered, and this is what is said")
+        raise NotApplicable("truncation is not offered, and NOT_SUPPORTED says so")
     if claimed is None:
         truncation.require_truncation(embedding)
     with expect.resting_on("EMB-TRUNC-12" if claimed is False else "EMB-TRUNC-3"):

@@ -36,4 +36,4 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
         if vector is None:
             raise missing_vector(embedding, operation, texts[number], reply, {})
         apart = [distance(vector, each) for each in own]
-        expect.check(apart[number] <= min(apart) + slack, "the vector of this text", "that of another text")
+        expect.check(apart[number] <= min(apart) + slack, "the vector of this text", "the vector of another text")

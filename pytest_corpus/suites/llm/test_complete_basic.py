@@ -355,7 +355,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     answers = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
     if answers[0] == answers[1] and len({llm.requests.fingerprint(llm.send(request)) for request in requests}) == 1:
         raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
-    expect.check(answers[0] != answers[1], "each request's own answer", "the other's")
+    expect.check(answers[0] != answers[1], "each request's own answer", "the answer to the other request")
 
 
 @pytest.mark.requirement("COM-IDEM-1")

@@ -303,7 +303,7 @@ def require_tools_of(llm: LLM, operation: str) -> None:
 def require_use(llm: LLM, claimed: bool | None) -> None:
     """Go on only if a tool is claimed, or is called all the same: an unknown argument may be ignored."""
     require_tools(llm)
-    expect.applicable(claimed is not None or tool_calls_of(llm), "it is not claimed, and not used")
+    expect.applicable(claimed is not None or tool_calls_of(llm), "tools are not claimed, and not used")
 
 
 def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:

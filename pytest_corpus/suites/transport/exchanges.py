@@ -257,7 +257,7 @@ def expect_frames(seen: SeenExchange, parts: list[bytes], unit: str) -> None:
     """Check that each part of a stream is a JSON object."""
     with judge_on(seen):
         for number, part in enumerate(parts, start=1):
-            got = kind_of(parse_leniently(part)) if part.strip() else "an empty one"
+            got = kind_of(parse_leniently(part)) if part.strip() else f"an empty {unit}"
             expect.check(isinstance(parse_leniently(part), dict), "one JSON frame", got, f"{unit} {number}")
 
 

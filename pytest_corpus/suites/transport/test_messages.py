@@ -80,7 +80,7 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
 def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
     """No WebSocket message is binary, and every line on standard output is a JSON object, not a log or banner."""
     for seen in exchanges.plain_exchanges(subject):
-        wanted, kind = ("text messages", "binary ones") if way == "websocket" else ("answers alone", "other lines")
+        wanted, kind = ("text messages", "binary ones") if way == "websocket" else ("answers only", "other lines")
         with exchanges.judge_on(seen):
             others = sum(piece.binary for piece in seen.answer.pieces) if way == "websocket" else seen.answer.noise
             expect.check(not others, wanted, f"{others} {kind}")

@@ -119,7 +119,7 @@ def texts_of(reply: Reply | StreamReply) -> list[str]:
 
 def expect_unit_norm(vector: Vector, path: str = "vector") -> None:
     """Check that the norm of a vector is about 1."""
-    expect.check(is_unit(vector), "a vector of norm 1", f"one of norm {norm(vector):.4g}", path)
+    expect.check(is_unit(vector), "a vector of norm 1", f"a vector of norm {norm(vector):.4g}", path)
 
 
 def statistics_problems(result: Mapping[str, Any]) -> Violations:

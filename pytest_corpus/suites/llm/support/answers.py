@@ -38,7 +38,7 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> V
             yield (
                 "LLM-TOOLS-22",
                 Violation(
-                    "an id for each call, not empty and its own",
+                    "a different id for each call, not empty",
                     "an id that is empty, missing or used twice",
                     "tool_calls[].id",
                 ),

@@ -41,7 +41,7 @@ class TestConsistency:
             for shows in subject.settling.trials():
                 seen = shows()
                 if seen is not None:
-                    expect.check(seen, "a write that shows at once", "one that does not show yet")
+                    expect.check(seen, "a write that is visible at once", "a write that is not visible yet")
 
 
 class TestCapabilities:

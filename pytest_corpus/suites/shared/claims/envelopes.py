@@ -154,7 +154,7 @@ def are_mixed(subject: Subject, requests: list[dict[str, Any]], alone: list[tupl
     subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
     streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
     subject.client.provider.clear()
-    expect.applicable(not any(stream.is_error for stream in streams), "not both are carried out at once")
+    expect.applicable(not any(stream.is_error for stream in streams), "not both streams were carried out at once")
     for stream, (own, items), (other, others) in zip(streams, alone, reversed(alone), strict=True):
         text, found = content_of(subject, stream)
         pieces = (text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
@@ -204,7 +204,7 @@ class TestStreaming:
         alone = [content_of(subject, subject.send_stream(request)) for request in requests]
         expect.applicable(alone[0] != alone[1], "two streams have the same content")
         mixed = all(are_mixed(subject, requests, alone) for _ in range(ATTEMPTS))
-        expect.check(not mixed, "the content of each stream", "some of the other")
+        expect.check(not mixed, "the content of each stream", "content of the other stream")
 
     @pytest.mark.requirement("COM-STREAM-11")
     def test_a_stream_that_is_given_up_ends_the_work(self, subject: Subject) -> None:

@@ -38,7 +38,7 @@ class TestPropagation:
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
             raise obstacle_to(subject, fact)
-        expect.check(found == wanted, f"the {fact} of each call", "others, or one for both")
+        expect.check(found == wanted, f"the {fact} of each call", "other values, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
@@ -83,8 +83,8 @@ def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
         expect.check(each.value == each.given, wanted, got, place, on=[each.reply])
     earlier = [each.given for each in seen]
     for each in values_passed_on(subject, subject.principal, fact, without):
-        absent = f"no {fact} where the context has none"
-        expect.check(each.value not in earlier, absent, "that of an earlier call", fact, on=[each.reply])
+        absent = f"no {fact} if the context has none"
+        expect.check(each.value not in earlier, absent, "the value of an earlier call", fact, on=[each.reply])
 
 
 @remembered

@@ -54,9 +54,9 @@ def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple
 def describe_difference(first: Any, again: Any) -> str:
     """Say in which keys two results differ."""
     if not isinstance(first, dict) or not isinstance(again, dict):
-        return "another one"
+        return "another result"
     keys = [key for key in sorted({*first, *again}) if not same(first.get(key, ...), again.get(key, ...))]
-    return f"another one, by {list_keys('the key', keys)}"
+    return f"another result, by {list_keys('the key', keys)}"
 
 
 FEW_KEYS, OTHER_KEYS, LASTING_S = 10, 50, 5.0

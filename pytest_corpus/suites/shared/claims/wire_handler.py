@@ -112,7 +112,7 @@ def expect_same_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) 
             known = found in [each for _, each in requests]
             if not known and subject.requests.fingerprint(subject.send(for_new_tenant(subject, request))) != own:
                 raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
-            got = f"the one of another of the {len(requests)} requests sent at once" if known else "another one"
+            got = f"the answer to another of the {len(requests)} requests sent at once" if known else "another answer"
             if type(own) is type(found) is int:
                 claim, got = f"{claim}: {own}", f"{got}: {found}"
             expect.check(found == own, claim, got, on=[reply])

@@ -88,7 +88,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violati
         yield "EMB-BATCH-3", Violation("each failed text once", "the same position twice", "failures.index")
         return
     if any(_of_another(failure, texts) for failure in failures):
-        yield "EMB-BATCH-4", Violation("the position of the failed text", "that of another text", "failures.index")
+        yield "EMB-BATCH-4", Violation("the position of the failed text", "the position of another text", "failures.index")
         return
     for number, failure in enumerate(failures):
         text, sent = failure.get("text"), texts[int(failure["index"])]
@@ -97,7 +97,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violati
             and not same_text(text, sent)
             and not (normal_text(text) and normal_text(text) in normal_text(sent))
         ):
-            got = "another text" if text else "an empty one"
+            got = "another text" if text else "an empty text"
             yield "EMB-BATCH-20", Violation("the text that was sent", got, f"failures.{number}.text")
     rest = [position for position in range(len(texts)) if position not in positions]
     if len(embeddings) != len(rest):
@@ -184,7 +184,7 @@ def expect_own_vectors(
         apart[position] = distance(vector, own[texts[position]])
         nearest = min(distance(vector, other) for other in own.values())
         path = f"result.embeddings, the text at {position}"
-        expect.check(apart[position] <= nearest + slack, wanted, "that of another text", path, on=[reply])
+        expect.check(apart[position] <= nearest + slack, wanted, "the vector of another text", path, on=[reply])
     usual = statistics.median(apart.values()) if apart else 0.0
     for position, off in apart.items():
         path = f"result.embeddings, the text at {position}"

@@ -89,7 +89,7 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
     """
     is_another = not embedding.same(found, first)
     if is_another:
-        expect.check(is_another, "the vector of this request", "that of the one before")
+        expect.check(is_another, "the vector of this request", "the vector of the request before")
     else:
         expect_own_vector(embedding, found, first, ask(uncached_instance(embedding)))
 
@@ -98,7 +98,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
     """Check that a vector belongs to its own request and not to the first one."""
     expect.applicable(not embedding.same(first, truth), "the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
-    expect.check(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
+    expect.check(not near or embedding.same(found, truth, 0.02), "the vector of this request", "the vector of the request before")
 
 
 def rest_after_cut(embedding: Embedding, text: str) -> str:
