@@ -134,7 +134,7 @@ class Subject(Target):
         """Return the bare names of this component's operations."""
         return [operation.name for operation in operations_of(self.component, streaming=streaming)]
 
-    def deadlined(self, *, streaming: bool | None = None) -> list[str]:
+    def deadline_operations(self, *, streaming: bool | None = None) -> list[str]:
         """Return the operations that have a deadline (R16)."""
         return [name for name in self.operations(streaming=streaming) if not self.operation(name).deadline_exempt]
 
@@ -175,7 +175,7 @@ class Subject(Target):
 
         refused = False
         try:
-            reply = self.retries.answered(op_of(request), attempt, self.failing)
+            reply = self.retries.call_until_answered(op_of(request), attempt, self.transient_errors)
             refused = reply.is_error
             if reply.is_success and self.client is self.main.client:
                 self.shared.keys |= keys_of(request)
@@ -192,7 +192,7 @@ class Subject(Target):
             sent = postponed(settled, waited_s)
             return StreamReply(self.client.send(sent, self.component, streaming=True, **options))
 
-        reply = self.retries.answered(op_of(request), attempt, self.failing)
+        reply = self.retries.call_until_answered(op_of(request), attempt, self.transient_errors)
         self.retries.find_endless(reply.exchange)
         return reply
 
@@ -205,7 +205,7 @@ class Subject(Target):
         found: dict[int, Exchange] = {}
 
         def attempt(waited_s: float) -> list[Exchange]:
-            passed = {number for number, exchange in found.items() if not self.failing(Reply(exchange))}
+            passed = {number for number, exchange in found.items() if not self.transient_errors(Reply(exchange))}
             due = [number for number in range(len(settled)) if number not in passed]
             sent = [postponed(settled[number], waited_s) for number in due]
             found.update(zip(due, self.client.send_all(sent, self.component), strict=True))
@@ -214,11 +214,11 @@ class Subject(Target):
                 found[number].observed.struck = struck  # calls at the same time may ask the provider together
             return [found[number] for number in range(len(settled))]
 
-        def failing(exchanges: list[Exchange]) -> list[Reply | StreamReply]:
-            return [left for exchange in exchanges for left in self.failing(Reply(exchange))]
+        def errors_in(exchanges: list[Exchange]) -> list[Reply | StreamReply]:
+            return [left for exchange in exchanges for left in self.transient_errors(Reply(exchange))]
 
         try:
-            answers = self.retries.answered(op_of(requests[0]) if requests else "", attempt, failing)
+            answers = self.retries.call_until_answered(op_of(requests[0]) if requests else "", attempt, errors_in)
             self.outages.interruptions += sum(map(is_passing, answers))
         finally:
             for request in settled:
@@ -251,7 +251,7 @@ class Subject(Target):
         """Send a request whose canaries must not reappear."""
         return self.invoke(request.op, request.args, request.ctx, secrets=request.canaries, **options)
 
-    def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
+    def transient_errors(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         """Return the answer in a list if it has a transient error that no test planned; else an empty list."""
         if not is_retryable(reply):
             return []
@@ -271,7 +271,7 @@ class Subject(Target):
         """True if an operation is offered and works."""
         return self.prerequisites.works(name)
 
-    def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
+    def working_operations(self, names: Iterable[str] | None = None) -> Iterator[str]:
         """Yield the operations that are offered and work, of these or of all."""
         return (name for name in (self.operations() if names is None else names) if self.works(name))
 
@@ -294,15 +294,15 @@ class Subject(Target):
         client = self.client.fresh()
         if client is not self.client:
             opened.append(client)
-        return self.on(client)
+        return self.with_client(client)
 
-    def on(self: Own, client: AdapterClient) -> Own:
+    def with_client(self: Own, client: AdapterClient) -> Own:
         """Return the same component of another instance."""
         other = type(self)(client, self.capabilities, self.settings, self.shared)
         other.main, other._fresh = self.main, self._fresh
         return other
 
-    def another(self: Own, call_timeout: float) -> Own:
+    def second_instance(self: Own, call_timeout: float) -> Own:
         """Return the same component of an instance for calls outside tests; the caller closes its client."""
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
@@ -314,7 +314,7 @@ class Subject(Target):
                 self.shared.struck.close()
             self.shared.struck = None
 
-    def of_a_test(self) -> list[tuple[Place, Any]]:
+    def test_attributes(self) -> list[tuple[Place, Any]]:
         """Return the attributes of shared objects that belong to the current test, with their initial values."""
         return [
             ((self.auditor, "editions"), set(SCHEMA_VERSIONS)),

@@ -45,7 +45,7 @@ class ProviderFaults:
             NotApplicable, NotAssessed: it cannot strike.
         """
         op, provider = self.provider_op(name), self._calls.client.provider
-        self.can_have(kind)
+        self.require_possible(kind)
         options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
         forms = self._forms(kind, name)
         options.setdefault("form", forms[inputs.next_in_rotation("form") % len(forms)])
@@ -73,7 +73,7 @@ class ProviderFaults:
         """True if the provider is the built-in stand-in."""
         return bool(inputs.read("stand-in", lambda: is_stand_in(self._calls.client.provider)))
 
-    def can_have(self, what: str) -> None:
+    def require_possible(self, what: str) -> None:
         """Go on only if the provider can fail in this way, or can be given this context member.
 
         Raises:
@@ -91,7 +91,7 @@ class ProviderFaults:
         canonical = str(BY_KIND[kind].canonical)
         return AWAY if canonical in AWAY and kind in OVER_TCP and self.is_tunnelled else (canonical,)
 
-    def fired(self, plan: Plan) -> None:
+    def require_fired(self, plan: Plan) -> None:
         """Clear a planned fault, and go on only if it occurred.
 
         Raises:
@@ -134,7 +134,7 @@ class ProviderFaults:
             raise NotAssessed(Obstacle.NOT_REACHED_FOR, op=own, remedy=where)
         return own if own in ops and len(ops) > 1 else None
 
-    def backed(self, *, streaming: bool) -> list[str]:
+    def backed_operations(self, *, streaming: bool) -> list[str]:
         """Return the working operations that call the provider. Raises NotAssessed if the principal one does not."""
         principal = self._calls.principal_stream if streaming else self._calls.principal
         self.provider_op(principal)
@@ -157,7 +157,7 @@ class Instance(Calls, Protocol):
 
     def fresh(self) -> Self: ...
 
-    def on(self, client: AdapterClient, /) -> Self: ...
+    def with_client(self, client: AdapterClient, /) -> Self: ...
 
 
 Own = TypeVar("Own", bound=Instance)
@@ -183,7 +183,7 @@ def call_with_fault(
         NotApplicable, NotAssessed: the fault did not strike, or cannot.
     """
     subject.faults.provider_op(name)
-    subject.faults.can_have(kind)
+    subject.faults.require_possible(kind)
 
     def attempt(instance: Own) -> Answer:
         plan, until = instance.faults.plan(kind, name, **options), inputs.monotonic() + UNREADY_S
@@ -193,7 +193,7 @@ def call_with_fault(
             if asked_s is None or inputs.monotonic() + asked_s > until or inputs.read("fired", lambda: plan.fired):
                 break
             inputs.sleep(max(asked_s, PAUSES_S[0]))  # what was just written may not be ready (R141)
-        instance.faults.fired(plan)
+        instance.faults.require_fired(plan)
         return reply  # type: ignore[no-any-return]
 
     def usual(reply: Answer) -> bool:
@@ -215,7 +215,7 @@ def try_with_fault(
         is_new = shared.struck is None
         if shared.struck is None:
             shared.struck = subject.client.fresh()
-    instance = subject.on(shared.struck)
+    instance = subject.with_client(shared.struck)
     if is_new or instance.client is subject.client:
         return instance, attempt(instance)
     if not shared.struck_once:

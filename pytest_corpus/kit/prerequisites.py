@@ -56,7 +56,7 @@ class Prerequisites:
             return False
         return True
 
-    def claimed(self, name: str) -> bool | None:
+    def claim_of(self, name: str) -> bool | None:
         """True if capabilities claim an operation, False if they deny it, None if they state nothing."""
         operation = self._calls.operation(name)
         unstated = None if operation.optional else True
@@ -64,7 +64,7 @@ class Prerequisites:
 
     def denies(self, name: str) -> bool:
         """True if capabilities deny an operation."""
-        return self.claimed(name) is False
+        return self.claim_of(name) is False
 
     def is_callable(self, name: str) -> bool:
         """True if an operation is not denied and has an entry point, whether it works or not."""
@@ -73,7 +73,7 @@ class Prerequisites:
     def _has_entry_point(self, name: str) -> bool:
         return not self._calls.operation(name).streaming or self._calls.client.instance.streams(self._calls.component)
 
-    def denied(self) -> list[str]:
+    def denied_operations(self) -> list[str]:
         """Return the operations that capabilities deny although they have an entry point."""
         return [name for name in self._calls.operations() if self.denies(name) and self._has_entry_point(name)]
 
@@ -84,7 +84,7 @@ class Prerequisites:
     def obstacle(self, name: str) -> Undecided | None:
         """Return the reason why tests cannot rely on an operation, or None."""
         operation = self._calls.operation(name)
-        claimed = self.claimed(name)
+        claimed = self.claim_of(name)
         if claimed is False:
             return NotApplicable(f"capabilities deny {operation.capability}")
         if not self._has_entry_point(name):

@@ -123,7 +123,7 @@ class Retries:
     def _outages(self) -> Outages:
         return self._calls.client.meter.outages
 
-    def answered(
+    def call_until_answered(
         self, op: str, attempt: Callable[[float], Answer], failing: Callable[[Answer], list[Reply | StreamReply]]
     ) -> Answer:
         """Make a call, repeat it as long as that may help, and return the answer.
@@ -143,7 +143,7 @@ class Retries:
         answer = attempt(0.0)
         if not self.probing and failing(answer):
             disturbed(crowded=True)  # it may put off what it has no time for
-            return self._again(op, attempt, failing, answer, begun)
+            return self._repeat(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
             self._drop([answer.exchange])  # a gateway may have given it: only the test itself judges anything
         self._note(op, answer)
@@ -199,7 +199,7 @@ class Retries:
         if succeeded and op in BY_OP and _bare_name(op) not in UNRELATED:
             self._outages.worked[op] = None
 
-    def _again(
+    def _repeat(
         self,
         op: str,
         attempt: Callable[[float], Answer],
@@ -219,7 +219,7 @@ class Retries:
                 break
             answer = attempt(inputs.monotonic() - begun)
             if not (left := failing(answer)):
-                return self._interrupted(op, answer, made, before_s)
+                return self._drop_failed_attempts(op, answer, made, before_s)
             made.append(left)
         while not self._is_hopeless:
             works = self._works(op, made[-1])
@@ -231,11 +231,11 @@ class Retries:
                 break
             answer = attempt(inputs.monotonic() - begun)  # what works now may have begun to work just before
             if not (left := failing(answer)):
-                return self._interrupted(op, answer, made, before_s)
+                return self._drop_failed_attempts(op, answer, made, before_s)
             made.append(left)
             if works:
                 break
-        self._own(op, made)
+        self._blame_adapter(op, made)
         return answer
 
     def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
@@ -255,7 +255,9 @@ class Retries:
             self._outages.waited_s += pause_s
         return True
 
-    def _interrupted(self, op: str, answer: Answer, made: list[list[Reply | StreamReply]], before_s: float) -> Answer:
+    def _drop_failed_attempts(
+        self, op: str, answer: Answer, made: list[list[Reply | StreamReply]], before_s: float
+    ) -> Answer:
         """Record an outage of the provider and drop the failed attempts from the test.
 
         Hints may be followed any number of times in a run, provided that the call works after them.
@@ -267,7 +269,7 @@ class Retries:
         self._note(op, answer)
         return answer
 
-    def _own(self, op: str, made: list[list[Reply | StreamReply]]) -> None:
+    def _blame_adapter(self, op: str, made: list[list[Reply | StreamReply]]) -> None:
         """Record that the error is the adapter's; only the last of the equal attempts counts."""
         self._outages.own[op] = self._outages.own.get(op, 0) + 1
         for reply in made[-1]:
@@ -284,7 +286,7 @@ class Retries:
         """True if the suite waited before without success."""
         return self._calls.component in self._outages.hopeless
 
-    def _worked(self) -> list[str]:
+    def _operations_that_worked(self) -> list[str]:
         """Return the operations of this component that worked before, reads first."""
         own = [BY_OP[op] for op in self._outages.worked if BY_OP[op].component == self._calls.component]
         return [row.name for row in sorted(own, key=lambda row: row.mutating)]
@@ -295,7 +297,7 @@ class Retries:
         This is the operation itself if it ever worked, else the principal one, else another one. If none ever worked,
         these are all operations that only read.
         """
-        worked = self._worked()
+        worked = self._operations_that_worked()
         for known in (_bare_name(op), self._calls.principal, *worked):
             if known in worked:
                 return [known]
@@ -341,7 +343,7 @@ class Retries:
         Raises:
             Outage: the provider did not come back.
         """
-        worked, unready = self._worked(), self._is_unready(left)
+        worked, unready = self._operations_that_worked(), self._is_unready(left)
         never = op not in self._outages.worked and all(map(_is_a_bug, left))
         hinted = any(hint_s(reply) is not None for reply in left)
         for pause_s in self._pauses(left, CALL_S if (worked or hinted) and not never else UNKNOWN_S):
@@ -370,7 +372,7 @@ class Retries:
 
     def _new_instance_works(self, op: str) -> bool:
         try:
-            other = self._calls.another(PROBE_S)
+            other = self._calls.second_instance(PROBE_S)
         except DeclarationError:
             return False
         try:

@@ -105,13 +105,13 @@ class RootCauses(Generic[Own]):
         made = tuple(self.subject.client.part.exchanges)  # those of the test: a pause begins a part
         with self.subject.client.provider.paused():
             return (
-                self._failing(requirement, violation, made)
-                or self._wrongly_refused(requirement, violation)
-                or self._wrongly_accepted(requirement, violation)
+                self._basis_of_failure(requirement, violation, made)
+                or self._cause_of_wrong_class(requirement, violation)
+                or self._cause_of_acceptance(requirement, violation)
                 or self._consequence_of_failing(requirement, violation)
             )
 
-    def behind(self, blocked: Blocked) -> Blocked | None:
+    def explain_block(self, blocked: Blocked) -> Blocked | None:
         """Return the finding of a more basic requirement that explains a blocked test, or None."""
         with self.subject.client.provider.paused():
             return self._plainest(blocked.by, blocked.exchanges)
@@ -126,7 +126,7 @@ class RootCauses(Generic[Own]):
 
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
-    def _failing(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
+    def _basis_of_failure(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
         """Return the basic requirement behind a request of the test that fails or has an empty result."""
         found = filter(_is_empty, violation.exchanges) if isinstance(violation, Accepted) else made
         return self._plainest(requirement, [*violation.exchanges, *found])
@@ -162,12 +162,12 @@ class RootCauses(Generic[Own]):
                 key = f"feature {number}"
                 if key not in self._tried:
                     self._tried[key] = None
-                    self._tried[key] = self._refused(feature)
+                    self._tried[key] = self._try_feature(feature)
                 cause = self._tried[key]
                 if cause is not None and _names(cause.exchanges[-1]) == _names(exchange):
                     yield cause
 
-    def _refused(self, feature: Feature) -> Blocked | None:
+    def _try_feature(self, feature: Feature) -> Blocked | None:
         """Return the finding of a feature if a plain request with it fails."""
         try:
             with reading_apart(), inputs.fact_scope(f"{self.subject.component} {feature.requirement}"):
@@ -201,7 +201,7 @@ class RootCauses(Generic[Own]):
                 return Blocked(basis.requirement, basis.seen, judged_on=basis.exchanges)
         return None
 
-    def _wrongly_refused(self, requirement: str, violation: Violation) -> Blocked | None:
+    def _cause_of_wrong_class(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the root cause if a refusal has the same wrong class as the plainest bad requests."""
         if not isinstance(violation, Misclassified) or not any(is_a(name, "BadRequest") for name in violation.wanted):
             return None
@@ -221,7 +221,7 @@ class RootCauses(Generic[Own]):
         bare = subject.send({**subject.envelope(subject.principal), "args": [1]})
         yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.checked, names)
 
-    def _wrongly_accepted(self, requirement: str, violation: Violation) -> Blocked | None:
+    def _cause_of_acceptance(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the root cause if a bad request is accepted like the plainest bad requests."""
         if not isinstance(violation, Accepted) or requirement == NO_ARGUMENTS:
             return None

@@ -147,7 +147,7 @@ class Shared:
         found: T = getattr(self, name)
         return found
 
-    def kept(self) -> dict[str, Any]:
+    def copy_state(self) -> dict[str, Any]:
         """Return a copy of the present knowledge, for `restore`."""
         return {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
 

@@ -89,7 +89,7 @@ class RecordedAdapter(FactoryAdapter):
             self.client = self._client()
         subjects = [each for each in self._targets.values() if isinstance(each, Subject)]
         self._entered = inputs.entered()
-        self._known = [(each.shared, each.shared.kept()) for each in subjects]
+        self._known = [(each.shared, each.shared.copy_state()) for each in subjects]
 
     def end(self) -> str:
         """The reason why the test cannot be judged; its results are then dropped."""

@@ -359,7 +359,9 @@ class TestExecution:
             if self._causes is None:
                 return None
             return (
-                self._causes.behind(found) if isinstance(found, Blocked) else self._causes.explain(requirement, found)
+                self._causes.explain_block(found)
+                if isinstance(found, Blocked)
+                else self._causes.explain(requirement, found)
             )
         except (*UNCALLABLE, Outage):
             return None

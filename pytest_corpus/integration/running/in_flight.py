@@ -247,7 +247,7 @@ class InFlight:
     def _lent(self) -> Iterator[None]:
         """Let bodies run within."""
         assert self._subject is not None
-        places = [place for place, _ in self._subject.of_a_test()]
+        places = [place for place, _ in self._subject.test_attributes()]
         kept = [getattr(holder, name) for holder, name in places]
         self._turns.give()
         try:
@@ -308,7 +308,7 @@ class InFlight:
     def _begin(self, item: pytest.Function, subject: Subject) -> None:
         attempt = self._attempts[item] = Attempt(item)
         self._running.add(attempt)
-        places, values = zip(*subject.of_a_test(), strict=True)
+        places, values = zip(*subject.test_attributes(), strict=True)
         body = Body(self._turns, places, values)
         work = functools.partial(turns.run_as, body, functools.partial(self._carry_out, attempt, body, subject))
         name = f"corpus-test-{requirement_of(item)}"

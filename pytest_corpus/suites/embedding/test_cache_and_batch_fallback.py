@@ -64,7 +64,7 @@ def test_a_text_that_resembles_a_cached_one_is_another(
     """A new text gets its own vector from the provider, even if it resembles a cached text."""
     embedding.require(*operations)
     one, other = caching.similar_texts(embedding, operations, kind)
-    first = embedding.known_vector(operations[0], one)
+    first = embedding.vector_once(operations[0], one)
     reply = embedding.ask(operations[1], other)
     if kind not in TIDIED:
         caching.expect_provider_asked(embedding, operations[1], reply)
@@ -79,7 +79,7 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
     embedding.require(operation)
     text = embedding.unique()
     first, _, again = (embedding.vector(operation, each) for each in (text, embedding.unique(), text))
-    expect.check(embedding.same(first, again), "the vector of the first time", "another vector")
+    expect.check(embedding.are_same(first, again), "the vector of the first time", "another vector")
 
 
 @core("EMB-CACHE-2")
@@ -105,7 +105,7 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
 )
 def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: tuple[str, str], first: bool) -> None:
     """The same text with another value of `normalize` gets a vector with the right norm."""
-    embedding.normalizes()
+    embedding.require_normalization()
     embedding.require(*operations)
     for model in embedding.able_to(operations[1])[-1:]:
         text = embedding.unique()
@@ -114,7 +114,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         if first:
             truth = caching.uncached_instance(embedding).vector(operations[1], text, model=model, normalize=False)
         else:  # the norm of every text is 1
-            truth = embedding.known_vector(operations[1], embedding.fit("hi"), model=model, normalize=True)
+            truth = embedding.vector_once(operations[1], embedding.fit("hi"), model=model, normalize=True)
             with expect.resting_on(NORMALIZED[operations[1]]):
                 expect_unit_norm(truth)
         expect.check(
@@ -129,7 +129,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     """A text beyond the limit and its truncated form have their own `truncated`, in either order."""
     require_truncation(embedding)
     embedding.require(operation)
-    long = embedding.text_of(embedding.beyond(9))
+    long = embedding.text_of(embedding.length_beyond(9))
     short = caching.rest_after_cut(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
@@ -152,8 +152,8 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     require_truncation(embedding)
     embedding.require(operation)
     with expect.resting_on("EMB-TRUNC-3"):
-        expect.refusal(embedding.known_embed(too_long(embedding, "twice"), truncate=False), "TextTooLong")
-    text = embedding.text_of(embedding.beyond(7))
+        expect.refusal(embedding.embed_once(too_long(embedding, "twice"), truncate=False), "TextTooLong")
+    text = embedding.text_of(embedding.length_beyond(7))
     embedding.ask(operation, text, truncate=True)
     expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
 
@@ -312,7 +312,7 @@ def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: s
 @pytest.mark.parametrize("kind", ["invalid_request", "unavailable"])
 def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) -> None:
     """If a failed batch with `normalize` is embedded text by text, its vectors have norm 1 too."""
-    embedding.normalizes()
+    embedding.require_normalization()
     fresh, texts, reply = caching.batch_with_fallback(embedding, kind, times=1, normalize=True)
     for position, each in embeddings_by_position(fresh, "EMB-NORM-2", reply, texts).items():
         expect_unit_norm(vector_of(each) or [], f"result.embeddings.{position}.vector")

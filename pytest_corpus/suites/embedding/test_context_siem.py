@@ -96,7 +96,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
     texts = [secret, embedding.fit("river")][:many]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
     if failing == "too_long":
-        args |= {"texts": [f"{secret} {FILLER * (embedding.beyond() // len(FILLER) + 1)}", *texts[1:]]}
+        args |= {"texts": [f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}", *texts[1:]]}
         reply = embedding.call("embed_batch", {**args, "truncate": False}, secrets={"content": secret})
     else:
         expect.applicable("provider" in embedding.client.hooks, "without a provider no text is refused")
@@ -114,7 +114,7 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     """The explanation of a failed text does not contain its content."""
     require_batch_size(embedding, 2, least=1)
     secret = canary()
-    long = f"{secret} {FILLER * (embedding.beyond() // len(FILLER) + 1)}"
+    long = f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}"
     texts = [long, embedding.fit("river")][: embedding.room(2)]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     reply = embedding.call("embed_batch", args, secrets={"content": secret})

@@ -16,7 +16,7 @@ from pytest_corpus.suites.shared.claims.tokens import TestTokens
 def test_the_count_never_falls_around_the_limit(embedding: Embedding) -> None:
     """The count of a text does not fall when the text grows beyond `max_text_length`."""
     embedding.require("count_tokens")
-    limit = embedding.limited()
+    limit = embedding.stated_limit()
     text = embedding.text_of(limit + 24)
     tokens.expect_rising_counts(embedding, text, range(max(1, limit - 12), limit + 24, 6))
 
@@ -28,8 +28,8 @@ def test_a_model_that_is_no_string_is_refused(embedding: Embedding, value: Any) 
     embedding.require("count_tokens")
     if embedding.capabilities.models:
         with expect.resting_on("EMB-TOKENS-4"):
-            expect.refusal(embedding.counted(embedding.fit("hi"), model=embedding.unknown_model()), *UNKNOWN_MODEL)
-    expect.refusal(embedding.counted(embedding.fit("hi"), model=value), "BadRequest")
+            expect.refusal(embedding.ask_count(embedding.fit("hi"), model=embedding.unknown_model()), *UNKNOWN_MODEL)
+    expect.refusal(embedding.ask_count(embedding.fit("hi"), model=value), "BadRequest")
 
 
 @pytest.mark.requirement("EMB-TOKENS-9")
@@ -46,7 +46,7 @@ def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
         tokens.expect_growing_count(embedding)
         return
     embedding.require("count_tokens")
-    words = "a b c d e f g h"[: embedding.limited()].strip()
+    words = "a b c d e f g h"[: embedding.stated_limit()].strip()
     expect.applicable(len(words) >= 3, f"a text of {embedding.limit} characters has no words")
     one, many = embedding.count("a"), embedding.count(words)
     expect.check(many > one, f"more than {one} tokens for {len(words.split())} words", f"{many}")

@@ -67,7 +67,7 @@ def expect_hanging_batch_in_time(embedding: Embedding) -> None:
     planned, reply, budget_ms = call_with_hanging_provider(
         embedding, lambda fresh: fresh.faults.plan("hang", "embed_batch"), call
     )
-    embedding.faults.fired(planned)
+    embedding.faults.require_fired(planned)
     expect_in_time(reply, budget_ms)
     reported = [class_of(failure) for failure in failures_of(reply.result)]
     if reported and set(reported) == {"DeadlineExceeded"}:

@@ -46,7 +46,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
     """Results of each listed model, with any options, are valid under their schema."""
     for model in embedding.able_to("embed"):
-        reply = embedding.known_embed(embedding.fit("a few plain words"), model=model, **options)
+        reply = embedding.embed_once(embedding.fit("a few plain words"), model=model, **options)
         unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
         if "normalize" in options and reply.is_a("NotSupported"):
             raise Blocked("EMB-NORM-9", "`normalize: false` is refused")
@@ -63,7 +63,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
         raise NotApplicable("capabilities state no max_dimensions")
     for model in embedding.able_to(operation):
         for text in ("hi", FILLER):
-            reply = embedding.known(operation, embedding.fit(text), model=model)
+            reply = embedding.ask_once(operation, embedding.fit(text), model=model)
             embedding.vector_in(reply, operation, embedding.fit(text), model=model)
             holds(requirement, reply, embedding)
 
@@ -73,9 +73,9 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """All vectors of a model have the same length."""
     for model in embedding.able_to(operation):
-        wanted = len(embedding.known_vector("embed", embedding.fit("hi"), model=model))
+        wanted = len(embedding.vector_once("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, (SCRIPTS["emoji"], FILLER * 40)):
-            reply = embedding.known(operation, text, model=model)
+            reply = embedding.ask_once(operation, text, model=model)
             if embedding.limit is None and reply.is_a("BadRequest", "NotSupported"):
                 continue
             found = len(embedding.vector_in(reply, operation, text, model=model))
@@ -96,8 +96,8 @@ def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> 
     """Each listed model embeds letters, marks and signs of any script."""
     models = embedding.able_to("embed")
     for model in models if script in ("combining", "cjk", "emoji") else models[:1]:
-        reply = embedding.known_embed(embedding.fit(SCRIPTS[script]), model=model)
-        embedding.fits(reply)
+        reply = embedding.embed_once(embedding.fit(SCRIPTS[script]), model=model)
+        embedding.require_fit(reply)
         expect.success(reply, f"an embedding of a text of the kind {script}")
 
 
@@ -117,7 +117,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 
     def check(text: str) -> None:
         reply = embedding.embed(text)
-        embedding.fits(reply)
+        embedding.require_fit(reply)
         if "\x00" in text and not expect.either(reply, *PERMANENT):
             return
         result = expect.success(reply, "an embedding of any text")
@@ -136,7 +136,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     """Each listed model gives four unrelated texts four different vectors."""
     for model in embedding.able_to("embed"):
-        vectors = [embedding.known_vector("embed", embedding.fit(text), model=model) for text in UNRELATED]
+        vectors = [embedding.vector_once("embed", embedding.fit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
             expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
@@ -147,7 +147,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
     embedding.require(operation)
     embedding.models()
     for model in embedding.able_to(operation):
-        reply = embedding.known_model(operation, model)
+        reply = embedding.ask_model_once(operation, model)
         assert isinstance(reply, Reply)
         result = expect.success(reply, "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
@@ -175,8 +175,8 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     for model in embedding.able_to("embed"):
         with expect.resting_on("EMB-TOKENS-1" if text.isascii() else "EMB-TOKENS-3"):
             counted = embedding.count(embedding.fit(text), model=model)
-        reply = embedding.known_embed(embedding.fit(text), model=model)
-        embedding.fits(reply)
+        reply = embedding.embed_once(embedding.fit(text), model=model)
+        embedding.require_fit(reply)
         used = expect.success(reply, "an embedding").get("tokens_used")
         expect.applicable(used is not None, "tokens_used is not given")
         expect.check(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used")
@@ -242,8 +242,8 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
     embedding.require("stream_embed")
     batches.require_scripts(embedding, text)
     for model in embedding.able_to("stream_embed"):
-        stream = embedding.known_stream(embedding.fit(text), model=model)
-        embedding.fits(stream)
+        stream = embedding.stream_once(embedding.fit(text), model=model)
+        embedding.require_fit(stream)
         expect.finished(stream, "a stream")
         if requirement == "EMB-STREAM-4" and not any(chunk.get("usage") for chunk in stream.chunks):
             raise NotApplicable("no chunk reports usage")
@@ -258,10 +258,10 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
         asked = [join_words("w", ("nul", "long")) + unique, *texts(1, unique), unique]
         text = next(filter(embedding.holds, asked), unique)
         for _ in range(2):
-            stream = embedding.streamed(text, model=model)
+            stream = embedding.stream_text(text, model=model)
             if text == asked[0] and embedding.limit is None and stream.is_a("BadRequest"):  # it may be too long
                 text = asked[1]
-                stream = embedding.streamed(text, model=model)
+                stream = embedding.stream_text(text, model=model)
             found = batches.stream_vectors(embedding, stream)
             expect.check(found, "at least one embedding", "no embedding", "chunk.embeddings")
 
@@ -270,12 +270,14 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     """The only embedding of a stream is nearer to that of its text than to that of any other."""
     for model in embedding.able_to("stream_embed"):
-        own = {text: embedding.known_vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
+        own = {text: embedding.vector_once("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in [*own][:2]:
             found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
             expect.check(max(apart.values()) > 1e-9, "another vector than for other texts", "the same vector")
-            expect.check(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "the vector of another text")
+            expect.check(
+                apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "the vector of another text"
+            )
 
 
 @pytest.mark.requirement("EMB-STREAM-7")
@@ -283,10 +285,10 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
 def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: bool) -> None:
     """The only embedding of a stream has the vector that `embed` gives to the text."""
     if normalize:
-        embedding.normalizes()
+        embedding.require_normalization()
     options = {"normalize": True} if normalize else {}
     for model in embedding.able_to("stream_embed"):
         for text in map(embedding.fit, ("hi", FILLER)):
-            alone = embedding.known_vector("embed", text, model=model, **options)
+            alone = embedding.vector_once("embed", text, model=model, **options)
             found = batches.streamed_vector(embedding, text, model=model, **options)
-            expect.check(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")
+            expect.check(embedding.are_same(found, alone, 0.02), "the vector of `embed`", "another vector")

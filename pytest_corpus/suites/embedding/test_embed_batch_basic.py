@@ -49,7 +49,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
     """
     texts = batches.arrange_texts(embedding, how, batches.require_batch_size(embedding, 6))
     for model in embedding.able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
-        reply = embedding.known_batch(texts, model=model)
+        reply = embedding.batch_once(texts, model=model)
         if requirement == "EMB-BATCH-2":
             batches.expect_in_order(embedding, texts, reply, model=model)
             continue
@@ -73,7 +73,7 @@ def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) ->
     """The vectors stand in the order of the texts, with other options too."""
     texts = batches.arrange_texts(embedding, "mixed", batches.require_batch_size(embedding, 4))
     if stated:
-        embedding.normalizes()
+        embedding.require_normalization()
     options = {"normalize": stated, "truncate": stated}
     reply = embedding.fresh().batch(texts, **options)
     if stated and embedding.capabilities.flag("supports_truncation") is not True and reply.is_a("NotSupported"):
@@ -121,14 +121,14 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
     """Each listed model gives a text the same vector in a batch as alone."""
     texts = batches.arrange_texts(embedding, "mixed", batches.require_batch_size(embedding, 3, least=1))
     if normalize:
-        embedding.normalizes()
+        embedding.require_normalization()
     fresh = embedding.fresh()
     for model in embedding.able_to("embed_batch"):
         reply = fresh.batch(texts, model=model, normalize=normalize)
         found = batches.embeddings_by_position(embedding, "EMB-BATCH-18", reply, texts)
         for position, each in found.items():
             alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
-            same = embedding.same(vector_of(each) or [], alone, 0.02)
+            same = embedding.are_same(vector_of(each) or [], alone, 0.02)
             expect.check(same, "the vector of `embed`", "another vector", f"result.embeddings.{position}", on=[reply])
 
 
@@ -185,7 +185,7 @@ def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> N
     """If `total_tokens` is given, it is the sum of the texts' token counts."""
     embedding.require("count_tokens")
     texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 2, least=1))
-    reply = embedding.known_batch(texts, model=embedding.model)
+    reply = embedding.batch_once(texts, model=embedding.model)
     result = expect.success(reply, "a batch")
     total = result.get("total_tokens")
     expect.applicable(total is not None, "total_tokens is not given")
@@ -225,7 +225,7 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
 
 def embed_equal_texts(embedding: Embedding, size: int, **options: Any) -> Reply:
     """Send a batch of equal texts."""
-    return embedding.known_batch([embedding.fit("hi")] * size, **options)
+    return embedding.batch_once([embedding.fit("hi")] * size, **options)
 
 
 @core("EMB-BATCH-7")
@@ -294,7 +294,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
     texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 2, least=1))
     embedding.models()
     for model in embedding.able_to("embed_batch"):
-        result = expect.success(embedding.known_batch(texts, model=model), "a batch of every listed model")
+        result = expect.success(embedding.batch_once(texts, model=model), "a batch of every listed model")
         found = len(embeddings_of(result))
         expect.check(found == len(texts), f"{len(texts)} embeddings", f"{found}", "result")
 
@@ -305,11 +305,11 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
     batches.require_batch_size(embedding, 1, least=1)
     models, text = embedding.able_to("embed_batch"), embedding.fit(UNRELATED[0])
     first, others = models[0], models[1:]
-    alone = {model: embedding.known_vector("embed", text, model=model) for model in models}
-    others = [model for model in others if not embedding.same(alone[first], alone[model], 0.05)]
+    alone = {model: embedding.vector_once("embed", text, model=model) for model in models}
+    others = [model for model in others if not embedding.are_same(alone[first], alone[model], 0.05)]
     expect.applicable(others, "no two listed models give different vectors")
     for model in others:
-        found = embedding.known_vector("embed_batch", text, model=model)
+        found = embedding.vector_once("embed_batch", text, model=model)
         near = distance(found, alone[first]) < distance(found, alone[model])
         expect.check(not near, "the vector of the model asked for", "the vector of another model", "result.embeddings")
 
@@ -320,7 +320,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
     """If a result counts texts, embeddings and failures, the numbers are right."""
     if where == "none":
         texts = batches.arrange_texts(embedding, "equal_texts", batches.require_batch_size(embedding, 6))
-        reply = embedding.known_batch(texts, model=embedding.model)
+        reply = embedding.batch_once(texts, model=embedding.model)
     else:
         texts, _, reply = batches.batch_with_bad_texts(embedding, where)
         expect.applicable(not reply.is_error, "the batch is refused whole")

@@ -56,7 +56,7 @@ def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) 
     args = fresh.requests.distinct("embed_batch")
     plan = fresh.faults.plan(kind, "embed_batch", times=1)
     fresh.call("embed_batch", args)
-    fresh.faults.fired(plan)
+    fresh.faults.require_fired(plan)
     if BY_KIND[kind].canonical not in ("ResourceExhausted", "TransientNetwork", "Unavailable"):
         args = fresh.requests.distinct("embed_batch")
     reply = fresh.call("embed_batch", args)

@@ -31,10 +31,10 @@ STRAIGHT = 0.98
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, each listed model returns vectors of norm 1, for a repeated text too."""
-    embedding.normalizes()
+    embedding.require_normalization()
     for model in embedding.able_to("embed"):
         text, options = embedding.fit(TEXTS[kind]), {"model": model, "normalize": True}
-        expect_unit_norm(embedding.known_vector("embed", text, **options))
+        expect_unit_norm(embedding.vector_once("embed", text, **options))
         if kind == "sentence":
             expect_unit_norm(embedding.vector("embed", text, **options))
 
@@ -42,8 +42,8 @@ def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> N
 @pytest.mark.requirement("EMB-NORM-1")
 def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
     """With `normalize` and `truncate`, a text beyond the limit gets a vector of norm 1."""
-    embedding.normalizes()
-    reply = embedding.embed(embedding.text_of(embedding.beyond(7)), normalize=True, truncate=True)
+    embedding.require_normalization()
+    reply = embedding.embed(embedding.text_of(embedding.length_beyond(7)), normalize=True, truncate=True)
     expect_unit_norm(
         expect.applicable(vector_of(embedding.embedding(reply)), "a text that is too long is not embedded")
     )
@@ -52,7 +52,7 @@ def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-NORM-1")
 def test_every_text_is_normalized(embedding: Embedding) -> None:
     """With `normalize`, generated texts of ordinary words get vectors of norm 1."""
-    embedding.normalizes()
+    embedding.require_normalization()
 
     def draw(chance: Random, size: float) -> str:
         return " ".join(chance.choices(FILLER.split(), k=generate.length(chance, size, 20)))
@@ -67,7 +67,7 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
 @pytest.mark.parametrize("many", [1, 7])
 def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many: int) -> None:
     """With `normalize`, each listed model returns batches with vectors of norm 1."""
-    embedding.normalizes()
+    embedding.require_normalization()
     require_scripts(embedding, *TEXTS.values())
     many = require_batch_size(embedding, many, least=1)
     for model in embedding.able_to("embed_batch"):
@@ -85,11 +85,11 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, each listed model returns streams with vectors of norm 1."""
-    embedding.normalizes()
+    embedding.require_normalization()
     require_scripts(embedding, TEXTS[kind])
     for model in embedding.able_to("stream_embed"):
         require_normal_embed(embedding, model)
-        stream = embedding.known_stream(embedding.fit(TEXTS[kind]), model=model, normalize=True)
+        stream = embedding.stream_once(embedding.fit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
         found = stream_vectors(embedding, stream)
         with expect.resting_on("EMB-STREAM-2"):
@@ -103,12 +103,12 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
 def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: str) -> None:
     """If normalization is denied, each operation answers `normalize` with NOT_SUPPORTED, for each listed model."""
     require_denied(embedding, operation)
-    alone = embedding.known_embed(embedding.fit("hi"), normalize=True)
+    alone = embedding.embed_once(embedding.fit("hi"), normalize=True)
     if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
     for text in map(embedding.fit, TEXTS.values()):
         for model in embedding.able_to(operation):
-            embedding.known(operation, text, model=model)
+            embedding.ask_once(operation, text, model=model)
             expect_not_normalized(embedding, operation, text, model=model)
 
 
@@ -120,13 +120,13 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
     require_normal_source(embedding)
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
-        raw = embedding.known_vector(operation, text, model=model, normalize=False)
+        raw = embedding.vector_once(operation, text, model=model, normalize=False)
         expect.applicable(is_unit(raw), "the source normalizes only if it is asked to")
-        reply = embedding.known(operation, text, model=model, normalize=True)
+        reply = embedding.ask_once(operation, text, model=model, normalize=True)
         if reply.is_a("NotSupported") and embedding.capabilities.flag("supports_normalization") is not True:
             raise NotApplicable("`normalize` is not offered")
         vector = embedding.vector_in(reply, operation, text, model=model, normalize=True)
-        expect.check(embedding.same(raw, vector, 1e-7), "the vector of the source", "another vector", "vector")
+        expect.check(embedding.are_same(raw, vector, 1e-7), "the vector of the source", "another vector", "vector")
 
 
 @pytest.mark.requirement("EMB-NORM-8")
@@ -136,11 +136,11 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
 )
 def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, kind: str) -> None:
     """The normalized vector of a text has the direction of its plain vector."""
-    embedding.normalizes()
+    embedding.require_normalization()
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
-        plain = embedding.known_vector(operation, text, model=model)
-        normalized = embedding.known_vector(operation, text, model=model, normalize=True)
+        plain = embedding.vector_once(operation, text, model=model)
+        normalized = embedding.vector_once(operation, text, model=model, normalize=True)
         with expect.resting_on("EMB-DIM-1"):
             expect.check(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
         expect.assessable(norm(plain), Obstacle.ZEROS)
@@ -155,8 +155,8 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
     """`normalize` may be false, and a request without it gets the same vector."""
     for model in embedding.able_to(operation):
         text = embedding.fit(UNRELATED[0])
-        reply = embedding.known(operation, text, model=model, normalize=False)
-        stated, silent = vector_of(embedding.embedding(reply)), embedding.known_vector(operation, text, model=model)
+        reply = embedding.ask_once(operation, text, model=model, normalize=False)
+        stated, silent = vector_of(embedding.embedding(reply)), embedding.vector_once(operation, text, model=model)
         if stated is None:
             raise Violation("an embedding with `normalize` false", str(reply))
         expect.check(abs(norm(stated) - norm(silent)) <= 0.02 * norm(stated), "the norm of the vector", "another norm")
@@ -168,7 +168,7 @@ def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: st
     """If `normalizes_at_source` is claimed, vectors have norm 1 without `normalize`."""
     require_normal_source(embedding)
     for model in embedding.able_to("embed"):
-        expect_unit_norm(embedding.known_vector("embed", embedding.fit(TEXTS[kind]), model=model))
+        expect_unit_norm(embedding.vector_once("embed", embedding.fit(TEXTS[kind]), model=model))
 
 
 def require_normal_source(embedding: Embedding) -> None:
@@ -181,7 +181,7 @@ def require_normal_source(embedding: Embedding) -> None:
 def require_normal_embed(embedding: Embedding, model: str) -> None:
     """Go on only if `embed` normalizes."""
     with expect.resting_on("EMB-NORM-1"):
-        expect_unit_norm(embedding.known_vector("embed", embedding.fit(UNRELATED[0]), model=model, normalize=True))
+        expect_unit_norm(embedding.vector_once("embed", embedding.fit(UNRELATED[0]), model=model, normalize=True))
 
 
 def require_denied(embedding: Embedding, operation: str) -> None:

@@ -34,7 +34,7 @@ def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
     truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, how)
     for others in truncation.variants(embedding, how):
-        truncation.expect_cut(embedding.known_embed(text, truncate=True, **others))
+        truncation.expect_cut(embedding.embed_once(text, truncate=True, **others))
     if how == "one_more":
         truncation.expect_cut(embedding.embed(text, truncate=True))
 
@@ -50,7 +50,7 @@ def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, how: str, t
     options = {} if truncate is None else {"truncate": truncate}
     text = truncation.within(embedding, how)
     for others in truncation.variants(embedding, "one_more" if (how, truncate) == ("the_limit", True) else how):
-        reply = embedding.known_embed(text, **options, **others)
+        reply = embedding.embed_once(text, **options, **others)
         claimed = embedding.capabilities.flag("supports_truncation")
         if truncate and claimed is not True and reply.is_a("NotSupported"):
             raise NotApplicable("truncation is not offered")
@@ -78,7 +78,7 @@ def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -
     """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, every time."""
     truncation.require_truncation(embedding)
     for others in truncation.variants(embedding, how):
-        reply = embedding.known_embed(truncation.too_long(embedding, how), truncate=False, **others)
+        reply = embedding.embed_once(truncation.too_long(embedding, how), truncate=False, **others)
         expect.refusal(reply, "TextTooLong")
 
 
@@ -89,14 +89,14 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
     truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, how)
     for others in truncation.variants(embedding, how):
-        reply = embedding.known_embed(text, truncate=True, **others)
+        reply = embedding.embed_once(text, truncate=True, **others)
         found = truncation.cut_vector(embedding, text, reply, **others)
         left, fresh = truncation.possible_parts(embedding, text, reply), embedding.fresh()
         vectors = [
             truncation.cut_vector(fresh, part, fresh.embed(part, truncate=True, **others), **others) for part in left
         ]
         expect.check(
-            any(embedding.same(found, vector) for vector in vectors)
+            any(embedding.are_same(found, vector) for vector in vectors)
             or truncation.ignores_one_end(embedding, text, found, left, **others),
             "the vector of what is left of the text",
             "another vector",
@@ -111,8 +111,8 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
     """If a truncated text comes back shorter, it does not exceed the limit."""
     truncation.require_truncation(embedding)
     embedding.require(operation)
-    limit, text = embedding.limited(), truncation.too_long(embedding, how)
-    reply = embedding.known(operation, text, truncate=True)
+    limit, text = embedding.stated_limit(), truncation.too_long(embedding, how)
+    reply = embedding.ask_once(operation, text, truncate=True)
     truncation.require_cut(embedding, operation, text, reply)
     expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
@@ -133,7 +133,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
     short.
     """
     truncation.require_truncation(embedding)
-    text = f"{start}{ASTRAL * embedding.beyond(1)}"
+    text = f"{start}{ASTRAL * embedding.length_beyond(1)}"
     reply = embedding.embed(text, truncate=True)
     expect.applicable(truncation.truncated_flag(reply), "the text is not too long, as this adapter counts")
     expect.applicable(texts_of(reply), "no text comes back")
@@ -146,7 +146,7 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     """Truncation keeps the beginning of a text, so the vector does not depend on its end."""
     truncation.require_truncation(embedding)
     text = truncation.too_long(embedding, "twice")
-    reply = embedding.known_embed(text, truncate=True)
+    reply = embedding.embed_once(text, truncate=True)
     found = truncation.cut_vector(embedding, text, reply)
     told = [part for part in texts_of(reply) if not same_text(part, text)]
     if told:
@@ -154,7 +154,7 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
         expect.check(kept, "the beginning of the text", "another part", "result.text")
         return
     other = f"{text[: -len(OTHER)]}{OTHER[:-1]}x"
-    same = embedding.same(found, truncation.cut_vector(embedding, other, embedding.embed(other, truncate=True)))
+    same = embedding.are_same(found, truncation.cut_vector(embedding, other, embedding.embed(other, truncate=True)))
     expect.check(same, "the vector of the beginning", "a vector that depends on the end", "result.embedding.vector")
 
 
@@ -165,7 +165,7 @@ def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> No
     truncation.require_truncation(embedding)
     embedding.require(operation)
     text = truncation.too_long(embedding, "twice")
-    truncation.require_cut(embedding, operation, text, embedding.known(operation, text, truncate=True))
+    truncation.require_cut(embedding, operation, text, embedding.ask_once(operation, text, truncate=True))
     silent = embedding.ask(operation, text)
     expect.readable(silent)
     expect.check(truncation.has_embedding(silent), "a text that is too long to be cut", str(silent))
@@ -196,8 +196,8 @@ def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
 
 def text_of_limit(embedding: Embedding) -> str:
     """Return a text of the limit's length. Raises NotApplicable if it is too short to divide."""
-    if embedding.limited() < len(FILLER):
-        raise NotApplicable(f"a text of {embedding.limited()} characters has no parts")
+    if embedding.stated_limit() < len(FILLER):
+        raise NotApplicable(f"a text of {embedding.stated_limit()} characters has no parts")
     return truncation.within(embedding, "the_limit")
 
 
@@ -211,7 +211,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
     bad = {"first": [0], "last": [many - 1]}.get(where, range(many))
     for position in bad:
         texts[position] = truncation.too_long(embedding, how if where != "all" else [*truncation.BEYOND][position])
-    own = {text: truncation.cut_vector(embedding, text, embedding.known_embed(text, truncate=True)) for text in texts}
+    own = {text: truncation.cut_vector(embedding, text, embedding.embed_once(text, truncate=True)) for text in texts}
     reply = embedding.fresh().batch(texts, truncate=True)
     found = embeddings_by_position(embedding, "EMB-TRUNC-8", reply, texts)
     expect.check(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
@@ -219,7 +219,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
     expect_own_vectors(embedding, found, texts, singly, reply)
     for position, each in found.items():
         vector, wanted = vector_of(each) or [], own[texts[position]]
-        near = embedding.same(vector, wanted, 0.02) or not embedding.same(singly[texts[0]], own[texts[0]], 0.02)
+        near = embedding.are_same(vector, wanted, 0.02) or not embedding.are_same(singly[texts[0]], own[texts[0]], 0.02)
         usual = position not in bad or near
         expect.check(usual, "the vector that `embed` gives to the text", "another vector", "result.embeddings")
 
@@ -248,7 +248,7 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
     text = truncation.too_long(embedding, how)
     truncation.require_refusal_by_embed(embedding, text, how)
     for model in embedding.able_to("stream_embed")[: None if how == "one_more" else 1]:
-        expect.refusal(embedding.streamed(text, truncate=False, model=model), "TextTooLong")
+        expect.refusal(embedding.stream_text(text, truncate=False, model=model), "TextTooLong")
 
 
 @pytest.mark.requirement("EMB-TRUNC-11")
@@ -258,13 +258,13 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     truncation.require_truncation(embedding)
     embedding.require("stream_embed")
     text = truncation.too_long(embedding, how)
-    alone = truncation.cut_vector(embedding, text, embedding.known_embed(text, truncate=True))
-    stream = embedding.known_stream(text, truncate=True)
+    alone = truncation.cut_vector(embedding, text, embedding.embed_once(text, truncate=True))
+    stream = embedding.stream_once(text, truncate=True)
     expect.finished(stream, "a text that is too long to be cut")
     short = embedding.fit("hi")
-    usual = embedding.same(streamed_vector(embedding, short), embedding.known_vector("embed", short), 0.02)
+    usual = embedding.are_same(streamed_vector(embedding, short), embedding.vector_once("embed", short), 0.02)
     if usual and len(found := stream_vectors(embedding, stream)) == 1:
-        expect.check(embedding.same(found[0], alone, 0.02), "the vector of `embed`", "another vector")
+        expect.check(embedding.are_same(found[0], alone, 0.02), "the vector of `embed`", "another vector")
 
 
 @core("EMB-TRUNC-12")
@@ -291,7 +291,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     """The refusal states the limit and the length of the text."""
     embedding.require("embed")
     text = truncation.too_long(embedding, "twice")
-    reply = embedding.known_embed(text, truncate=False)
+    reply = embedding.embed_once(text, truncate=False)
     claimed = embedding.capabilities.flag("supports_truncation")
     if claimed is not True and reply.is_a("NotSupported"):
         raise NotApplicable("truncation is not offered, and NOT_SUPPORTED says so")
@@ -299,7 +299,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
         truncation.require_truncation(embedding)
     with expect.resting_on("EMB-TRUNC-12" if claimed is False else "EMB-TRUNC-3"):
         expect.refusal(reply, "TextTooLong")
-    limit = embedding.limited()
+    limit = embedding.stated_limit()
     for key, wanted in (("max_text_length", limit), ("provided_length", len(text))):
         value = reply.details.get(key)
         other_unit = not embedding.counts_characters and isinstance(value, (int, float)) and value > limit
@@ -314,7 +314,7 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
 
     If the limit does not count characters, only texts within it are judged.
     """
-    limit = embedding.limited()
+    limit = embedding.stated_limit()
     truncation.require_truncation(embedding)
 
     def check(case: tuple[int, bool]) -> None:

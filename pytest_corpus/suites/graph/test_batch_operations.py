@@ -339,7 +339,7 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
     sandbox = fresh.sandbox(own=False)
     plan = fresh.faults.plan(kind, "transaction")
     reply = sandbox.call_many("transaction", put(sandbox, sandbox.node("a")))
-    fresh.faults.fired(plan)
+    fresh.faults.require_fired(plan)
     if not committed(reply):
         sandbox.one_shows((), "nothing of a transaction that failed")
 

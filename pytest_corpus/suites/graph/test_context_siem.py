@@ -22,7 +22,7 @@ from pytest_corpus.suites.shared.claims.labels import (
     TestPrivacy,
     TestStreamOutcomes,
     TestStreamTimes,
-    unlabelled,
+    expect_no_label,
 )
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 
@@ -34,7 +34,7 @@ def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
     graph.require(operation)
     made_up = f"dialect-{canary()}"
     reply = graph.invoke(operation, {**graph.question("group", group=graph.seeds.group), "dialect": made_up})
-    unlabelled(reply, made_up, "the dialect that was made up")
+    expect_no_label(reply, made_up, "the dialect that was made up")
 
 
 @rules("id_of_a_node GRA-OBS-1, namespace GRA-OBS-2")
@@ -46,7 +46,7 @@ def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Non
     namespace = requirement == "GRA-OBS-2"
     value, what = (str(sandbox.namespace), "a namespace") if namespace else (name, "the id of a node")
     for reply in replies:
-        unlabelled(reply, value, what)
+        expect_no_label(reply, value, what)
 
 
 @pytest.mark.requirement("COM-TENANT-2")

@@ -364,7 +364,7 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
         args = {**fresh.requests.distinct(operation), "timeout_ms": TIMEOUT_MS}
         plan = fresh.faults.plan("hang", operation)
         reply = fresh.invoke(operation, args, limit_s=TIMEOUT_MS / 1000 + PROMPTLY_S + 1)
-        fresh.faults.fired(plan)
+        fresh.faults.require_fired(plan)
         expect_in_time(reply, TIMEOUT_MS)
         expect.readable(reply)
         expect.check(reply.is_error, "an error once the timeout is over", str(reply))

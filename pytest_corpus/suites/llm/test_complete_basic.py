@@ -61,7 +61,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
     prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
     reply = llm.ask(operation, messages=[user(next(filter(llm.holds, prompts), SCRIPTS))])
-    llm.fits(reply)
+    llm.require_fit(reply)
     expect.works(reply, "an answer to a prompt in several scripts")
 
 
@@ -70,7 +70,7 @@ def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement:
     """If `max_tokens` 0 is not refused, the answer is valid under its schema, and a stream ends."""
     operation = "complete" if requirement == "LLM-COMPLETE-1" else "stream"
     llm.require(operation)
-    reply = llm.known(operation, max_tokens=0)
+    reply = llm.ask_once(operation, max_tokens=0)
     expect.either(reply, *PERMANENT)
     holds(requirement, reply, llm)
 
@@ -81,8 +81,8 @@ def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement:
 def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
     """A completion has a documented finish reason, the tool call that this reason announces, and a true usage."""
     llm.require("complete")
-    reply = llm.known_complete(**{name: llm.limit(value) for name, value in changed.items()})
-    llm.fits(reply)
+    reply = llm.complete_once(**{name: llm.limit(value) for name, value in changed.items()})
+    llm.require_fit(reply)
     completions.require_completion(llm, reply)
     holds(requirement, reply, llm)
 
@@ -109,7 +109,7 @@ def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
     limit = llm.limit(limit)
     given = {name: value for name, value in others.items() if value is not None}
     reply = completions.long_completion(llm, **{**given, "max_tokens": limit})
-    llm.fits(reply)
+    llm.require_fit(reply)
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
         expect.check(isinstance(result, Mapping), "an object", word(result), "result")
@@ -135,8 +135,8 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     """The finish reason is not "length" if the text uses less than half of `max_tokens` and of the window."""
     llm.require("complete")
     limit = llm.limit(ROOM)
-    reply = llm.known_complete(max_tokens=limit)
-    llm.fits(reply)
+    reply = llm.complete_once(max_tokens=limit)
+    llm.require_fit(reply)
     completions.require_completion(llm, reply)
     usage = reply.result["usage"]
     spent, total = completion_tokens(usage), usage["total_tokens"]
@@ -150,7 +150,7 @@ def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
     """Return the text and the finish reason of a long completion."""
     llm.require("complete")
     reply = completions.long_completion(llm, **changed)
-    llm.fits(reply)
+    llm.require_fit(reply)
     completions.require_completion(llm, reply)
     return reply.result["text"], reply.result["finish_reason"]
 
@@ -166,7 +166,7 @@ def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
     if way == "message":
         given = {"messages": [{"role": "system", "content": RULES}, user("hi")]}
         expect.applicable(llm.capabilities.flag("supports_roles") is True, "roles are not claimed")
-    without, reply = llm.known_complete(), llm.known_complete(**given)
+    without, reply = llm.complete_once(), llm.complete_once(**given)
     for each in (without, reply):
         completions.require_completion(llm, each)
     sizes = [each.result["usage"]["prompt_tokens"] for each in (without, reply)]
@@ -178,7 +178,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
     """If a request names a listed model, so does the result."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
-        reply = llm.known_complete(model=model)
+        reply = llm.complete_once(model=model)
         with expect.resting_on("LLM-MODEL-1"):
             result = expect.success(reply, "a completion by every listed model")
         expect.check(
@@ -192,7 +192,7 @@ def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Valid optional arguments are accepted, alone and together; unclaimed ones may be refused permanently."""
     llm.require("complete")
     reply = completions.call_with_accepted(llm, name, "complete")
-    llm.fits(reply)
+    llm.require_fit(reply)
     expect.works(reply, f"{name} to be accepted")
 
 
@@ -214,7 +214,7 @@ def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt that exceeds the stated context length is refused, whichever part of it is long."""
     llm.require("complete")
     for request in completions.requests_beyond_window(llm, where):
-        reply = llm.known_complete(**request)
+        reply = llm.complete_once(**request)
         completions.require_overrun(llm, reply.result if reply.is_success else None)
         expect.refusal(reply, "BadRequest")
 
@@ -223,7 +223,7 @@ def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
 def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
     """A prompt of less than half the stated context length is completed."""
     llm.require("complete")
-    reply = llm.complete(messages=[user(llm.half_full())], max_tokens=llm.limit(1))
+    reply = llm.complete(messages=[user(llm.half_window_text())], max_tokens=llm.limit(1))
     expect.success(reply, "a completion of a prompt that fits the window")
 
 
@@ -232,7 +232,7 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
     """The refusal is a PromptTooLong with the limit, the length and the model, with or without `max_tokens`."""
     llm.require("complete")
-    reply = llm.known_complete(**completions.requests_beyond_window(llm, where)[0])
+    reply = llm.complete_once(**completions.requests_beyond_window(llm, where)[0])
     completions.require_refused_prompt(llm, reply)
     if requirement == "LLM-CONTEXT-5":
         given = reply.details.get("model")
@@ -274,7 +274,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
     for _ in range(2):
         reply = llm.call("complete", args)
-        llm.fits(reply)
+        llm.require_fit(reply)
         holds("LLM-COMPLETE-1", reply, llm, claim="a completion")
 
 
@@ -302,7 +302,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     elif name in ("tools", "tool_choice"):
         expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
-        if llm.tools is not True or not chosen or llm.model not in (None, *llm.able("supports_tools")):
+        if llm.tools is not True or not chosen or llm.model not in (None, *llm.models_with("supports_tools")):
             raise NotApplicable(f"{name} is not claimed for this model")
         args.pop("max_tokens", None)  # a call of a tool may not be cut
         if name == "tool_choice":

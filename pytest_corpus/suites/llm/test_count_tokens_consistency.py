@@ -40,7 +40,7 @@ def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
     """`usage.completion_tokens` is not far below the count of the text; hidden reasoning may add to it."""
     llm.require("count_tokens", "complete")
     reply = long_completion(llm)
-    llm.fits(reply)
+    llm.require_fit(reply)
     require_completion(llm, reply)
     spent = completion_tokens(reply.result["usage"])
     if spent is None:

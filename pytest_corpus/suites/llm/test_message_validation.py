@@ -73,7 +73,7 @@ def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, role
     reply = llm.ask(operation, messages=[{"role": role, "content": "hi"} for role in roles])
     if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
         raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
-    llm.fits(reply)
+    llm.require_fit(reply)
     expect.works(reply, f"{' '.join(roles)} to be accepted")
 
 
@@ -83,7 +83,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
     """`stream` refuses the messages that `complete` refuses."""
     llm.require("stream", "complete")
     messages = next(json.loads(messages) for _, name, messages in MALFORMED if name == kind)
-    if not llm.known("complete", messages=messages).is_a("BadRequest"):
+    if not llm.ask_once("complete", messages=messages).is_a("BadRequest"):
         raise NotApplicable("complete does not refuse it either, which is a finding of its own")
     expect_messages_refused(llm, messages, operation="stream")
 
@@ -107,9 +107,9 @@ def test_an_optional_argument_of_the_wrong_type_is_refused(llm: LLM, operation: 
     """`model` and `system_message` must be strings; a malformed `stop_sequences` may be ignored (R117)."""
     llm.require(operation)
     if key in UNSIGNED:
-        expect.either(llm.known(operation, **{key: value}), *PERMANENT)
+        expect.either(llm.ask_once(operation, **{key: value}), *PERMANENT)
     else:
-        llm.refuses(operation, **{key: value})
+        llm.expect_refused(operation, **{key: value})
 
 
 @pytest.mark.requirement("LLM-MSG-10")
@@ -130,7 +130,7 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
         return
     calls = require_tool_calls(llm)
     if requirement in ("LLM-TOOLS-22", "LLM-COMPLETE-12"):
-        holds(requirement, llm.known_complete(**tool_arguments(llm, tool_choice="required")), llm)
+        holds(requirement, llm.complete_once(**tool_arguments(llm, tool_choice="required")), llm)
         return
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None
@@ -182,7 +182,7 @@ def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> No
     """A tool must be an object with a function that has a name."""
     require_use(llm, llm.tools)
     require_tools_of(llm, operation)
-    llm.refuses(operation, **tool_arguments(llm, tools=tools))
+    llm.expect_refused(operation, **tool_arguments(llm, tools=tools))
 
 
 @pytest.mark.requirement("LLM-TOOLS-4")
@@ -196,7 +196,7 @@ def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: An
     expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed (R72)")
     require_tools(llm)
     require_tools_of(llm, operation)
-    llm.refuses(operation, **tool_arguments(llm, tool_choice=choice))
+    llm.expect_refused(operation, **tool_arguments(llm, tool_choice=choice))
 
 
 @pytest.mark.requirement("LLM-TOOLS-5")
@@ -224,7 +224,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     unclaimed = "BadRequest" if llm.tools is None else "NotSupported"
     if reply.is_a("NotSupported", unclaimed) and None in (llm.tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
-    llm.fits(reply)
+    llm.require_fit(reply)
     expect.works(reply, "the result of a tool to be accepted")
 
 
@@ -270,12 +270,12 @@ def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete"
     keys = {key for message in listed if isinstance(message, dict) for key in message}
     tools = bool(keys & {"tool_calls", "tool_call_id"})
     denied = llm.capabilities.flag("supports_roles") is False or (tools and llm.tools is not True)
-    expect.refusal(llm.known(operation, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
+    expect.refusal(llm.ask_once(operation, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
 
 
 def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
     """Return the arguments of a request with a tool, for a model that offers tools, with some changed."""
-    able = llm.able("supports_tools")
+    able = llm.models_with("supports_tools")
     model = {"model": able[0]} if able and llm.model not in able else {}
     return {
         "messages": [user("The weather in Oslo?" if not llm.small else "hi")],
@@ -316,8 +316,8 @@ def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     denied = llm.capabilities.flag("supports_tool_choice") is False
     expect.applicable(not denied or asked, "tool_choice is denied by capabilities")
-    reply = llm.known_complete(**tool_arguments(llm, **{"tool_choice": "required", **changed}))
-    llm.fits(reply)
+    reply = llm.complete_once(**tool_arguments(llm, **{"tool_choice": "required", **changed}))
+    llm.require_fit(reply)
     claimed = llm.tools and llm.capabilities.flag("supports_tool_choice")
     if claimed is None and reply.is_a("NotSupported", *([] if asked else ["BadRequest"])):
         raise NotApplicable("tool_choice is not claimed, and refused permanently")
@@ -338,7 +338,7 @@ def require_tool_calls(llm: LLM) -> list[Any]:
 @remembered
 def stream_with_tools(llm: LLM) -> StreamReply:
     """Stream a request that requires a tool call."""
-    return llm.streamed(**tool_arguments(llm, tool_choice="required"))
+    return llm.open_stream(**tool_arguments(llm, tool_choice="required"))
 
 
 def streamed_calls(llm: LLM) -> list[tuple[list[str], list[str]]]:

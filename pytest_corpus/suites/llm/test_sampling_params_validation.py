@@ -35,7 +35,7 @@ RULES = [pytest.param(name, marks=pytest.mark.requirement(NUMBERS[name]), id=nam
 def test_a_value_beyond_its_range_is_refused(llm: LLM, name: str, which: int) -> None:
     """A parameter that is slightly or far outside its range is BAD_REQUEST."""
     llm.require("complete")
-    llm.refuses("complete", **{name: BEYOND[name][which]})
+    llm.expect_refused("complete", **{name: BEYOND[name][which]})
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -44,7 +44,7 @@ def test_a_value_beyond_its_range_is_refused_for_every_model(llm: LLM, name: str
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
         # Plain requests name a model already.
-        llm.refuses("complete", **({"model": model} if model != llm.model else {}), **{name: BEYOND[name][-1]})
+        llm.expect_refused("complete", **({"model": model} if model != llm.model else {}), **{name: BEYOND[name][-1]})
 
 
 @pytest.mark.requirement("LLM-SAMPLING-5")
@@ -52,7 +52,7 @@ def test_a_value_beyond_its_range_is_refused_for_every_model(llm: LLM, name: str
 def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> None:
     """A negative or fractional `max_tokens` is BAD_REQUEST."""
     llm.require("complete")
-    llm.refuses("complete", max_tokens=value)
+    llm.expect_refused("complete", max_tokens=value)
 
 
 @core("LLM-SAMPLING-6")
@@ -66,7 +66,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
     value = value_in_range(llm, name, where)
     expect.applicable(value is not None, f"no integer lies in the range of {name}")
     every = {each: value_in_range(llm, each, where) for each in RANGES if llm.takes(each, operation)}
-    together = llm.known(operation, **{each: number for each, number in every.items() if number is not None})
+    together = llm.ask_once(operation, **{each: number for each, number in every.items() if number is not None})
     # Where all of them are accepted at once, each of them is; else each is asked for alone.
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
     if not llm.claims(name, operation) and reply.is_a(*PERMANENT):
@@ -95,7 +95,7 @@ def value_in_range(llm: LLM, name: str, where: str) -> float | None:
 def test_a_value_that_is_not_a_number_is_refused(llm: LLM, name: str, kind: str) -> None:
     """A string, even of digits, a list or an object instead of a number is BAD_REQUEST."""
     llm.require("complete")
-    llm.refuses("complete", **{name: NO_NUMBERS[kind]})
+    llm.expect_refused("complete", **{name: NO_NUMBERS[kind]})
 
 
 @pytest.mark.requirement("LLM-SAMPLING-8")
@@ -111,12 +111,12 @@ def test_a_value_that_is_not_a_number_is_refused(llm: LLM, name: str, kind: str)
 def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: Any) -> None:
     """`stream` refuses the values that `complete` refuses: outside their range or of the wrong type."""
     llm.require("stream", "complete")
-    if not llm.known("complete", **{name: value}).is_a("BadRequest"):
+    if not llm.ask_once("complete", **{name: value}).is_a("BadRequest"):
         raise NotApplicable(f"complete does not refuse this {name} either, which is a finding of its own")
     if name in UNSIGNED:
-        expect.either(llm.known("stream", **{name: value}), *PERMANENT)
+        expect.either(llm.ask_once("stream", **{name: value}), *PERMANENT)
     else:
-        llm.refuses("stream", **{name: value})
+        llm.expect_refused("stream", **{name: value})
 
 
 @pytest.mark.requirement("LLM-SAMPLING-10")
@@ -125,17 +125,17 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
 def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -> None:
     """Valid optional arguments are accepted: each alone, and all with the ends or the middle of their ranges."""
     llm.require(operation)
-    values = llm.optional()
+    values = llm.optional_arguments()
     if not llm.takes("system_message", operation):
         del values["system_message"]
     if what in OPTIONAL:
         expect.applicable(what in values, "system_message is not offered")
-        values = {what: values[what]} if llm.known(operation, **values).is_error else values
+        values = {what: values[what]} if llm.ask_once(operation, **values).is_error else values
     elif what != "all":
         ends = {name: value_in_range(llm, name, what) for name in RANGES}
         values |= {name: value for name, value in ends.items() if value is not None}
-    reply = llm.known(operation, **values)
-    llm.fits(reply)
+    reply = llm.ask_once(operation, **values)
+    llm.require_fit(reply)
     expect.works(reply, f"{what} to be accepted")
 
 
@@ -151,7 +151,7 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
 def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, value: Any) -> None:
     """An invalid value is refused even if the signature of the operation lacks its argument."""
     llm.require(operation)
-    llm.refuses(operation, **{name: value})
+    llm.expect_refused(operation, **{name: value})
 
 
 @pytest.mark.requirement("LLM-SAMPLING-9")
@@ -175,6 +175,6 @@ def text_of(llm: LLM, args: dict[str, Any], otherwise: dict[str, Any] | None = N
     reply = llm.call("complete", args)
     if otherwise is not None and not expect.either(reply, *PERMANENT):
         reply = llm.call("complete", otherwise)
-    llm.fits(reply)
+    llm.require_fit(reply)
     require_completion(llm, reply)
     return str(reply.result["text"])

@@ -49,11 +49,11 @@ MOST = 5
 def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
     """A stream has at most `max_tokens` tokens, for each listed model that reports usage."""
     llm.require("stream")
-    others = [model for model in llm.able("supports_streaming") if model != llm.model] if limit == MOST else []
+    others = [model for model in llm.models_with("supports_streaming") if model != llm.model] if limit == MOST else []
     limit = llm.limit(limit, "stream")
     for model in [{}, *({"model": other} for other in others[: MOST_MODELS - 1])]:
         stream = llm.stream("stream", {**llm.requests.long("stream"), **model, "max_tokens": limit})
-        llm.fits(stream)
+        llm.require_fit(stream)
         expect.finished(stream)
         usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
         text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
@@ -82,7 +82,7 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
     """Valid optional arguments are accepted, alone and together; unclaimed ones may be refused permanently."""
     llm.require("stream")
     stream = completions.call_with_accepted(llm, name, "stream")
-    llm.fits(stream)
+    llm.require_fit(stream)
     expect.works(stream, f"{name} to be accepted")
 
 
@@ -98,7 +98,7 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
     args = {**completions.cold_arguments(llm), "messages": llm.requests.long("complete")["messages"]}
     replies = [llm.call("complete", args) for _ in range(3)]
     for reply in replies:
-        llm.fits(reply)
+        llm.require_fit(reply)
         completions.require_completion(llm, reply)
     texts = {str(reply.result["text"]) for reply in replies}
     expect.applicable(len(texts) <= 1, "complete does not repeat itself at the lowest temperature")
@@ -133,9 +133,9 @@ def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> Non
     llm.require("stream")
     expect.applicable(where != "system_message" or llm.takes(where, "stream"), "system_message is not offered")
     request = completions.requests_beyond_window(llm, where)[0]
-    reply = llm.known_complete(**request)
+    reply = llm.complete_once(**request)
     completions.require_refused_prompt(llm, reply)
-    stream = llm.streamed(**request)
+    stream = llm.open_stream(**request)
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
     completions.require_overrun(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
     expect.refusal(stream, "BadRequest")

@@ -82,7 +82,7 @@ def send(subject: Subject, request: RawRequest) -> SeenExchange:
         seen.append(SeenExchange(request, subject.client.raw_call(request, subject.component)))
         return Reply(seen[-1].exchange)
 
-    subject.retries.answered(op_of(request.envelope), attempt, subject.failing)
+    subject.retries.call_until_answered(op_of(request.envelope), attempt, subject.transient_errors)
     return seen[-1]
 
 
@@ -116,7 +116,7 @@ def working_stream(subject: Subject) -> SeenExchange:
         if seen.answer.fault is None and not is_refusal(seen) and seen.answer.pieces:
             return seen
     supported = [seen for seen in found if not any("NotSupported" in error_names(body) for body in seen.bodies)]
-    if not supported and subject.prerequisites.claimed(subject.principal_stream) is None:
+    if not supported and subject.prerequisites.claim_of(subject.principal_stream) is None:
         raise NotApplicable("streams answer NOT_SUPPORTED, and are not claimed")
     raise NotAssessed(Obstacle.NO_FRAMES)
 

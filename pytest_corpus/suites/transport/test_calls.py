@@ -208,5 +208,5 @@ def leave_stream(subject: Subject) -> tuple[SeenExchange, bool]:
     while inputs.monotonic() < until and inputs.read("at work", lambda: bool(plan.waiting or not plan.fired)):
         inputs.sleep(0.01)
     waiting = inputs.read("waiting", lambda: plan.waiting)
-    subject.faults.fired(plan)
+    subject.faults.require_fired(plan)
     return seen, not waiting

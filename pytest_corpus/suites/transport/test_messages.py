@@ -93,7 +93,7 @@ def cancel_stream(subject: Subject) -> exchanges.SeenExchange:
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=SLOW_MS)
     envelope = subject.envelope(name, subject.requests.long(name))
     seen = exchanges.send(subject, RawRequest(envelope, True, leave_after=1, listen_s=LISTEN_S))
-    subject.faults.fired(plan)
+    subject.faults.require_fired(plan)
     return seen
 
 

@@ -25,7 +25,7 @@ from pytest_corpus.suites.shared.claims.labels import (
     TestLabels,
     TestPrivacy,
     answers_to_canaries,
-    unlabelled,
+    expect_no_label,
 )
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 from pytest_corpus.suites.shared.contexts import keys_alike, new_key, new_tenant, require_tenants
@@ -91,7 +91,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     elif vector.namespaces:
         replies.append(vector.call("query", {**vector.looking(), "namespace": f"{name}unknown"}))
     for reply in replies:
-        unlabelled(reply, secret, "what a client named")
+        expect_no_label(reply, secret, "what a client named")
 
 
 # -- replays --------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ class ClientTarget(Target):
         """
         stages = list(STAGES)
         before = stages[: stages.index(requirement)]
-        envelope, case = self.passed(op, before[-1] if before else ""), self.case(op)
+        envelope, case = self.pass_stages(op, before[-1] if before else ""), self.case(op)
         if requirement == "WIR-ARGS-2" and not arguments.request_editions(op, self.accepted):
             raise NotApplicable(f"edition {' or '.join(self.accepted)} has no schema of this request")
         stage = STAGES[requirement]
@@ -100,30 +100,30 @@ class ClientTarget(Target):
         try:
             stage.check(envelope, case)
         except WireValidationError as error:
-            raise Violation(stage.expected, f"{self.named(op)}: {error.fault}", error.path) from None
+            raise Violation(stage.expected, f"{self.builder_name(op)}: {error.fault}", error.path) from None
         if requirement == "WIR-SCHEMA-1":
             self.auditor.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
 
-    def passed(self, op: str, last: str) -> Any:
+    def pass_stages(self, op: str, last: str) -> Any:
         """Return the envelope of an operation after it passed the stages up to that of a requirement.
 
         Raises:
             NotApplicable, NotAssessed, Blocked
         """
-        case, built = self.case(op), self.built(op)
+        case, built = self.case(op), self.run_builder(op)
         if built.fault:
-            raise Blocked(BUILDS, f"{self.named(op)} {built.fault}")
+            raise Blocked(BUILDS, f"{self.builder_name(op)} {built.fault}")
         envelope = built.envelope
         for requirement, stage in STAGES.items() if last else ():
             try:
                 stage.check(envelope, case)
             except WireValidationError:
-                raise Blocked(requirement, f"the envelope of {self.named(op)} fails an earlier check") from None
+                raise Blocked(requirement, f"the envelope of {self.builder_name(op)} fails an earlier check") from None
             if requirement == last:
                 break
         return envelope
 
-    def built(self, op: str) -> Built:
+    def run_builder(self, op: str) -> Built:
         """Return the result of an operation's builder.
 
         Raises NotApplicable if there is none, NotAssessed if the builder is ambiguous.
@@ -135,6 +135,6 @@ class ClientTarget(Target):
             raise NotAssessed(Obstacle.UNCLEAR_CLIENT, builder=name, method=case.qualified_method)
         return self.library.build(case)
 
-    def named(self, op: str) -> str:
+    def builder_name(self, op: str) -> str:
         """Return the client's name for the builder of an operation."""
         return self.library.name_of(self.case(op))

@@ -57,9 +57,9 @@ class EmbeddingPrerequisites(Prerequisites):
 class EmbeddingFaults(ProviderFaults):
     """Faults at the provider, without those of batches, which may report a failure for each item (R14)."""
 
-    def backed(self, *, streaming: bool) -> list[str]:
+    def backed_operations(self, *, streaming: bool) -> list[str]:
         """Return the operations that call the provider, without `embed_batch`."""
-        return [name for name in super().backed(streaming=streaming) if name != "embed_batch"]
+        return [name for name in super().backed_operations(streaming=streaming) if name != "embed_batch"]
 
 
 class EmbeddingAuditor(ComponentAuditor):
@@ -121,7 +121,7 @@ class Embedding(EmbeddingCalls):
         expect.applicable(models or not self.capabilities.models, f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS]:
-                if (tried := self.known(operation, self.fit("hi"), model=model)).is_error:
+                if (tried := self.ask_once(operation, self.fit("hi"), model=model)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, judged_on=(tried.exchange,))
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
@@ -131,19 +131,19 @@ class Embedding(EmbeddingCalls):
     @remembered
     def counts_characters(self) -> bool:
         """True if `max_text_length` counts characters: one character more is too long, and the limit is not."""
-        limit = self.limited()
+        limit = self.stated_limit()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
         if more.is_a("BadRequest", "NotSupported") and not just.is_error:
             return True
         result = self.embed(self.text_of(limit + 1), truncate=True).result
         return isinstance(result, Mapping) and result.get("truncated") is True
 
-    def beyond(self, more: int = 1) -> int:
+    def length_beyond(self, more: int = 1) -> int:
         """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in whatever unit (R120).
 
         Raises NotApplicable if no limit is stated, or if it is too large to exceed.
         """
-        limit = self.limited()
+        limit = self.stated_limit()
         if self.counts_characters:
             return limit + more
         if CHARACTERS_IN_A_TOKEN * limit > MOST_LENGTH:
@@ -151,11 +151,13 @@ class Embedding(EmbeddingCalls):
         return CHARACTERS_IN_A_TOKEN * limit + more
 
     @reading_apart()
-    def normalizes(self) -> None:
+    def require_normalization(self) -> None:
         """Go on only if normalization is offered: not denied, and not answered with NOT_SUPPORTED."""
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
-        if flag is False or (flag is None and self.known("embed", self.fit("hi"), normalize=True).is_a("NotSupported")):
+        if flag is False or (
+            flag is None and self.ask_once("embed", self.fit("hi"), normalize=True).is_a("NotSupported")
+        ):
             raise NotApplicable("normalization is not offered")
 
     @property
@@ -175,7 +177,7 @@ class Embedding(EmbeddingCalls):
         apart = distance(one, other)
         return apart if apart < FAR else 0.0
 
-    def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
+    def are_same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
         """True if two vectors are the same except for rounding and noise."""
         return distance(one, other) <= slack + 10 * self.noise
 

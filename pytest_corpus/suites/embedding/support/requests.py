@@ -48,7 +48,9 @@ class EmbeddingRequests(Requests):
 
     def with_number(self, number: float) -> list[Request]:
         found = [Request(op, {**self.minimal(op), "text": number}) for op in ("embed", "stream_embed", "count_tokens")]
-        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._texts.deadlined()]
+        return found + [
+            Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._texts.deadline_operations()
+        ]
 
     def with_integer(self, number: int) -> list[Request]:
         raise NotApplicable(f"no operation takes a whole number such as {number}")
@@ -80,10 +82,10 @@ class EmbeddingRequests(Requests):
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         text = canary()
-        found = self._refused(text) if refused else self._good(text)
+        found = self._invalid_requests(text) if refused else self._valid_requests(text)
         return [Request(op, args, ctx, {"content": text}) for op, args, ctx in found]
 
-    def _good(self, text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    def _valid_requests(self, text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         """Yield valid requests that contain the text."""
         for op in (*OPERATIONS, "count_tokens"):
             yield op, self.with_text(op, text), {}
@@ -93,7 +95,7 @@ class EmbeddingRequests(Requests):
         if self._texts.room(3) == 3:
             yield "embed_batch", {**self.minimal("embed_batch"), "texts": ["a", text, text]}, {}
 
-    def _refused(self, text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    def _invalid_requests(self, text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         """Yield invalid requests that contain the text."""
         batch, limit = self.minimal("embed_batch"), self._texts.limit
         wrong: list[dict[str, Any]] = [{"text": [text]}, {"text": {text: 1}}, {"text": text, "model": [text]}]
@@ -105,7 +107,7 @@ class EmbeddingRequests(Requests):
             wrong.append({"text": f"{text} {FILLER * (length // len(FILLER) + 1)}", "truncate": False})
         for op in OPERATIONS:
             for args in wrong:
-                yield op, self.batched(op, args), {}
+                yield op, self.adapt_arguments(op, args), {}
         for op in (*OPERATIONS, "count_tokens"):
             yield op, self.with_text(op, text), {"deadline_ms": deadline_in(-60_000)}
         yield "count_tokens", {**self.minimal("count_tokens"), "text": [text]}, {}
@@ -114,7 +116,7 @@ class EmbeddingRequests(Requests):
         if most < 1_000:
             yield "embed_batch", {**batch, "texts": [text] * (most + 1)}, {}
 
-    def batched(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
+    def adapt_arguments(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of an operation that embeds, made from those of `embed`."""
         if name == "embed_batch":
             args = {("texts" if key == "text" else key): [args[key]] if key == "text" else args[key] for key in args}
@@ -122,7 +124,7 @@ class EmbeddingRequests(Requests):
 
 
 class EmbeddingCalls(Texts):
-    """Embeds texts; the `known_` methods ask once a run, for tests that only read the answer."""
+    """Embeds texts; the `_once` methods ask once a run, for tests that only read the answer."""
 
     requests: EmbeddingRequests
 
@@ -134,7 +136,7 @@ class EmbeddingCalls(Texts):
         """Embed a batch of texts with some arguments changed."""
         return self.call("embed_batch", {**self.requests.minimal("embed_batch"), "texts": texts, **changed})
 
-    def streamed(self, text: str, **changed: Any) -> StreamReply:
+    def stream_text(self, text: str, **changed: Any) -> StreamReply:
         """Stream the embedding of a text with some arguments changed."""
         return self.stream("stream_embed", self.requests.with_text("stream_embed", text, **changed))
 
@@ -143,27 +145,27 @@ class EmbeddingCalls(Texts):
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
     @remembered
-    def known(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
+    def ask_once(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
         """Embed one text with any operation that embeds, once a run."""
         return self.ask(name, text, **changed)
 
-    def known_model(self, name: str, model: str) -> Reply | StreamReply:
-        return self.known(name, self.fit("hi"), model=model)
+    def ask_model_once(self, name: str, model: str) -> Reply | StreamReply:
+        return self.ask_once(name, self.fit("hi"), model=model)
 
-    def known_embed(self, text: str, **changed: Any) -> Reply:
+    def embed_once(self, text: str, **changed: Any) -> Reply:
         """Embed a text with `embed`, once a run."""
-        reply = self.known("embed", text, **changed)
+        reply = self.ask_once("embed", text, **changed)
         assert isinstance(reply, Reply)
         return reply
 
-    def known_stream(self, text: str, **changed: Any) -> StreamReply:
+    def stream_once(self, text: str, **changed: Any) -> StreamReply:
         """Stream the embedding of a text, once a run."""
-        stream = self.known("stream_embed", text, **changed)
+        stream = self.ask_once("stream_embed", text, **changed)
         assert isinstance(stream, StreamReply)
         return stream
 
     @remembered
-    def known_batch(self, texts: list[str], **changed: Any) -> Reply:
+    def batch_once(self, texts: list[str], **changed: Any) -> Reply:
         """Embed a batch, once a run."""
         return self.batch(texts, **changed)
 
@@ -175,9 +177,9 @@ class EmbeddingCalls(Texts):
         """Embed a text now and return its vector. Raises Undecided if the answer has none (`vector_in`)."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
-    def known_vector(self, name: str, text: str, **changed: Any) -> list[float]:
+    def vector_once(self, name: str, text: str, **changed: Any) -> list[float]:
         """Embed a text once a run and return its vector."""
-        return self.vector_in(self.known(name, text, **changed), name, text, **changed)
+        return self.vector_in(self.ask_once(name, text, **changed), name, text, **changed)
 
     def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
         """Return the vector in an answer. Raises Undecided if it has none, which another requirement may report."""

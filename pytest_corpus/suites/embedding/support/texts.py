@@ -110,17 +110,17 @@ class Texts(ListedModels):
     def holds(self, text: str) -> bool:
         return self.limit is None or len(text.encode()) <= self.limit
 
-    def fits(self, reply: Reply | StreamReply) -> None:
+    def require_fit(self, reply: Reply | StreamReply) -> None:
         if self.small and reply.is_a("BadRequest"):
             raise NotApplicable(f"a max_text_length of {self.limit} may be too small for this request")
 
-    def limited(self) -> int:
+    def stated_limit(self) -> int:
         """Return the stated limit. Raises NotApplicable if none is stated, or if it is too large to test."""
         limit = expect.applicable(self.limit, "capabilities state no max_text_length")
         expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is not sent here")
         return limit
 
-    def tells_apart(self) -> None:
+    def require_new_texts(self) -> None:
         """Go on only if the limit allows enough different texts."""
         if self.limit is not None and self.limit < TELLING:
             raise NotApplicable(f"texts of {self.limit} characters have all been sent before")

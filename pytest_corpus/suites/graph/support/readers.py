@@ -255,8 +255,8 @@ class GraphPrerequisites(Prerequisites):
 
     _calls: GraphCapabilities
 
-    def claimed(self, name: str) -> bool | None:
-        return False if name in ASKING and self._calls.dialect is None else super().claimed(name)
+    def claim_of(self, name: str) -> bool | None:
+        return False if name in ASKING and self._calls.dialect is None else super().claim_of(name)
 
     def obstacle(self, name: str) -> Undecided | None:
         if name in ASKING and (self._calls.dialect is None or not self.denies(name)):

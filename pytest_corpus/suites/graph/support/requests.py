@@ -133,7 +133,9 @@ class GraphRequests(Requests):
             found.append(Request(name, {**plain, "params": {**plain["params"], "group": [{"a": [number]}]}}))
             if self._graph.claims_timeout:
                 found.append(Request(name, {**plain, "timeout_ms": number}))
-        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._graph.deadlined()]
+        return found + [
+            Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._graph.deadline_operations()
+        ]
 
     def with_integer(self, number: int) -> list[Request]:
         return [

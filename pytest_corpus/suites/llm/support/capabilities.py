@@ -51,7 +51,7 @@ class Windows(ListedModels):
         """The model in plain requests: the listed one whose entry denies the fewest features, or None."""
         return min(self.capabilities.models, key=lambda model: len(self.capabilities.denials(model)), default=None)
 
-    def able(self, flag: str) -> list[str]:
+    def models_with(self, flag: str) -> list[str]:
         """Return the listed models whose own entry does not deny a feature."""
         return [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
 
@@ -65,12 +65,12 @@ class Windows(ListedModels):
         window = self.capabilities.context_window(self.model)
         return window is None or len(text.encode()) <= window
 
-    def allowed(self, tokens: int) -> int:
+    def limit_to_window(self, tokens: int) -> int:
         """Return this number of tokens, or fewer if prompt and completion share a small window."""
         window = self.capabilities.context_window(self.model)
         return tokens if window is None else min(tokens, max(1, window // 4))
 
-    def fits(self, reply: Reply | StreamReply) -> None:
+    def require_fit(self, reply: Reply | StreamReply) -> None:
         """Raise NotAssessed if a request may have been refused because of a small window."""
         if self.small and reply.is_a("BadRequest"):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
@@ -136,7 +136,7 @@ class LLMCapabilities(Windows):
     def tools(self) -> bool | None:
         """True if the flag or a model's entry offers tools; None if nothing is stated."""
         flag, models = self.capabilities.flag("supports_tools"), self.capabilities.models
-        if flag is None and models and not self.able("supports_tools"):
+        if flag is None and models and not self.models_with("supports_tools"):
             return False
         entries = [entry.get("supports_tools") for entry in self.capabilities.model_entries]
         return True if flag is None and True in entries else flag
@@ -147,7 +147,7 @@ class LLMCapabilities(Windows):
 
         Empty if the window is small, or if a model refuses so few tokens, as a reasoning model may.
         """
-        if self.allowed(BRIEF) < BRIEF or not self.shared.once("brief", lambda: self._takes(BRIEF)):
+        if self.limit_to_window(BRIEF) < BRIEF or not self.shared.once("brief", lambda: self._takes(BRIEF)):
             return {}
         return {"max_tokens": BRIEF}
 
@@ -165,14 +165,14 @@ class LLMCapabilities(Windows):
         """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest that it accepts (R117)."""
         if tokens > BRIEF and self.brief and not self.shared.once("roomy", lambda: self._takes(LONG)):
             tokens = BRIEF
-        limit = self.allowed(tokens)
+        limit = self.limit_to_window(tokens)
         if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
             return MINIMUM if self.accepts(operation, max_tokens=MINIMUM) else limit
         return limit
 
-    def optional(self) -> dict[str, Any]:
+    def optional_arguments(self) -> dict[str, Any]:
         """Return every optional argument of a completion without tools, with a value that should be accepted."""
-        values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(BRIEF)}
+        values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.limit_to_window(BRIEF)}
         if not self.small:  # the same words all through a run, for answers are asked for once
             values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)))
         for name in SAMPLING_RANGES:
@@ -210,7 +210,7 @@ class LLMCapabilities(Windows):
         if claimed is not None:
             return claimed
         if (operation, name) not in self.shared.taken:
-            self.shared.taken[operation, name] = self.accepts(operation, **{name: self.optional()[name]})
+            self.shared.taken[operation, name] = self.accepts(operation, **{name: self.optional_arguments()[name]})
         return self.shared.taken[operation, name]
 
     @reading_apart()
@@ -218,40 +218,40 @@ class LLMCapabilities(Windows):
         flag = self.operation(name).capability or "supports_completion"
         self.require("complete")
         self.models()
-        models = self.able(flag)[:MOST_MODELS]
+        models = self.models_with(flag)[:MOST_MODELS]
         expect.applicable(models, f"every listed model denies {flag}")
         with expect.resting_on("LLM-MODEL-1"):
             for model in models:
-                expect.works(self.known("complete", model=model), "a completion by every listed model")
+                expect.works(self.ask_once("complete", model=model), "a completion by every listed model")
         return models
 
     @reading_apart()
     def accepts(self, operation: str, **changed: Any) -> bool:
         """True if `complete` or `stream` accepts a plain request with some arguments changed."""
-        return self.works(operation) and not self.known(operation, **changed).is_a(*PERMANENT)
+        return self.works(operation) and not self.ask_once(operation, **changed).is_a(*PERMANENT)
 
     @remembered
-    def known(self, name: str, **changed: Any) -> Reply | StreamReply:
+    def ask_once(self, name: str, **changed: Any) -> Reply | StreamReply:
         """Send a plain request with some arguments changed to `complete` or `stream`, once a run."""
-        reply = self.invoke(name, self.changed(name, changed))
+        reply = self.invoke(name, self.change_arguments(name, changed))
         if changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT):  # another model may have to think
-            plain = self.changed(name, changed)
+            plain = self.change_arguments(name, changed)
             del plain["max_tokens"]
             return self.invoke(name, plain)
         return reply
 
-    def changed(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+    def change_arguments(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
         """Return plain arguments with some changed; with tools without a limit, which could cut the tool call."""
         plain = self.requests.minimal(name)
         if "tools" in changed:
             plain.pop("max_tokens", None)
         return {**plain, **changed}
 
-    def known_model(self, name: str, model: str) -> Reply | StreamReply:
-        return self.known(name, model=model)
+    def ask_model_once(self, name: str, model: str) -> Reply | StreamReply:
+        return self.ask_once(name, model=model)
 
-    def known_complete(self, **changed: Any) -> Reply:
+    def complete_once(self, **changed: Any) -> Reply:
         """Send a plain request with some arguments changed to `complete`, once a run."""
-        reply = self.known("complete", **changed)
+        reply = self.ask_once("complete", **changed)
         assert isinstance(reply, Reply)
         return reply

@@ -62,7 +62,7 @@ class LLM(LLMCapabilities):
         """Complete a plain request with some arguments changed."""
         return self.call("complete", self.requests.args(**changed))
 
-    def streamed(self, **changed: Any) -> StreamReply:
+    def open_stream(self, **changed: Any) -> StreamReply:
         """Stream a plain request with some arguments changed."""
         return self.stream("stream", self.requests.args(**changed))
 
@@ -70,7 +70,7 @@ class LLM(LLMCapabilities):
         """Send a plain request with some arguments changed to `complete` or `stream`."""
         return self.invoke(name, self.requests.args(**changed))
 
-    def half_full(self) -> str:
+    def half_window_text(self) -> str:
         """Return a text that fills between a quarter and half of the context window, by the adapter's own count.
 
         Raises NotApplicable if no window is stated, or if it is too small or too expensive to fill, NotAssessed if
@@ -82,35 +82,35 @@ class LLM(LLMCapabilities):
         words = [f"w{number % 97}" for number in range(window // 2)]
         while words:
             text = " ".join(words)
-            reply = self.counted(text)
+            reply = self.ask_count(text)
             if reply.is_success and self.tokens_of(reply.result) <= window // 2:
                 return text
             words = words[: len(words) * 3 // 4]
         raise NotAssessed(Obstacle.NO_HALF)
 
-    def refuses(self, *names: str, **changed: Any) -> None:
+    def expect_refused(self, *names: str, **changed: Any) -> None:
         """Check that each operation refuses the changed request with BAD_REQUEST.
 
         NOT_SUPPORTED is also right for an argument that is not offered at all.
         """
         for operation in names:
             offered = all(self.takes(name, operation) for name in changed)
-            expect.refusal(self.known(operation, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
+            expect.refusal(self.ask_once(operation, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
 
-    def too_long(self, model: str | None = None) -> str:
+    def too_long_text(self, model: str | None = None) -> str:
         """Return a text with more tokens than the context window of a model, by default of the model in use.
 
         Raises NotAssessed if the window is too large, or if the length cannot be verified.
         """
         window = self.window(model)
-        return cached(self, ("too long", window), lambda: self._too_long(model or self.model, window))
+        return cached(self, ("too long", window), lambda: self._find_too_long(model or self.model, window))
 
-    def _too_long(self, model: str | None, window: int) -> str:
+    def _find_too_long(self, model: str | None, window: int) -> str:
         expect.assessable(window <= 400_000, Obstacle.LARGE_WINDOW, tokens=window)
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))
         while self.works("count_tokens"):
-            reply = self.counted(text, **({"model": model} if model else {}))
+            reply = self.ask_count(text, **({"model": model} if model else {}))
             if reply.is_a("BadRequest") or self.tokens_of(expect.success(reply, "a token count")) > window:
                 return text
             if len(text) > 64 * window + 4096:

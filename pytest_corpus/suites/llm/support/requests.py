@@ -83,15 +83,21 @@ class LLMRequests(Requests):
         return {"text": 7} if name == "count_tokens" else {}
 
     def with_number(self, number: float) -> list[Request]:
-        found = [Request(op, self.args(**{name: number})) for op in ("complete", "stream") for name in self._read(op)]
-        if self._llm.tools and self._llm.model in (None, *self._llm.able("supports_tools")):
+        found = [
+            Request(op, self.args(**{name: number}))
+            for op in ("complete", "stream")
+            for name in self._numeric_parameters(op)
+        ]
+        if self._llm.tools and self._llm.model in (None, *self._llm.models_with("supports_tools")):
             plain = _tools_with(1)
             for op in ("complete", "stream"):
                 taken = [place for place in plain if self._llm.accepts(op, **plain[place])]
                 found += [Request(op, self.args(**_tools_with(number)[place])) for place in taken]
-        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadlined()]
+        return found + [
+            Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadline_operations()
+        ]
 
-    def _read(self, operation: str) -> list[str]:
+    def _numeric_parameters(self, operation: str) -> list[str]:
         """Return the numeric parameters that an operation accepts and may not ignore (R117)."""
         names = [name for name in (*RANGES, "max_tokens") if operation == "complete" or name not in UNSIGNED]
         return [name for name in names if self._llm.takes(name, operation)]
@@ -116,7 +122,7 @@ class LLMRequests(Requests):
         return [*prompts[: many - many // 2], *counts[many - many // 2 :]]
 
     def fingerprint(self, reply: Reply) -> Any:
-        self._llm.fits(reply)
+        self._llm.require_fit(reply)
         result = expect.success(reply, "the answer that the request gets alone")
         if reply.exchange.op.endswith(".count_tokens"):
             return self._llm.tokens_of(result)
@@ -132,7 +138,9 @@ class LLMRequests(Requests):
         requests = [
             Request(op, self.args(**args), {}, held)
             for op in ("complete", "stream")
-            for args in (self._wrong(text) if refused else self._good(op, text))[:: 1 + (op == "stream")]
+            for args in (self._invalid_changes(text) if refused else self._valid_changes(op, text))[
+                :: 1 + (op == "stream")
+            ]
         ]
         if not refused:
             return [*requests, Request("count_tokens", counted, {}, held)]
@@ -141,7 +149,7 @@ class LLMRequests(Requests):
         wrong = Request("count_tokens", {**counted, "text": [text]}, {}, held)
         return [*requests, *late, wrong, Request("count_tokens", counted, expired, held)]
 
-    def _good(self, operation: str, text: str) -> list[dict[str, Any]]:
+    def _valid_changes(self, operation: str, text: str) -> list[dict[str, Any]]:
         """Return valid changes of a plain completion, each with the text in another place."""
         llm = self._llm
         good: list[dict[str, Any]] = [{"messages": [user(text)]}]
@@ -151,14 +159,14 @@ class LLMRequests(Requests):
             good.append({"messages": llm.turns(text, text, "hi")})
         if llm.takes("stop_sequences", operation):
             good.append({"stop_sequences": [text]})
-        if llm.tools and llm.model in (None, *llm.able("supports_tools")):
+        if llm.tools and llm.model in (None, *llm.models_with("supports_tools")):
             answered = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}
             asked = {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]}
             good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})
             good.append({"tools": [WEATHER], "messages": [user("hi"), asked, answered]})
         return good
 
-    def _wrong(self, text: str) -> list[dict[str, Any]]:
+    def _invalid_changes(self, text: str) -> list[dict[str, Any]]:
         """Return invalid changes of a plain completion, each of which contains the text."""
         plain = {"messages": [user(text)]}
         wrong: list[dict[str, Any]] = [
@@ -180,4 +188,4 @@ class LLMRequests(Requests):
 
     def args(self, **changed: Any) -> dict[str, Any]:
         """Return the arguments of a plain completion with some of them changed."""
-        return self._llm.changed("complete", changed)
+        return self._llm.change_arguments("complete", changed)

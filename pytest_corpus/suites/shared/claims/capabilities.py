@@ -122,7 +122,7 @@ class TestCapabilities:
         """Every operation that capabilities do not deny answers a plain request."""
         tried, broken = False, None
         for operation in operations_of(subject.component):
-            claimed = subject.prerequisites.claimed(operation.name)
+            claimed = subject.prerequisites.claim_of(operation.name)
             if operation.capability is None or claimed is False:
                 continue
             if operation.streaming and not subject.client.instance.streams(subject.component):
@@ -149,7 +149,7 @@ class TestCapabilities:
     @rules("refused COM-CAP-7, not_working COM-CAP-8")
     def test_an_operation_that_is_denied_is_not_supported(self, subject: Subject, requirement: str) -> None:
         """An operation that capabilities deny answers NOT_SUPPORTED and does not work."""
-        denied = subject.prerequisites.denied()
+        denied = subject.prerequisites.denied_operations()
         expect.applicable(denied, "capabilities deny no operation")
         for name in denied:
             reply = plain(subject, name)
@@ -181,7 +181,7 @@ class TestModels:
         name = subject.principal
         subject.require(name)
         for number, model in enumerate(subject.models()[:MOST_LISTED]):
-            expect.works(subject.known_model(name, model), "an answer of every listed model")
+            expect.works(subject.ask_model_once(name, model), "an answer of every listed model")
             if not number:
                 expect.works(
                     subject.call(name, {**subject.requests.distinct(name), "model": model}), "another answer of it"
@@ -239,7 +239,7 @@ class TestModelLabels:
         """The name of an unlisted model does not become a label of any operation."""
         model = subject.unknown_model()
         hidden = {"model": model.rpartition("-")[2]}
-        names = [name for name in subject.working() if "model" in subject.requests.minimal(name)]
+        names = [name for name in subject.working_operations() if "model" in subject.requests.minimal(name)]
         replies = [invoke_with_model(subject, name, model, secrets=hidden) for name in names]
         expect.applicable(replies, "no operation that names a model is offered, or works")
         for reply in replies:
@@ -256,7 +256,7 @@ def streams_of_models(subject: ListedModels) -> list[StreamReply]:
     name = subject.principal_stream
     subject.require(name)
     subject.models()
-    found = [subject.known_model(name, model) for model in subject.able_to(name)]
+    found = [subject.ask_model_once(name, model) for model in subject.able_to(name)]
     return [stream for stream in found if isinstance(stream, StreamReply)]
 
 
@@ -309,7 +309,7 @@ class TestHealth:
         fresh = subject.fresh()
         plan = fresh.client.provider.plan("unavailable", times=MAX_PROVIDER_RETRIES)
         reply = fresh.call("health")
-        fresh.faults.fired(plan)
+        fresh.faults.require_fired(plan)
         expect.either(reply, *RETRYABLE)
         if reply.is_success and isinstance(reply.result, dict):
             fine = reply.result.get("ok") is True and reply.result.get("status", "ok") == "ok"

@@ -94,7 +94,7 @@ class TestContext:
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
         """Every operation works with undocumented keys in `ctx`; a run pinned to edition 1.0.0 lets it refuse them."""
         subject.require(subject.principal)
-        for name in subject.working():
+        for name in subject.working_operations():
             together = with_more(subject, name)
             alone = together.is_error or subject.settings.edition == "1.0.0"
             reply = subject.invoke(name, ctx=unknown) if alone else together
@@ -108,7 +108,7 @@ class TestContext:
         """Every operation answers BAD_REQUEST if a documented field of `ctx` has the wrong type."""
         subject.require(subject.principal)
         case = WRONG_CONTEXT.index((key, value))
-        for name in subject.working(
+        for name in subject.working_operations(
             take_turns(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) * 2 // 3)
         ):
             reply = subject.invoke(name, ctx={key: value})
@@ -124,7 +124,7 @@ class TestContext:
     def test_every_documented_context_field_is_accepted(self, subject: Subject, key: str) -> None:
         """Every operation accepts each field of `ctx` with a valid value, alone and together with all others."""
         subject.require(subject.principal)
-        names = [*subject.working()]
+        names = [*subject.working_operations()]
         for name, (together, *_) in zip(names, side_by_side(partial(in_full_context, subject), names), strict=True):
             alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
@@ -164,7 +164,7 @@ class TestObservability:
     def test_an_observation_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The observations of every unary operation, and of a refused call, keep each rule."""
         subject.require(subject.principal)
-        replies = [plain(subject, name) for name in subject.working(subject.operations(streaming=False))]
+        replies = [plain(subject, name) for name in subject.working_operations(subject.operations(streaming=False))]
         for reply in (*replies, wrongly_typed(subject, subject.principal)):
             holds(requirement, reply, subject)
 
@@ -185,7 +185,7 @@ class TestObservability:
     def test_a_tenant_is_labelled_by_its_hash(self, subject: Subject) -> None:
         """Every operation that gets a tenant reports `tenant_hash`."""
         subject.require(subject.principal)
-        for name in subject.working():
+        for name in subject.working_operations():
             holds("COM-OBS-8", in_full_context(subject, name)[0], subject)
 
     @pytest.mark.requirement("COM-OBS-9")
@@ -250,7 +250,7 @@ class TestObservability:
         """`deadline_bucket` is reported if the call has a deadline, even an expired one, and only then."""
         subject.require(subject.principal)
         asked = {None: plain, HOUR_MS: ample}.get(left_ms, expired)
-        replies = [asked(subject, name) for name in subject.working()]
+        replies = [asked(subject, name) for name in subject.working_operations()]
         for reply in replies:
             holds("COM-OBS-10", reply, subject)
 
@@ -378,7 +378,7 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
 def answers_in_full_context(subject: Subject) -> list[Reply | StreamReply]:
     """Return the answers of all operations to valid, refused and expired requests with a full context."""
     subject.require(subject.principal)
-    return [*chain(*side_by_side(partial(in_full_context, subject), subject.working()))]
+    return [*chain(*side_by_side(partial(in_full_context, subject), subject.working_operations()))]
 
 
 @remembered

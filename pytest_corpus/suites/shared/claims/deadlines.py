@@ -68,7 +68,9 @@ class TestDeadlines:
         """Every operation with a deadline refuses a call whose deadline has passed."""
         subject.require(subject.principal)
         case = [*AGO_MS.values()].index(ago_ms)
-        for name in subject.working(take_turns(subject.deadlined(streaming=False), subject.principal, case)):
+        for name in subject.working_operations(
+            take_turns(subject.deadline_operations(streaming=False), subject.principal, case)
+        ):
             own = name == subject.principal or ago_ms == AS_FLOAT  # the others had one that passed a minute ago
             reply = subject.call(name, ctx={"deadline_ms": past_deadline(ago_ms)}) if own else expired(subject, name)
             expect.refusal(reply, "DeadlineExceeded")
@@ -77,7 +79,7 @@ class TestDeadlines:
     def test_an_expired_call_does_no_backend_work(self, subject: Subject) -> None:
         """No operation calls the provider after its deadline has passed."""
         subject.faults.provider_op(subject.principal)
-        for name in subject.working(subject.deadlined()):
+        for name in subject.working_operations(subject.deadline_operations()):
             reply = expired(subject, name)
             require_deadline_support(subject, name, reply)
             reached = reply.exchange.observed.reached_provider
@@ -86,7 +88,7 @@ class TestDeadlines:
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
         """If the provider hangs, the call ends with DEADLINE_EXCEEDED at most a second after its budget."""
-        for name in keep_deadlined(subject, subject.faults.backed(streaming=False)):
+        for name in keep_deadlined(subject, subject.faults.backed_operations(streaming=False)):
             expect_cut_off(subject, name, at_chunk=None)
 
     @pytest.mark.requirement("COM-DEADLINE-4")
@@ -125,7 +127,7 @@ class TestDeadlines:
     def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
         """Every operation works with an hour left, and the principal one with a minute left."""
         subject.require(subject.principal)
-        for name in subject.working():
+        for name in subject.working_operations():
             expect_success_as_without_deadline(subject, name, ample(subject, name))
         name = subject.principal
         expect_success_as_without_deadline(subject, name, subject.call(name, ctx={"deadline_ms": deadline_in(60_000)}))
@@ -150,7 +152,9 @@ class TestDeadlines:
     def test_a_deadline_of_zero_or_less_is_refused(self, subject: Subject, deadline_ms: int) -> None:
         """A deadline of zero or less is refused as invalid or expired."""
         subject.require(subject.principal)
-        for name in subject.working(take_turns(subject.deadlined(), subject.principal, PAST_MS.index(deadline_ms))):
+        for name in subject.working_operations(
+            take_turns(subject.deadline_operations(), subject.principal, PAST_MS.index(deadline_ms))
+        ):
             reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
             expect.refusal(reply, "BadRequest", "DeadlineExceeded")
 
@@ -207,13 +211,13 @@ class TestStreamDeadlines:
     )
     def test_a_hanging_stream_ends_in_a_deadline(self, subject: Subject, at_chunk: int | None) -> None:
         """If the provider hangs, the stream ends with DEADLINE_EXCEEDED at most a second after its budget."""
-        for name in subject.faults.backed(streaming=True):
+        for name in subject.faults.backed_operations(streaming=True):
             expect_cut_off(subject, name, at_chunk=at_chunk)
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
         """If all chunks together take longer than the budget, the stream ends in time, although each fits it."""
-        for name in subject.faults.backed(streaming=True):
+        for name in subject.faults.backed_operations(streaming=True):
             require_deadline_support(subject, name, expired(subject, name))
             retry_if_late(partial(expect_slow_stream_in_time, subject, name))
 
@@ -226,7 +230,7 @@ def past_deadline(milliseconds: int) -> float:
 
 def keep_deadlined(subject: Subject, names: list[str]) -> list[str]:
     """Keep the operations that have a deadline (R16)."""
-    return [name for name in names if name in subject.deadlined()]
+    return [name for name in names if name in subject.deadline_operations()]
 
 
 def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
@@ -291,7 +295,7 @@ def expect_retries_in_time(subject: Subject, name: str) -> None:
         plan, args = instance.faults.plan("hang", name), instance.requests.distinct(name)
         limit_s = RETRIED_MS / 1000 + PROMPTLY_S + 0.5
         reply = instance.invoke(name, args, {"deadline_ms": deadline_in(RETRIED_MS)}, limit_s=limit_s)
-        instance.faults.fired(plan)
+        instance.faults.require_fired(plan)
         return reply
 
     expect_in_time(try_with_fault(subject, attempt, lambda reply: is_in_time(reply, RETRIED_MS))[1], RETRIED_MS)
@@ -345,7 +349,7 @@ def _expect_cut_off_once(subject: Subject, name: str, at_chunk: int | None) -> N
         return
     if not planned.fired and at_chunk:
         report_short_stream(reply)
-    subject.faults.fired(planned)
+    subject.faults.require_fired(planned)
     expect_in_time(reply, budget_ms)
     expect.failure(reply, "DeadlineExceeded")
 
@@ -414,7 +418,7 @@ class TestCancelling:
         given_up_before = inputs.read("given up", lambda: count_abandoned_waits(subject))
         plan = fresh.faults.plan("hang", name)
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)
-        fresh.faults.fired(plan)
+        fresh.faults.require_fired(plan)
         fault = given_up.exchange.fault
         expect.assessable(fault is not None and fault.kind == "timeout", Obstacle.ENDS_ANYWAY)
         if subject.client.remote is not None and not wait_until(

@@ -68,7 +68,7 @@ class TestEnvelopes:
     def test_a_success_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The answer of every offered unary operation keeps each rule of success envelopes."""
         subject.require("capabilities")
-        for name in subject.working(subject.operations(streaming=False)):
+        for name in subject.working_operations(subject.operations(streaming=False)):
             holds(requirement, plain(subject, name), subject)
 
 
@@ -223,7 +223,7 @@ class TestStreaming:
         while inputs.monotonic() < until and inputs.read("at work", lambda: plan.waiting):
             inputs.sleep(0.01)
         waiting = inputs.read("waiting", lambda: plan.waiting)
-        fresh.faults.fired(plan)
+        fresh.faults.require_fired(plan)
         expect.check(not waiting, "the work to end within a second", "the provider is still waited for")
 
     @pytest.mark.requirement("COM-STREAM-9")
@@ -238,6 +238,6 @@ class TestStreaming:
         if at_chunk and not plan.fired:
             expect.finished(stream)
             raise NotApplicable("the stream has fewer chunks than the test needs")
-        fresh.faults.fired(plan)
+        fresh.faults.require_fired(plan)
         expect.refusal(stream, *subject.faults.classes("unavailable"))
         expect.check(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

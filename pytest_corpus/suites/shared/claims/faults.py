@@ -91,7 +91,7 @@ class TestFaults:
     @pytest.mark.parametrize("kind", PASSED_ON)
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
         """The error of every operation has the provider's `retry_after_ms`, unless items fail instead."""
-        for name in subject.faults.backed(streaming=False):
+        for name in subject.faults.backed_operations(streaming=False):
             reply = answer_to_fault(subject, name, kind, sound=has_provider_hint, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
                 continue
@@ -172,7 +172,7 @@ class TestFaults:
             is_shared=False,
         )
         fresh = opened[-1]
-        fresh.faults.fired(planned)
+        fresh.faults.require_fired(planned)
         if not cut.is_a("DeadlineExceeded"):
             with expect.resting_on("COM-DEADLINE-4"):
                 expect_cut_off(subject, name, at_chunk=None)
@@ -278,7 +278,7 @@ def expect_recovery(subject: Subject, name: str, kind: str) -> None:
     def failed(instance: Subject) -> Subject:
         plan = instance.faults.plan(kind, name, times=1)
         instance.invoke(name, same)
-        instance.faults.fired(plan)
+        instance.faults.require_fired(plan)
         return instance
 
     def asked_again(instance: Subject) -> Reply | StreamReply:
@@ -305,7 +305,7 @@ def new_failed_instance(subject: Subject, name: str) -> Subject:
     fresh = subject.fresh()
     plan = fresh.faults.plan("unexpected", name, times=1)
     fresh.invoke(name, fresh.requests.distinct(name))
-    fresh.faults.fired(plan)
+    fresh.faults.require_fired(plan)
     return fresh
 
 
@@ -352,7 +352,7 @@ def operations_in_turn(subject: Subject, kind: str) -> Iterator[str]:
     operation gets which kind.
     """
     case, alike = next(each for each in enumerate(REQUIREMENTS.values()) if kind in each[1])
-    for number, name in enumerate(subject.faults.backed(streaming=False), inputs.seed()):
+    for number, name in enumerate(subject.faults.backed_operations(streaming=False), inputs.seed()):
         in_turn = kind == "unexpected" or number % ONE_IN == case % ONE_IN
         if name != subject.principal and in_turn and alike[number % len(alike)] == kind:
             yield name

@@ -173,7 +173,7 @@ def values_of(exchange: Exchange) -> dict[str, set[str]]:
     return found
 
 
-def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
+def expect_no_label(reply: Reply | StreamReply, value: str, what: str) -> None:
     """Nothing that was reported of a call holds a value."""
     for report in telemetry.reports_of(reply.exchange):
         written = json.dumps(report.labels(), default=str, ensure_ascii=False)

@@ -140,7 +140,7 @@ def obstacle_to(subject: Subject, fact: str) -> NotAssessed:
     Raises:
         Undecided: the provider is reached through a tunnel, which sees nothing of it.
     """
-    subject.faults.can_have(fact)
+    subject.faults.require_possible(fact)
     if subject.client.provider.is_on_wire:
         header = {"traceparent": "traceparent", "deadline_ms": "X-Deadline-Ms"}[fact]
         return NotAssessed(Obstacle.NO_HEADER, header=header, fact=fact)

@@ -123,7 +123,7 @@ class TestAnswerReplays:
     def test_a_request_that_is_sent_twice_at_once_is_carried_out_once(self, subject: Subject) -> None:
         """Two concurrent calls of one request under one key call a slow provider once and return its answer."""
         subject.require(subject.principal)
-        for name in subject.working(name for name in ANSWERING if name in subject.operations()):
+        for name in subject.working_operations(name for name in ANSWERING if name in subject.operations()):
             request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
             require_countable_calls(subject)
             results, reached = send_twice_at_once(subject, request, subject.faults.provider_op(name))
@@ -180,7 +180,7 @@ def expect_second_attempt(subject: Subject, name: str, args: Mapping[str, Any]) 
     key = new_key()
     plan = subject.faults.plan("unavailable", name)
     failed = subject.call(name, args, key)
-    subject.faults.fired(plan)
+    subject.faults.require_fired(plan)
     expect.assessable(failed.is_a(*RETRYABLE), Obstacle.FAILURE_ANSWERED, op=name, reply=failed)
     control = subject.call(name, args, new_key())
     expect.assessable(control.is_success, Obstacle.AFTER_FAILURE, op=name, reply=control)

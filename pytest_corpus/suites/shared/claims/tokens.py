@@ -87,23 +87,23 @@ class Counting(Subject):
         """True if a text is certainly short enough to be counted."""
         raise NotImplementedError
 
-    def fits(self, reply: Reply | StreamReply) -> None:
+    def require_fit(self, reply: Reply | StreamReply) -> None:
         """Raise if a request may have been refused because of a tiny limit."""
         raise NotImplementedError
 
-    def counted(self, text: str, **changed: Any) -> Reply:
+    def ask_count(self, text: str, **changed: Any) -> Reply:
         """Count a text with some arguments changed."""
         return self.call("count_tokens", {**self.requests.minimal("count_tokens"), "text": text, **changed})
 
-    def known_count(self, text: str, **changed: Any) -> Reply:
+    def count_once(self, text: str, **changed: Any) -> Reply:
         """Count a text with some arguments changed, once a run."""
         key = ("counted", text, *sorted({**self.requests.minimal("count_tokens"), **changed, "text": ""}.items()))
-        return cached(self, key, partial(self.counted, text, **changed))
+        return cached(self, key, partial(self.ask_count, text, **changed))
 
     def count(self, text: str, **changed: Any) -> int:
         """Return the number of tokens of a text."""
-        reply = self.counted(text, **changed)
-        self.fits(reply)
+        reply = self.ask_count(text, **changed)
+        self.require_fit(reply)
         return self.tokens_of(expect.success(reply, "a token count"))
 
     def tokens_of(self, result: Any) -> int:
@@ -147,7 +147,7 @@ class ListedModels(Counting):
         """
         raise NotImplementedError
 
-    def known_model(self, name: str, model: str) -> Reply | StreamReply:
+    def ask_model_once(self, name: str, model: str) -> Reply | StreamReply:
         """Send a plain request of an operation to a model, once a run."""
         raise NotImplementedError
 
@@ -167,8 +167,8 @@ class TestTokens:
     def test_a_count_is_a_whole_number(self, subject: ListedModels, text: str) -> None:
         """A count is an integer of at least 0, alone or inside an object."""
         for model in counting_arguments(subject):
-            reply = subject.known_count(text, **model)
-            subject.fits(reply)
+            reply = subject.count_once(text, **model)
+            subject.require_fit(reply)
             holds(subject.operation("count_tokens").shaped, reply, subject, claim="a token count")
 
     @core("LLM-TOKENS-2", "EMB-TOKENS-2")
@@ -212,12 +212,12 @@ class TestTokens:
         subject.require("count_tokens")
         text = UNICODE[kind]
         longer = f"{join_words('w', ('nul', 'long'))}{text}" if kind == WITH_WORDS else text
-        reply = subject.counted(longer if subject.holds(longer) else text)
+        reply = subject.ask_count(longer if subject.holds(longer) else text)
         refused = reply.is_a(*PERMANENT)
         expect.applicable(not ("\0" in text and refused), "a text with a NUL is refused")
         if refused and kind == WITH_WORDS:
-            reply = subject.counted(text)
-        subject.fits(reply)
+            reply = subject.ask_count(text)
+        subject.require_fit(reply)
         subject.tokens_of(expect.success(reply, "a token count"))
 
     @core("LLM-TOKENS-4", "EMB-TOKENS-4")
@@ -225,7 +225,7 @@ class TestTokens:
         """A model that is not listed is refused permanently."""
         subject.require("count_tokens")
         for model in subject.unknown_models():
-            expect.refusal(subject.known_count("hi", model=model), *UNKNOWN_MODEL)
+            expect.refusal(subject.count_once("hi", model=model), *UNKNOWN_MODEL)
 
     @pytest.mark.requirement("LLM-TOKENS-5", "EMB-TOKENS-5")
     def test_every_listed_model_counts(self, subject: ListedModels) -> None:
@@ -233,7 +233,7 @@ class TestTokens:
         subject.require("count_tokens")
         subject.models()
         for model in subject.able_to("count_tokens"):
-            expect.success(subject.known_count("hi", model=model), "a count by every listed model")
+            expect.success(subject.count_once("hi", model=model), "a count by every listed model")
 
     @pytest.mark.requirement("LLM-TOKENS-6", "EMB-TOKENS-6")
     @pytest.mark.parametrize("kind", list(NO_STRINGS))
@@ -248,7 +248,9 @@ class TestTokens:
         """The same text gets the same count three times."""
         subject.require("count_tokens")
         text = "The same text, three times: \u00fc\U0001f600."
-        text = text if subject.counted(text).is_success else "The same text, three times."  # the refusal is TOKENS-3's
+        text = (
+            text if subject.ask_count(text).is_success else "The same text, three times."
+        )  # the refusal is TOKENS-3's
         counts = {subject.count(text) for _ in range(3)}
         expect.check(len(counts) == 1, "one count", f"{len(counts)} different ones")
 
@@ -271,7 +273,7 @@ def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
     """Count ever longer texts, up to the first one that is refused because it may exceed the limit."""
-    counts, asked, ask = list[int](), list(texts), partial(subject.known_count, **changed)
+    counts, asked, ask = list[int](), list(texts), partial(subject.count_once, **changed)
     replies = side_by_side(ask, asked) if all(map(subject.holds, asked)) else map(ask, asked)
     for text, reply in zip(asked, replies, strict=False):
         if reply.is_a("BadRequest") and not subject.holds(text):
@@ -302,7 +304,7 @@ def expect_growing_count(subject: Counting) -> None:
     one = subject.count(words[0])
     for number in (len(words), 30, 10):
         text = " ".join(words[:number])
-        reply = subject.counted(text)
+        reply = subject.ask_count(text)
         if subject.holds(text) or not reply.is_a("BadRequest"):
             many = subject.tokens_of(expect.success(reply, "a token count"))
             expect.check(many > one, f"more than {one} tokens for {number} words", f"{many}")

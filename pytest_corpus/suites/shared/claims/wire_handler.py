@@ -225,7 +225,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
         """Every operation ignores or refuses an undocumented key in `args`."""
-        for name in subject.working():
+        for name in subject.working_operations():
             reply = with_more(subject, name)
             if reply.is_error:
                 reply = subject.invoke(name, {**subject.requests.minimal(name), **UNKNOWN_ARGUMENT})
@@ -273,13 +273,15 @@ class TestWireHandler:
     def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
         """NaN and infinities are refused deep inside `attrs` too; the other operations take turns."""
         subject.require(subject.principal)
-        for name in subject.working(take_turns(subject.deadlined(), subject.principal, int(math.isnan(number)))):
+        for name in subject.working_operations(
+            take_turns(subject.deadline_operations(), subject.principal, int(math.isnan(number)))
+        ):
             expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-2")
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
         """The answers of all operations contain finite numbers only."""
-        for name in subject.working():
+        for name in subject.working_operations():
             holds("COM-NUM-2", plain(subject, name), subject)
 
     @pytest.mark.requirement("COM-NUM-3")
@@ -303,7 +305,9 @@ class TestWireHandler:
         """An integer beyond the range of floats is refused or treated as its value, in a deadline too."""
         subject.require(subject.principal)
         past = ["DeadlineExceeded"] if number < 0 else []
-        for name in subject.working(take_turns(subject.deadlined(), subject.principal, ABSURD.index(number))):
+        for name in subject.working_operations(
+            take_turns(subject.deadline_operations(), subject.principal, ABSURD.index(number))
+        ):
             expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
         for request in subject.requests.with_integer(number):
             if number != ABSURD[0] and subject.works(request.op):  # COM-NUM-3 asks that one
@@ -431,7 +435,7 @@ class TestStress:
     @pytest.mark.parametrize("budget_ms", BUDGETS_MS)
     def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
         """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED at most a second later."""
-        for name in keep_deadlined(subject, subject.faults.backed(streaming=False)):
+        for name in keep_deadlined(subject, subject.faults.backed_operations(streaming=False)):
             require_deadline_support(subject, name, expired(subject, name))
             retry_if_late(partial(call_with_short_budget, subject, name, budget_ms))
 

@@ -58,7 +58,7 @@ class VectorCalls(Subject):
     @property
     def namespaces(self) -> bool:
         """True if namespaces can be created, by what capabilities say or by trying."""
-        claimed = self.prerequisites.claimed("create_namespace")
+        claimed = self.prerequisites.claim_of("create_namespace")
         if claimed is not None:
             return claimed
         return self.shared.once("namespaces", lambda: self.features.answers("create_namespace", self.named()))
@@ -146,9 +146,9 @@ class VectorCalls(Subject):
         finally:
             self.is_preparing = outer
 
-    def of_a_test(self) -> list[tuple[Place, Any]]:
+    def test_attributes(self) -> list[tuple[Place, Any]]:
         return [
-            *super().of_a_test(),
+            *super().test_attributes(),
             ((self, "is_preparing"), False),
             ((self, "occupied"), False),
             ((self.shared, "used"), set()),

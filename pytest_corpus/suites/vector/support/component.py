@@ -35,9 +35,9 @@ class VectorFaults(ProviderFaults):
 
     _calls: VectorCalls
 
-    def backed(self, *, streaming: bool) -> list[str]:
+    def backed_operations(self, *, streaming: bool) -> list[str]:
         """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
-        return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
+        return [name for name in super().backed_operations(streaming=streaming) if not self.itemised(name)]
 
     def itemised(self, name: str) -> bool:
         """True if an operation on several items reports a failing provider as the failure of each item."""
@@ -196,11 +196,11 @@ class Vector(VectorCalls):
             self.features.check_ids(reply)
         return reply
 
-    def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
+    def transient_errors(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         reads = reply.exchange.op in ("vector.query", "vector.batch_query")
         if self.store.exceeds(reply):
             return [reply]
-        failed = super().failing(reply)
+        failed = super().transient_errors(reply)
         return [] if failed and reads and self.says_empty(reply) and not self._holds_something(reply) else failed
 
     def _holds_something(self, reply: Reply | StreamReply) -> bool:

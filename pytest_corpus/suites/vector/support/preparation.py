@@ -29,10 +29,10 @@ class VectorPrerequisites(Prerequisites):
         super().__init__(vector)
         self._vector = vector
 
-    def claimed(self, name: str) -> bool | None:
+    def claim_of(self, name: str) -> bool | None:
         """Namespaces can be created and deleted with either of two capabilities (R22)."""
         if name not in ("create_namespace", "delete_namespace"):
-            return super().claimed(name)
+            return super().claim_of(name)
         said = {self._calls.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
         return True if True in said else False if False in said else None
 

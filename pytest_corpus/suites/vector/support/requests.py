@@ -195,7 +195,7 @@ class VectorRequests(PlainPlaces):
         if vector.features.deletes_by_filter:
             found.append(Request("delete", {"filter": {"part": number}, **self.in_scratch}))
         found.append(Request("create_namespace", {**vector.named(), "dimensions": number}))
-        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadlined()]
+        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadline_operations()]
 
     def with_integer(self, number: int) -> list[Request]:
         return [

@@ -180,7 +180,7 @@ class VectorStore(Store):
 
     @property
     def keeps_apart(self) -> bool:
-        return self._vector.prerequisites.claimed("create_namespace") is True
+        return self._vector.prerequisites.claim_of("create_namespace") is True
 
     @property
     def most_in_flight(self) -> int:

@@ -88,7 +88,10 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violati
         yield "EMB-BATCH-3", Violation("each failed text once", "the same position twice", "failures.index")
         return
     if any(_of_another(failure, texts) for failure in failures):
-        yield "EMB-BATCH-4", Violation("the position of the failed text", "the position of another text", "failures.index")
+        yield (
+            "EMB-BATCH-4",
+            Violation("the position of the failed text", "the position of another text", "failures.index"),
+        )
         return
     for number, failure in enumerate(failures):
         text, sent = failure.get("text"), texts[int(failure["index"])]
@@ -233,7 +236,7 @@ def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], s
 
     Raises NotApplicable if no limit is stated.
     """
-    length = embedding.beyond(1 + len(FILLER))
+    length = embedding.length_beyond(1 + len(FILLER))
     texts = arrange_texts(
         embedding, "plain", require_batch_size(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1)
     )
@@ -244,7 +247,7 @@ def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], s
     long = cached(embedding, ("a text that is too long", length), lambda: embedding.text_of(length))
     for position in bad:
         texts[position] = long if where == "equal" else f"{long[:-1]}{WORDS[position][0]}"
-    return texts, bad, embedding.known_batch(texts, truncate=False)
+    return texts, bad, embedding.batch_once(texts, truncate=False)
 
 
 def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
@@ -254,7 +257,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
     for number, model in enumerate(embedding.able_to(operation)):
         many = not number and operation == "embed"
         for sent in map(embedding.fit, (*SCRIPTS.values(), FILLER) if many else (SCRIPTS["latin"], FILLER)):
-            reply = embedding.known(operation, sent, model=model)
+            reply = embedding.ask_once(operation, sent, model=model)
             if reply.is_error or not embedding.holds(sent):
                 continue
             for told in texts_of(reply) if len(all_embeddings_of(reply)) < 2 else ():
@@ -271,15 +274,15 @@ def require_scripts(embedding: Embedding, *texts: str) -> None:
     """Go on only if `embed` accepts these texts in any script; otherwise another requirement reports it."""
     for text in texts:
         if not text.isascii():
-            reply = embedding.known_embed(embedding.fit(text))
-            embedding.fits(reply)
+            reply = embedding.embed_once(embedding.fit(text))
+            embedding.require_fit(reply)
             with expect.resting_on("EMB-EMBED-4"):
                 expect.success(reply, "an embedding of a text of another script")
 
 
 def stream_vectors(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
     """Return the vectors of a finished stream."""
-    embedding.fits(stream)
+    embedding.require_fit(stream)
     found = (vector_of(each) for each in streamed_embeddings(expect.finished(stream)))
     return [vector for vector in found if vector is not None]
 
@@ -287,7 +290,7 @@ def stream_vectors(embedding: Embedding, stream: StreamReply) -> list[list[float
 def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[float]:
     """Return the only vector of a stream. Raises NotApplicable if the stream embeds the text in several parts."""
     embedding.require("stream_embed")
-    stream = embedding.known_stream(text, **changed)
+    stream = embedding.stream_once(text, **changed)
     found = stream_vectors(embedding, stream)
     if not found:
         if any(streamed_embeddings(expect.finished(stream))):

@@ -29,7 +29,7 @@ CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
     """Return a text that the first operation caches, and a new text that resembles it."""
-    embedding.tells_apart()
+    embedding.require_new_texts()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
     if embedding.small:
         expect.applicable(kind in ("other", "letter_case"), f"texts of {embedding.limit} characters have no parts")
@@ -54,7 +54,7 @@ def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) 
 def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | StreamReply) -> None:
     """Check that a request that no kept answer may serve reaches the provider."""
     embedding.faults.provider_op(operation)
-    embedding.tells_apart()
+    embedding.require_new_texts()
     expect.works(reply, "an embedding")
     asked = reply.exchange.observed.reached_provider
     expect.check(asked > 0, "the request's own answer", "an answer without the provider: another request's")
@@ -72,7 +72,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
 
     Raises NotAssessed if the factory always returns this instance and its cache may have answered.
     """
-    embedding.tells_apart()
+    embedding.require_new_texts()
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         if embedding.client.part.exchanges and embedding.client.part.exchanges[-1].observed.reached_provider:
@@ -87,7 +87,7 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
     Args:
         ask: asks an instance that has nothing in its cache for the true vector.
     """
-    is_another = not embedding.same(found, first)
+    is_another = not embedding.are_same(found, first)
     if is_another:
         expect.check(is_another, "the vector of this request", "the vector of the request before")
     else:
@@ -96,22 +96,26 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
 
 def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
     """Check that a vector belongs to its own request and not to the first one."""
-    expect.applicable(not embedding.same(first, truth), "the two requests have the same vector anyway")
+    expect.applicable(not embedding.are_same(first, truth), "the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
-    expect.check(not near or embedding.same(found, truth, 0.02), "the vector of this request", "the vector of the request before")
+    expect.check(
+        not near or embedding.are_same(found, truth, 0.02),
+        "the vector of this request",
+        "the vector of the request before",
+    )
 
 
 def rest_after_cut(embedding: Embedding, text: str) -> str:
     """Return the part of a text that is left after truncation, as another instance reports it, else its beginning."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
-        return text[: embedding.limited()]
+        return text[: embedding.stated_limit()]
     reply = fresh.embed(text, truncate=True)
     reported = reply.result.get("text") if isinstance(reply.result, dict) else None
     with expect.resting_on("EMB-TRUNC-1"):
         expect_cut(reply)
-    most = embedding.limited() if embedding.counts_characters else len(text) - 1
-    return reported if isinstance(reported, str) and 0 < len(reported) <= most else text[: embedding.limited()]
+    most = embedding.stated_limit() if embedding.counts_characters else len(text) - 1
+    return reported if isinstance(reported, str) and 0 < len(reported) <= most else text[: embedding.stated_limit()]
 
 
 def expect_apart_under_key(
@@ -183,11 +187,11 @@ def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str
     if changed == "text":
         other = {"text": embedding.unique()}
     elif changed == "normalize":
-        embedding.normalizes()
+        embedding.require_normalization()
         other = {"normalize": True}
     elif changed == "truncate":
         require_truncation(embedding)
-        other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
+        other = {"text": embedding.text_of(embedding.length_beyond(3)), "truncate": False}
     elif changed == "model":
         models = embedding.able_to("embed")
         expect.applicable(len(models) >= 2, "fewer than two models are listed")
@@ -211,13 +215,13 @@ def expect_other_operations_apart(embedding: Embedding, text: str, ctx: Mapping[
 
 def request_to_replay(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
     """Return an operation and its arguments, for a request that is sent twice."""
-    long = embedding.text_of(embedding.beyond(11)) if what in ("truncated", "failures") else ""
+    long = embedding.text_of(embedding.length_beyond(11)) if what in ("truncated", "failures") else ""
     if what in ("batch", "failures"):
         texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 3, least=2 if long else 1))
         changed: dict[str, Any] = {"texts": [long, *texts[1:]], "truncate": False} if long else {"texts": texts}
         return "embed_batch", {**embedding.requests.minimal("embed_batch"), **changed}
     if what == "normalized":
-        embedding.normalizes()
+        embedding.require_normalization()
     elif what == "truncated":
         require_truncation(embedding)
     options = {"normalize": True} if what == "normalized" else {}

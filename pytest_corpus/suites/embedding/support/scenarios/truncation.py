@@ -25,14 +25,14 @@ DENIED = ("TextTooLong", "NotSupported")
 def too_long(embedding: Embedding, how: str) -> str:
     """Return a text that exceeds the stated limit, the same one throughout the run."""
     times, more = BEYOND[how]
-    length = max(embedding.limited() * times + more, embedding.beyond(more))
+    length = max(embedding.stated_limit() * times + more, embedding.length_beyond(more))
     return embedding.text_of(length)
 
 
 @remembered
 def within(embedding: Embedding, how: str) -> str:
     """Return a text that does not exceed the stated limit, the same one throughout the run."""
-    limit = embedding.limited()
+    limit = embedding.stated_limit()
     lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
     return embedding.text_of(max(1, lengths[how]))
 
@@ -41,7 +41,7 @@ def require_truncation(embedding: Embedding) -> None:
     """Go on only if truncation is offered. Raises NotApplicable if it is denied, or refused and not claimed."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
-    if flag is False or (flag is None and embedding.known_embed(too_long(embedding, "one_more")).is_a(*DENIED)):
+    if flag is False or (flag is None and embedding.embed_once(too_long(embedding, "one_more")).is_a(*DENIED)):
         raise NotApplicable("truncation is not offered")
 
 
@@ -58,7 +58,7 @@ def require_refusal_by_embed(embedding: Embedding, text: str, how: str) -> None:
     """Go on with a text of one character too many only if `embed` refuses it too."""
     if how == "one_more":
         with expect.resting_on("EMB-TRUNC-3"):
-            reply = embedding.known_embed(text, truncate=False)
+            reply = embedding.embed_once(text, truncate=False)
             expect.check(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
 
 
@@ -99,7 +99,7 @@ def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
 
     Raises NotApplicable if no text is reported and the limit does not count characters.
     """
-    limit = embedding.limited()
+    limit = embedding.stated_limit()
     most = limit if embedding.counts_characters else len(text)
     shown = [part for part in texts_of(reply) if part and len(part) < len(text) and len(part) <= most]
     if not shown and not embedding.counts_characters:
@@ -109,7 +109,7 @@ def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
 
 def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) -> list[float]:
     """Return the vector that `embed` gives to a text with `truncate`."""
-    if len(text) >= embedding.beyond():
+    if len(text) >= embedding.length_beyond():
         with expect.resting_on("EMB-TRUNC-1"):
             expect_cut(reply)
     return embedding.vector_in(reply, "embed", text, truncate=True, **changed)
@@ -117,20 +117,20 @@ def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) ->
 
 def ignores_one_end(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
     """True if no rest is reported and one end of the text does not influence the vector."""
-    if left != [text[: embedding.limited()], text[-embedding.limited() :]]:
+    if left != [text[: embedding.stated_limit()], text[-embedding.stated_limit() :]]:
         return False
-    beyond = len(text) - embedding.limited()
+    beyond = len(text) - embedding.stated_limit()
     noise = (OTHER * (beyond // len(OTHER) + 1))[: beyond - 1] + "x"
     for other in (text[:-beyond] + noise, noise + text[beyond:]):
         reply = embedding.embed(other, truncate=True, **changed)
-        if embedding.same(found, cut_vector(embedding, other, reply, **changed)):
+        if embedding.are_same(found, cut_vector(embedding, other, reply, **changed)):
             return True
     return False
 
 
 def expect_different_vectors(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
     """Check that two texts within the limit have different vectors, unless a result says that it was truncated."""
-    replies = {text: embedding.known_embed(text, **changed) for text in (one, other)}
+    replies = {text: embedding.embed_once(text, **changed) for text in (one, other)}
     vectors = [embedding.vector_in(reply, "embed", text, **changed) for text, reply in replies.items()]
     differs = vectors[0] != vectors[1] or any(truncated_flag(reply) is True for reply in replies.values())
     expect.check(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
@@ -140,7 +140,7 @@ def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | 
     """Go on only if an operation truncates a text that is too long, as `embed` does."""
     if not has_embedding(reply):
         with expect.resting_on("EMB-TRUNC-1"):
-            expect_cut(embedding.known_embed(text, truncate=True))
+            expect_cut(embedding.embed_once(text, truncate=True))
         with expect.resting_on(CUT[operation]):
             expect.check(False, "a text that is too long to be cut and embedded", str(reply))
 

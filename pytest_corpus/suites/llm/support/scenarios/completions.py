@@ -40,7 +40,7 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
 
 def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
     """Return the optional argument of this name, or all. Raises NotApplicable if denied or refused (R117)."""
-    values = llm.optional()
+    values = llm.optional_arguments()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.takes(each, operation)}
         if not llm.accepts(operation, **every):
@@ -53,9 +53,9 @@ def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict
 def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
     """Send all accepted arguments together; if that fails, send those of this name alone."""
     given = accepted_arguments(llm, name, operation)
-    every = {each: value for each, value in llm.optional().items() if llm.takes(each, operation)}
-    together = llm.known(operation, **every)
-    return llm.known(operation, **given) if together.is_error else together
+    every = {each: value for each, value in llm.optional_arguments().items() if llm.takes(each, operation)}
+    together = llm.ask_once(operation, **every)
+    return llm.ask_once(operation, **given) if together.is_error else together
 
 
 TURNS = 99
@@ -65,7 +65,7 @@ that the user speaks last."""
 
 def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
     """Return requests whose prompt exceeds the window: in one message, in all together, or for other models."""
-    text = llm.too_long()
+    text = llm.too_long_text()
     if where == "system_message":
         expect.applicable(llm.takes("system_message"), "system_message is not offered")
         return [{"system_message": text}]
@@ -85,7 +85,7 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
         smaller = sorted((window, model) for model, window in windows.items() if window and window < llm.window())
         others = [*(model for _, model in smaller[:1]), *same][: MOST_MODELS - 1]
         expect.applicable(others, "no other model has a window of this length, or a smaller one")
-        return [{"messages": [user(llm.too_long(model))], "model": model} for model in others]
+        return [{"messages": [user(llm.too_long_text(model))], "model": model} for model in others]
     return [{"messages": [user(text)]}]
 
 
@@ -179,7 +179,7 @@ def expect_own_answer(
         reply = cached(llm, key, ask) if learnt and request is first else ask()
         if not binding and reply.is_a(*PERMANENT):
             raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
-        llm.fits(reply)
+        llm.require_fit(reply)
         expect.works(reply, "an answer")
         replies.append(reply)
     asked = reply.exchange.observed.reached_provider
