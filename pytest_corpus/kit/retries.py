@@ -330,11 +330,6 @@ class Retries:
         plain = self._calls.requests.reading_at(left[0].exchange.request)
         return _call_once(self._calls, lambda: plain) if plain else None
 
-    def _is_unready(self, left: list[Reply | StreamReply]) -> bool:
-        """True if a plain read of the same place is put off too, because the place is still being made."""
-        there = self._read_there(left)
-        return there is not None and is_retryable(there) and hint_s(there) is not None
-
     def _await(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """Wait until a plain call works again; False if the adapter is responsible.
 
@@ -343,7 +338,9 @@ class Retries:
         Raises:
             Outage: the provider did not come back.
         """
-        worked, unready = self._operations_that_worked(), self._is_unready(left)
+        worked, there = self._operations_that_worked(), self._read_there(left)
+        # If a plain read of the same place is put off too, the place is still being made: only it is slow (R141).
+        unready = there is not None and is_retryable(there) and hint_s(there) is not None
         never = op not in self._outages.worked and all(map(_is_a_bug, left))
         hinted = any(hint_s(reply) is not None for reply in left)
         for pause_s in self._pauses(left, CALL_S if (worked or hinted) and not never else UNKNOWN_S):
