@@ -4,14 +4,13 @@ import gzip
 import hashlib
 import http.client
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import http_servers
 import pytest
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
@@ -26,25 +25,17 @@ SECRET, PASSWORD = "sk-live-0123456789abcdef", "correct horse battery"
 PAUSE_S = 0.15
 
 
-class Upstream(ThreadingHTTPServer):
+class Upstream(http_servers.Server):
     """A provider: it numbers its answers, and repeats what it was asked."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answering)
+        super().__init__(Answering)
         self.asked = 0
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
 
-
-class Answering(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+class Answering(http_servers.Handler):
+    def answer(self) -> None:
+        body = self.read()
         self.server.asked += 1  # type: ignore[attr-defined]
         if b'"stream"' in body:
             self._stream(cut=b'"cut"' in body)
@@ -52,21 +43,15 @@ class Answering(BaseHTTPRequestHandler):
         given = {"number": self.server.asked, "echo": body.decode(), "key": self.headers.get("x-api-key")}  # type: ignore[attr-defined]
         given["authorization"] = self.headers.get("Authorization")
         data = json.dumps(given).encode()
-        self.send_response(200)
-        for name, value in (("Content-Type", "application/json"), ("Set-Cookie", f"session={SECRET}"),
-                            ("Content-Length", str(len(data))), ("x-ratelimit-remaining-tokens", "5")):  # fmt: skip
-            self.send_header(name, value)
-        self.end_headers()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+        self.begin({**headers, "Set-Cookie": f"session={SECRET}", "x-ratelimit-remaining-tokens": "5"})
         self.wfile.write(data[:20])  # a secret may lie across parts
         self.wfile.flush()
         time.sleep(0.02)
         self.wfile.write(data[20:])
 
     def _stream(self, *, cut: bool) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self.begin({"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
         for number in range(3):
             event = f'data: {{"delta": {{"content": "{number}"}}}}\n\n'.encode()
             self.wfile.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
@@ -77,17 +62,11 @@ class Answering(BaseHTTPRequestHandler):
         else:
             self.wfile.write(b"0\r\n\r\n")
 
-    def log_message(self, *_given: Any) -> None:
-        pass
-
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Upstream]:
-    server = Upstream()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with http_servers.running(Upstream()) as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """The official clients of OpenAI and Anthropic against a small server of our own."""
 
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import http_servers
 import pytest
 from samples import QUESTION_ANSWERING, write
 from test_running import results
@@ -23,65 +22,46 @@ from pytest_corpus.bundles.running.asking import Asking
 GOOD = json.dumps({"answer": "x", "confidence": 0.9})
 
 
-class Server(ThreadingHTTPServer):
+class Server(http_servers.Server):
     """Answers as the two vendors do; `answers` are texts, or a status with headers."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.answers: list[Any] = []
         self.requests: list[dict[str, Any]] = []
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
 
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(http_servers.Handler):
     server: Server
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def answer(self) -> None:
+        body = json.loads(self.read())
         self.server.requests.append(body)
         answer = self.server.answers.pop(0) if self.server.answers else GOOD
         if not isinstance(answer, str):
-            self._reply(answer[0], {"error": {"message": "no", "type": "x"}}, answer[1])
+            self.reply({"error": {"message": "no", "type": "x"}}, *answer)
         elif self.path.endswith("/chat/completions"):
             message = {"role": "assistant", "content": answer}
-            self._reply(200, {
+            self.reply({
                 "id": f"c-{len(self.server.requests)}", "object": "chat.completion", "created": 1,
                 "model": body["model"],
                 "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16},
             })  # fmt: skip
         else:
-            self._reply(200, {
+            self.reply({
                 "id": f"m-{len(self.server.requests)}", "type": "message", "role": "assistant", "model": body["model"],
                 "content": [{"type": "text", "text": answer}], "stop_reason": "end_turn", "stop_sequence": None,
                 "usage": {"input_tokens": 11, "output_tokens": 5},
             })  # fmt: skip
-
-    def _reply(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        own = {"Content-Type": "application/json", "Content-Length": str(len(data))}
-        for name, value in (own | (headers or {})).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
-    found = Server()
-    threading.Thread(target=found.serve_forever, daemon=True).start()
-    yield found
-    found.shutdown()
-    found.server_close()
+    with http_servers.running(Server()) as found:
+        yield found
 
 
 def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]:
@@ -128,12 +108,9 @@ def test_the_clients_own_retries_are_off(tmp_path: Path, server: Server, name: s
 @pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
 def test_a_redirect_is_not_followed(tmp_path: Path, server: Server, name: str, path: str) -> None:
     """The key and the prompts stay with the server that the bundle names; it is asked once."""
-    other = Server()
-    threading.Thread(target=other.serve_forever, daemon=True).start()
-    server.answers = [(307, {"Location": f"{other.url}{path}/chat/completions"})]
-    found = asked(tmp_path, name, server.url + path, retries=1)
-    other.shutdown()
-    other.server_close()
+    with http_servers.running(Server()) as other:
+        server.answers = [(307, {"Location": f"{other.url}{path}/chat/completions"})]
+        found = asked(tmp_path, name, server.url + path, retries=1)
     assert [(result.status, result.calls) for result in found] == [("error", 1), ("passed", 1), ("passed", 1)]
     assert "the provider answers BadRequest" in found[0].samples[0].reasons[0].shape
     assert other.requests == []

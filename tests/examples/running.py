@@ -15,9 +15,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+import http_servers
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 WAIT_S = 10.0
@@ -120,7 +121,7 @@ def completion(body: Mapping[str, Any]) -> tuple[str, bytes]:
     return "text/event-stream", "".join(f"data: {json.dumps(each)}\n\n" for each in [*events, "[DONE]"]).encode()
 
 
-class Hooks(ThreadingHTTPServer):
+class Hooks(http_servers.Server):
     """A stand-in for the hooks of the suite, and for a vendor below `/provider`; with `hangs` that never answers.
 
     Attributes:
@@ -128,10 +129,8 @@ class Hooks(ThreadingHTTPServer):
         left: set when the adapter gives up on a provider that hangs.
     """
 
-    daemon_threads = True
-
     def __init__(self, *, hangs: bool = False) -> None:
-        super().__init__(("127.0.0.1", 0), _HookHandler)
+        super().__init__(_HookHandler)
         self.hangs = hangs
         self.reports: list[tuple[str, dict[str, Any]]] = []
         self.reached, self.left, self.observed = threading.Event(), threading.Event(), threading.Event()
@@ -140,19 +139,18 @@ class Hooks(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """The address of the hooks for a request."""
-        return f"http://127.0.0.1:{self.server_port}/token/7"
+        return f"{super().url}/token/7"
 
     @property
     def observations(self) -> list[dict[str, Any]]:
         return [report for path, report in self.reports if path == "/token/7/metrics/observe"]
 
 
-class _HookHandler(BaseHTTPRequestHandler):
+class _HookHandler(http_servers.Handler):
     server: Hooks
-    protocol_version = "HTTP/1.1"
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def answer(self) -> None:
+        body = json.loads(self.read())
         self.server.reports.append((self.path, body))
         kind, data = "application/json", b"{}"
         if "/provider/" in self.path:
@@ -165,11 +163,4 @@ class _HookHandler(BaseHTTPRequestHandler):
                 kind, data = completion(body)
         else:
             self.server.observed.set()
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: Any) -> None:
-        """Standard error is for failures."""
+        self.reply(data, headers={"Content-Type": kind})

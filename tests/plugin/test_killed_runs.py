@@ -81,7 +81,7 @@ def children(parent: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds worker processes by /proc")
-@pytest.mark.parametrize("number", thinned(range(8), 4))
+@pytest.mark.parametrize("number", thinned(range(8), 8))
 def test_a_killed_worker(project: Project, number: int) -> None:
     """A worker that is killed at a random moment leaves a run without a verdict."""
     target, longest_s = TARGETS[number % len(TARGETS)]

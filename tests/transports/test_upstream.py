@@ -1,15 +1,12 @@
 """`--corpus-provider-upstream`: a proxy before the real provider of an adapter that runs outside this process."""
 
-import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
+import http_servers
 import pytest
 from cli_runs import conformance, environment, statuses
 from served_adapters import command, served
@@ -20,36 +17,24 @@ FAULT = "COM-FAULT-1"
 HERE = os.path.dirname(__file__)
 
 
-class Vendor(BaseHTTPRequestHandler):
+class Vendor(http_servers.Handler):
     """Completes everything."""
 
-    protocol_version = "HTTP/1.1"
     asked = 0
 
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+    def answer(self) -> None:
+        self.read()
         Vendor.asked += 1
         choice = {"message": {"content": "well"}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        data = json.dumps({"choices": [choice], "usage": usage}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_given: Any) -> None:
-        pass
+        self.reply({"choices": [choice], "usage": usage})
 
 
 @pytest.fixture
 def upstream() -> Iterator[str]:
     Vendor.asked = 0
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with http_servers.running(http_servers.Server(Vendor)) as server:
+        yield server.url
 
 
 def test_a_program_finds_the_proxy_in_its_environment(tmp_path: Path, upstream: str) -> None:
