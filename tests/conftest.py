@@ -1,4 +1,4 @@
-"""What all of the project's own tests share."""
+"""Settings and fixtures of all of the project's own tests."""
 
 import gc
 import importlib

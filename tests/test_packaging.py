@@ -1,4 +1,4 @@
-"""What is built and installed is what lies in the repository."""
+"""Wheel, sdist and installation hold what lies in the repository."""
 
 import json
 import re
@@ -102,7 +102,7 @@ def test_metadata_of_the_wheel(wheel: zipfile.ZipFile) -> None:
 
 
 def test_every_dependency_has_a_lower_bound(wheel: zipfile.ZipFile) -> None:
-    """What `tox run -e lowest` installs is told by the metadata alone."""
+    """The metadata alone says what `tox run -e lowest` installs."""
     (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
     lines = wheel.read(name).decode().splitlines()
     required = [line.partition(";")[0] for line in lines if line.startswith("Requires-Dist: ")]

@@ -179,7 +179,7 @@ def test_a_call_counts_once_for_each_connection(
 
 
 def test_pings_do_not_count(probe: ProviderProbe, client: socket.socket) -> None:
-    """What is sent while no call is under way is none of its work, and is known again during one."""
+    """Bytes that are sent between calls belong to none of them, and are recognized during one."""
     assert answer(client, PING) == b"PING-"
     plan = probe.plan("network", times=9)
     begin(probe, "vector.query")
@@ -255,7 +255,7 @@ def test_a_gateway_that_times_out_closes_a_silent_connection(probe: ProviderProb
 
 
 def test_a_slow_provider_answers_later(probe: ProviderProbe, upstream: Upstream, client: socket.socket) -> None:
-    """What is sent meanwhile waits in its order."""
+    """Bytes that are sent during the delay wait in their order."""
     plan = probe.plan("slow", delay_ms=200)
     begin(probe, "vector.query")
     started = time.monotonic()
@@ -408,7 +408,7 @@ def test_a_mistake_in_the_arguments_is_told(probe: ProviderProbe, arguments: dic
 
 
 def test_what_all_tunnels_lack_is_stated(probe: ProviderProbe, upstream: Upstream) -> None:
-    """What one of several protocols can express is not lacking, nor anything if the provider is reached otherwise."""
+    """A fault that one of several protocols has is not lacking, nor any if the provider is reached otherwise."""
     assert inexpressible(probe) == frozenset()
     probe.tunnel(*upstream.address, without=("auth", "rate_limited", "traceparent"))
     other = Upstream()

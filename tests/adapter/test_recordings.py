@@ -342,7 +342,7 @@ def test_an_old_recording_is_noted() -> None:
 def test_a_proxy_uses_proxies_of_the_environment_but_not_its_credentials(
     tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a `.netrc` has for the host is not the adapter's, which may have to show that it has none."""
+    """Credentials of a `.netrc` for the host are not the adapter's, which may have to show that it has none."""
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login me password secret-of-mine\n")
     netrc.chmod(0o600)

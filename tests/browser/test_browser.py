@@ -60,7 +60,7 @@ PAGES = ("report", "matrix")
 
 @pytest.fixture(scope="session", params=PAGES)
 def seen(request: pytest.FixtureRequest, tools: tuple[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What a reader of a page sees, as `look.mjs` tells it, with the page's name and the folder of the pictures."""
+    """The view of a reader of a page, as `look.mjs` tells it, with the page's name and the folder of the pictures."""
     browser, folder = tools
     shown = tmp_path_factory.mktemp(request.param)
     page = shown / "page.html"

@@ -94,7 +94,7 @@ def _lines_of_yaml() -> Iterator[tuple[str, str]]:
 
 
 def _run_by(value: Any) -> Iterator[str]:
-    """What a file of a CI server, or of pre-commit, has run."""
+    """The commands that a file of a CI server, or of pre-commit, has run."""
     if isinstance(value, list):
         for item in value:
             yield from _run_by(item)

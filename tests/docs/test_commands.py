@@ -89,7 +89,7 @@ def test_every_command_is_looked_at() -> None:
 
 
 def program(command: Command) -> str:
-    """What a command runs, without the variables that stand before it."""
+    """The program that a command runs, without the variables that stand before it."""
     return next((word for word in command.words if not re.match(r"\w+=", word)), "cd")
 
 
@@ -168,7 +168,7 @@ def test_make_has_the_targets_that_the_pages_name() -> None:
 
 
 def test_pip_installs_what_there_is() -> None:
-    """What the pages install is this package, the current folder, and extras that it has."""
+    """The pages install this package, the current folder, and extras that it has."""
     extras = set(metadata("pytest-corpus").get_all("Provides-Extra") or ())
     for command in starting_with("pip"):
         assert command.words[1] == "install"

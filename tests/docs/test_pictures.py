@@ -110,7 +110,7 @@ AROUND = 3.0  # a run on another machine may take this many times as long, or as
 
 @pytest.mark.slow
 def test_the_times_are_those_of_a_run(tmp_path: Path) -> None:
-    """What start.md says of the time of the first command, and the time in its picture, are about those of a run."""
+    """The time of the first command in start.md, and the time in its picture, are about those of a run."""
     command = "import sys; from pytest_corpus.cli import main; sys.exit(main())"
     given = ("verify", "--component", "llm")
     said = process(sys.executable, "-c", command, *given, cwd=tmp_path).stdout

@@ -24,7 +24,7 @@ WRITING = ("w", "a", "x", "+")
 
 
 class Watch:
-    """What this process does to the machine, noted by an audit hook, which stays installed once it is."""
+    """The effects of this process on the machine, noted by an audit hook, which stays installed once it is."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, tuple[Any, ...]]] = []
@@ -52,7 +52,7 @@ OF_FILES = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod"
 
 @contextmanager
 def deeds(allowed: Path) -> Iterator[list[str]]:
-    """What this process does meanwhile, but for files below a folder; filled at the end."""
+    """The effects of this process within the block, but for files below a folder; filled at the end."""
     found: list[str] = []
     watch().events, watch().on = [], True
     try:

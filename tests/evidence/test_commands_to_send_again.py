@@ -197,7 +197,7 @@ SETTINGS = {
         "[pytest]\naddopts = --none\ncorpus_header =\n    X-A: b\n    Authorization: Bearer ${MY_TOKEN}\n",
     ),
 }
-"""Where a user may write the headers: the file, and its text."""
+"""The places where a user may write the headers: the file, and its text."""
 
 
 def test_commands_send_the_headers_of_the_user(tmp_path: Path) -> None:

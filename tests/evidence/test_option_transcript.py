@@ -145,7 +145,7 @@ def test_a_transcript_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_fails_a_transcript_once() -> None:
-    """What cannot be written is one error; closing the file afterwards is none."""
+    """A line that cannot be written is one error; closing the file afterwards is none."""
     writer = Writer(Path("/dev/full"))
     writer.write({"kind": "header"})
     with pytest.raises(OSError, match="No space left on device"):

@@ -1,4 +1,4 @@
-"""What is printed to be pasted into a shell has no effect but the one that it shows, whatever it repeats."""
+"""Text that is printed to be pasted into a shell has no effect but the one that it shows, whatever it repeats."""
 
 import json
 import os

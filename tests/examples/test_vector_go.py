@@ -47,7 +47,7 @@ def item(identity: str, *vector: Any, **metadata: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_never_becomes_a_call(port: int, name: str) -> None:
-    """What is no request gets an error envelope, with the status that HTTP has for it."""
+    """A body that is not a request gets an error envelope, with the status that HTTP has for it."""
     status, request = REFUSALS[name]
     answer = ask(port, request["body"], **{key: text for key, text in request.items() if key != "body"})
     assert answer.status == status
@@ -108,7 +108,7 @@ def test_calls_side_by_side(port: int) -> None:
 
 
 def test_caller_that_leaves_ends_the_call(port: int) -> None:
-    """Where nobody waits any more, the provider is given up and the call observed."""
+    """If the client has gone away, the provider is given up and the call observed."""
     hooks = Hooks(hangs=True)
     hang_up(port, envelope("query", vector=[1], top_k=1), hooks)
     assert hooks.left.wait(WAIT_S)

@@ -248,7 +248,7 @@ def servers() -> Iterator[dict[str, ProviderProbe]]:
 def outcome(
     probe: ProviderProbe, ask: Callable[[str, dict[str, Any]], str], case: tuple[str, str | None], at: Any
 ) -> str:
-    """What a client makes of a fault."""
+    """The outcome of a fault at a client."""
     kind, form = case
     hinted = 1234 if kind in ("rate_limited", "quota_exhausted", "overloaded", "unavailable") else None
     probe.clear()

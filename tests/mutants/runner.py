@@ -48,7 +48,7 @@ UNUSED = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run of the suite came to.
+    """The outcome of a run of the suite.
 
     Attributes:
         statuses: the status of each requirement by its id.

@@ -41,7 +41,7 @@ def laboratory() -> Iterator[Laboratory]:
 
 @pytest.fixture
 def report(request: pytest.FixtureRequest, laboratory: Laboratory) -> Report:
-    """What the suite says of the adapter that a test is about; the one of the next test is begun meanwhile."""
+    """The report on the adapter that a test is about; the run of the next test begins at the same time."""
     begun = laboratory.begin(*work(request.node))
     following = request.node.stash[NEXT]
     if (

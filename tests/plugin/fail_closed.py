@@ -87,7 +87,7 @@ def assert_fail_closed(
     whole: bool = True,
     disturbed_end: bool = False,
 ) -> None:
-    """What holds of every run, whatever a plugin did to it.
+    """Assertions that hold for every run, whatever a plugin did to it.
 
     Args:
         sound: the target violates nothing; else it violates `violated` alone.

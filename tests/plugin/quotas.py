@@ -21,7 +21,7 @@ HELD = {"namespaces": 0, "vectors": 0, "nodes": 0}  # the most that was ever hel
 
 
 def used_up(scope: str, most: int) -> AdapterError:
-    """What a provider says whose quota is used up."""
+    """The error of a provider whose quota is used up."""
     details = {"throttle_scope": scope, "quota": most}
     return AdapterError("ResourceExhausted", f"the quota of {most} {scope} is used up", details=details)
 
@@ -117,7 +117,7 @@ STORE = Path("store.pickle")
 
 
 def stored(component: str) -> dict[str | None, Any]:
-    """What the file holds of a component, by tenant."""
+    """The data of a component in the file, by tenant."""
     found: dict[str, Any] = pickle.loads(STORE.read_bytes()) if STORE.exists() else {}
     tenants: dict[str | None, Any] = found.setdefault(component, {})
     return tenants

@@ -165,7 +165,7 @@ class NeverWorks(LongTextFails):
 
 @pytest.mark.parametrize(("name", "blamed"), [("LongTextFails", "EMB-TRUNC-1"), ("NeverWorks", "COM-CAP-6")])
 def test_an_answer_of_the_adapters_own_is_judged(project: Project, name: str, blamed: str) -> None:
-    """What always fails while plain calls work is the adapter's fault, retryable or not."""
+    """An operation that always fails while plain calls work is the adapter's fault, retryable or not."""
     project.pytester.makepyfile(mine=FAULTY)
     _, report = project.judged(f"mine:{name}", "EMB-TRUNC-1,EMB-BATCH-1")
     assert blamed in violated(report)
@@ -319,7 +319,7 @@ def test_a_mistake_in_the_events_of_errors_blames_nobody(project: Project, width
     ("factory", "fault"), [("no_pair", "write the method and the path"), ("no_endpoint", "has no")]
 )
 def test_endpoints_that_cannot_be_served_are_refused(project: Project, factory: str, fault: str) -> None:
-    """Where they are given, before any test runs."""
+    """The refusal comes before any test runs."""
     project.pytester.makepyfile(vendor=ADAPTERS + MISTAKES)
     result = project.run(f"--corpus-adapter=vendor:{factory}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -182,7 +182,7 @@ def test_closed_in_every_worker(shapes: Project) -> None:
     ("raise SystemExit(3)", "closing raised SystemExit: 3"),
 ], ids=["exception", "secret", "interrupt", "exit"])  # fmt: skip
 def test_closing_that_raises(shapes: Project, body: str, complaint: str) -> None:
-    """What closing raises is a warning; the report is written and the verdict stays."""
+    """An exception of closing is a warning; the report is written and the verdict stays."""
     shapes.adapter(SHAPES + f"class clumsy(Closing):\n    def close(self): {body}\n", name="shapes")
     result, report = shapes.judged("shapes:clumsy", FEW)
     assert result.ret == 0, said(result)
@@ -202,7 +202,7 @@ def test_a_factory_that_yields_twice(shapes: Project, kind: str) -> None:
 
 
 def test_a_warning_that_is_an_error_hides_no_verdict(shapes: Project) -> None:
-    """Where warnings are errors, what closing raised is told beside the verdict, and the report is written."""
+    """If warnings are errors, what closing raised is told beside the verdict, and the report is written."""
     shapes.adapter(SHAPES + "class clumsy(Closing):\n    def close(self): raise ValueError\n", name="shapes")
     result, report = shapes.judged("shapes:clumsy", FEW, "-W", "error")
     assert result.ret == 0, said(result)

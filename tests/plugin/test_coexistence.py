@@ -141,7 +141,7 @@ def test_can_be_switched_off(project: Project) -> None:
 
 
 def test_in_any_order(project: Project) -> None:
-    """What a plain request leaves among the seeds of a graph takes nothing from the tests of edges after it."""
+    """A node that a plain request leaves among the seeds of a graph does not disturb later tests of edges."""
     project.pytester.makeconftest(
         "def pytest_collection_modifyitems(items): items.sort(key=lambda item: 'test_crud_basic' in item.nodeid)\n"
     )

@@ -162,7 +162,7 @@ def test_wrong_dialects(project: Project, text: str | None, wanted: str) -> None
 
 
 def test_a_failing_sequence_is_shortened(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a sequence of writes shows is printed as the shortest list of calls, numbered."""
+    """The finding of a sequence of writes is printed as the shortest list of calls, numbered."""
     project.adapter(
         "from pytest_corpus.reference.graph.adapter import ReferenceGraph\n"
         "class Forgetful(ReferenceGraph):\n"
@@ -247,7 +247,7 @@ def test_the_sample_of_the_readme(project: Project) -> None:
 
 
 def test_strict_says_what_it_does(project: Project) -> None:
-    """Where nothing but --corpus-strict fails the run, a line says so."""
+    """If nothing but --corpus-strict fails the run, a line says so."""
     project.adapter("def hookless(): return llm()\n")
     given = ("--corpus-adapter=mine:hookless", "--corpus-requirement=COM-OBS-1,COM-CAP-1")
     loose, strict = project.run(*given), project.run(*given, "--corpus-strict")

@@ -166,7 +166,7 @@ def test_users_autouse_fixtures_apply(project: Project) -> None:
 
 @pytest.mark.parametrize("way", ["option", "conftest"])
 def test_users_naming_rules_hide_no_test(project: Project, way: str) -> None:
-    """How the user's project names its own tests decides nothing about ours."""
+    """The naming rules of the user's own tests do not apply to the suite."""
     rules = "python_functions = nothing_*\npython_classes = Nothing*\npython_files = nothing_*.py\nnorecursedirs = *\n"
     project.pytester.makeini(f"[pytest]\n{rules}")
     if way == "conftest":

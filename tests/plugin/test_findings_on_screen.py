@@ -1,4 +1,4 @@
-"""What a red run leaves on the terminal: one block a requirement, what to fix first, the verdict last."""
+"""The terminal after a red run: one block for each requirement, what to fix first, the verdict last."""
 
 import os
 import pty

@@ -318,7 +318,7 @@ def test_what_a_stream_lacks_is_named(adapters: Project) -> None:
     [(object(), "has the header X-Deadline-Ms"), (None, "await provider.reached(op, deadline_ms=")],
 )
 def test_the_remedy_fits_the_way_to_the_provider(server: object, remedy: str) -> None:
-    """Who calls the server at `provider.url` has headers to send, and awaits nothing."""
+    """A client of the server at `provider.url` has headers to send, and awaits nothing."""
     subject: Any = SimpleNamespace(
         client=SimpleNamespace(provider=SimpleNamespace(is_on_wire=server is not None)),
         faults=SimpleNamespace(can_have=lambda _fact: None),
@@ -330,5 +330,5 @@ def test_the_remedy_fits_the_way_to_the_provider(server: object, remedy: str) ->
 
 
 def test_a_hint_names_the_swallowed_cancellation() -> None:
-    """What keeps a call running beyond its deadline is named where that is found."""
+    """The cause that keeps a call running beyond its deadline is named in the finding."""
     assert all("asyncio.CancelledError" in catalogue()[f"COM-DEADLINE-{number}"].hint for number in (4, 5))

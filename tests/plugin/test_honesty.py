@@ -1,4 +1,4 @@
-"""What was not checked is said to be not checked; a legal adapter is never failed."""
+"""A requirement that was not checked is reported as not checked; a legal adapter is never failed."""
 
 import pytest
 from inner_runs import REFERENCE, Project, said, statuses, violated
@@ -80,7 +80,7 @@ def test_logs_that_can_be_heard(project: Project) -> None:
 
 
 def test_logs_that_cannot_be_heard(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What rests on log records is not assessed, and the reason says so; what this process logs is not blamed on it."""
+    """Requirements on log records are not assessed, with the reason; the logs of this process are not the adapter's."""
     monkeypatch.setattr(AdapterClient, "hears_logs", False)
     project.adapter(LOGGING)
     run(project, "mine:Logging", "--corpus-requirement=COM-LEAK-[1347]")
@@ -111,7 +111,7 @@ def test_a_fault_of_the_kit_is_not_the_adapters(project: Project, monkeypatch: p
 
 
 def test_no_secret_of_an_exception_in_the_report(project: Project) -> None:
-    """What a factory says when a second instance cannot be made does not reach the report."""
+    """The message of a factory that cannot make a second instance does not reach the report."""
     project.adapter(
         "made = []\n"
         "def factory(provider):\n"

@@ -258,7 +258,7 @@ def test_a_stream_that_sends_slowly_for_ever_over_the_wire(project: Project) -> 
 
 @pytest.mark.parametrize("name", thinned(ENDLESS, 2))
 def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> None:
-    """Where a stream goes on and on, what rests on its end is never satisfied, and the run comes to its own."""
+    """If a stream goes on and on, what rests on its end is never satisfied, and the run comes to its own."""
     result = run(project, name, FEWER)
     assert "INTERNALERROR" not in said(result)
     assert "fault of pytest-corpus" not in said(result)
@@ -271,7 +271,7 @@ def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> 
 
 @pytest.mark.parametrize(("name", "broken"), thinned_rows(EVERYTHING.items(), 3, 1))
 def test_every_operation_hostile(project: Project, name: str, broken: str) -> None:
-    """Where nothing works at all, that one cause is the one finding, and the run ends soon."""
+    """If nothing works at all, that one cause is the one finding, and the run ends soon."""
     result = run(project, name, "--corpus-requirement=*")
     assert_survived(result)
     assert violated(project.report()) == {broken}

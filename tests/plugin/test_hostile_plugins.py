@@ -74,7 +74,7 @@ STAYS = ("made_passed", "logged_passed", "call_forgets", "findings_removed", "ex
 
 @pytest.mark.parametrize("name", STAYS)
 def test_a_violation_stays(project: Project, name: str) -> None:
-    """What the body itself raised stays violated, whatever is said of its report."""
+    """A violation that the body itself raised stays one, whatever a plugin does to its report."""
     run(project, BY_NAME[name], sound=False)
     assert violated(project.report()) == {VIOLATED}
 
@@ -102,14 +102,14 @@ def test_options(project: Project, name: str, sound: bool) -> None:
 
 @pytest.mark.parametrize("option", ["--lf", "--ff", "--stepwise"])
 def test_a_second_run(project: Project, option: str) -> None:
-    """What the run before has failed decides no more than what runs: the violation turns no run green."""
+    """The failures of the run before decide only which tests run: the violation turns no run green."""
     project.pytester.makepyfile(mine=CLIENT)
     project.run(VIOLATING, REPORT, plugins=PLUGINS)
     assert_fail_closed(project, project.run(VIOLATING, REPORT, option, plugins=PLUGINS), sound=False)
 
 
 def test_selected_by_the_user(project: Project) -> None:
-    """Who leaves out the test of the violated requirement gets no verdict; exit code 0 is right."""
+    """A run without the test of the violated requirement has no verdict; exit code 0 is right."""
     project.pytester.makepyfile(mine=CLIENT)
     result = project.run(VIOLATING, REPORT, "-k", "not test_the_arguments")
     assert_fail_closed(project, result, sound=False, whole=False)
@@ -167,7 +167,7 @@ def slow_client(project: Project, arguments: str) -> None:
 @pytest.mark.skipif(not hasattr(__import__("signal"), "SIGALRM"), reason="the plugin uses SIGALRM")
 @pytest.mark.parametrize("sound", [True, False])
 def test_a_time_limit_by_signal(project: Project, sound: bool) -> None:
-    """What another plugin's time limit ends was not assessed; it is not a violation, and nothing passed."""
+    """A test that another plugin's time limit ends is not assessed: neither violated nor passed."""
     slow_client(project, "" if sound else "text=['Hello']")
     project.pytester.makepyfile(hostile=ALARM)
     assert_partial(project, project.run(VIOLATING, REPORT, "-p", "hostile"))
@@ -272,7 +272,7 @@ def distributed(project: Project, source: str, *, sound: bool) -> pytest.RunResu
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WORKERS)
 def test_a_worker_that_lies_of_a_sound_client(project: Project, name: str) -> None:
-    """What a worker says at its end is not what a verdict may rest on."""
+    """A verdict does not rest on the last report of a worker."""
     result = distributed(project, ON_WORKERS.format(WORKERS[name]), sound=True)
     assert_fail_closed(project, result, sound=True)
 

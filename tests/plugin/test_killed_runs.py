@@ -109,7 +109,7 @@ def namespaces(spaces: Path, op: str) -> set[tuple[str | None, str]]:
 
 
 def test_a_worker_is_not_interrupted_as_it_tidies_up(project: Project) -> None:
-    """What comes to a worker then is not the user, and each namespace is still deleted."""
+    """An interrupt at that time does not come from the user, and each namespace is still deleted."""
     project.pytester.makepyfile(mine=KEEPING)
     few = ("--corpus-adapter=mine:Impatient", "--corpus-requirement=VEC-NS-*,VEC-UPSERT-1", "-n", "2")
     assert project.run(*few, plugins=("xdist",)).ret == 0
@@ -153,7 +153,7 @@ def test_a_run_that_ends_by_itself(project: Project) -> None:
 
 
 def test_a_usage_error_leaves_no_report(project: Project) -> None:
-    """What stood in the place of a report is gone where the adapter cannot be tested."""
+    """An older report is removed if the adapter cannot be tested."""
     (project.path / "r.json").write_text("an older report")
     result = project.run("--corpus-adapter=mine:nothing", "--corpus-report=r.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -161,7 +161,7 @@ def test_a_usage_error_leaves_no_report(project: Project) -> None:
 
 
 def test_several_adapters_leave_no_report_of_none(project: Project) -> None:
-    """Where each adapter has its own report, none stays at the place that was asked for."""
+    """If each adapter has its own report, none stays at the place that was asked for."""
     project.adapter("from pytest_corpus.reference import client as one, client as two\n")
     few = ("--corpus-client=a=mine:one", "--corpus-client=b=mine:two", "--corpus-requirement=WIR-OFFER-1")
     project.run(*few, "--corpus-report=r.json")

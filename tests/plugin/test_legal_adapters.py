@@ -108,7 +108,7 @@ def test_legal_shape(project: Project, declared: str, at_least: int) -> None:
 
 @pytest.mark.parametrize("name", SCOPED)
 def test_what_the_documents_leave_open(project: Project, name: str) -> None:
-    """What a ruling allows, or a provider does not offer, violates no MUST that the difference bears on."""
+    """A difference that a ruling allows, or that a provider forces, violates no MUST that it bears on."""
     [scope] = [scopes[name] for scopes in SCOPES.values() if name in scopes]
     result, report = project.judged(f"legal:{name}", scope, *LEAN)
     assert violated(report) == set(), said(result)

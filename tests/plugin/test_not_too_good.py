@@ -40,7 +40,7 @@ def entry(report: dict[str, Any], requirement: str) -> dict[str, Any]:
 
 
 def test_an_operation_that_failed_once_is_found(project: Project) -> None:
-    """What an operation answered to the suite's first plain request counts, though it works from then on."""
+    """The answer to the suite's first plain request counts, though the operation works from then on."""
     project.adapter(
         "count = []\n"
         "class Once(Wrapped):\n"
@@ -110,7 +110,7 @@ def test_no_exception_of_the_streaming_door_is_overlooked(project: Project) -> N
 
 
 def test_names_of_errors_that_are_missing_were_not_looked_at(project: Project) -> None:
-    """Where errors have no `code`, that is one finding, and nothing is said of how codes are spelled."""
+    """If errors have no `code`, that is one finding, and nothing is said of how codes are spelled."""
     project.adapter(
         "class Codeless(Wrapped):\n"
         "    async def handle(self, envelope):\n"
@@ -143,7 +143,7 @@ def test_a_baseline_is_no_look(project: Project, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("says", ["NotSupported", "TextTooLong"])
 def test_truncation_that_is_not_offered_blocks_nothing(project: Project, says: str) -> None:
-    """Where truncation is denied, either refusal of a text that is too long is right (R29), and no finding."""
+    """If truncation is denied, either refusal of a text that is too long is right (R29), and no finding."""
     code = {"NotSupported": "NOT_SUPPORTED", "TextTooLong": "TEXT_TOO_LONG"}[says]
     project.adapter(
         EMBEDDING + "class Whole:\n"

@@ -142,7 +142,7 @@ LONG = 12  # A shorter prompt is a word that every page has
 
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """What the tests of a run planted in requests and in the provider's failures."""
+    """The texts that the tests of a run planted in requests and in the provider's failures."""
     found: set[str] = set()
     complete = EvidenceCapture.complete
 
@@ -166,7 +166,7 @@ def leaking(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def shown(project: Project, level: str, *options: str) -> dict[str, str]:
-    """What a run shows, by where: the terminal with its annotations, the summary of the step, and each file."""
+    """The output of a run by place: the terminal with its annotations, the summary of the step, and each file."""
     given = ("--corpus-adapter=mine:Leaking", "--corpus-components=llm", f"--corpus-evidence={level}")
     result = project.run(*given, *options, *(f"--corpus-report={name}" for name in FILES))
     assert result.ret == pytest.ExitCode.TESTS_FAILED, said(result)[-2000:]
@@ -175,7 +175,7 @@ def shown(project: Project, level: str, *options: str) -> dict[str, str]:
 
 
 def prompts(folder: Path) -> set[str]:
-    """What the adapter was asked, but for the shortest."""
+    """The prompts that the adapter received, but for the shortest."""
     lines = (folder / "asked.txt").read_text("utf-8").splitlines()
     return {text for line in lines if len(text := json.loads(line)) >= LONG and text.isprintable()}
 
@@ -189,7 +189,7 @@ def pieces(secrets: set[str]) -> Iterator[str]:
 
 
 def held(texts: dict[str, str], wanted: set[str]) -> list[tuple[str, str, str]]:
-    """Which of these texts stand where, after what, also as HTML, XML or JSON write them."""
+    """The texts that are found, with their places and what precedes them, also as HTML, XML or JSON write them."""
     found: list[tuple[str, str, str]] = []
     for name, text in texts.items():
         plain = unescape(text)

@@ -122,7 +122,7 @@ def test_every_requirement_has_a_faulty_client() -> None:
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("name", thinned(STILL, 3))
 def test_a_legal_client_is_conformant(project: Project, name: str) -> None:
-    """What the documents allow is not a finding of a MUST."""
+    """A client that the documents allow violates no MUST."""
     result = project.run(client(project, STILL[name]), REPORT)
     assert (result.ret, project.report()["verdict"]) == (0, "conformant"), said(result)
     assert {test for _, test in reported(project)["WIR-BUILD-1"][1].items()} == {"satisfied"}

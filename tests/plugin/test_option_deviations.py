@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_used(project: Project, text: str, given: tuple[st
 
 
 def test_drafting(wrong: Project) -> None:
-    """What is violated is drafted; the draft is refused until it is written, and then counts."""
+    """Violated requirements are drafted; the draft is refused until it is completed, and then counts."""
     drafting = wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-update-deviations")
     assert drafting.ret == pytest.ExitCode.TESTS_FAILED
     assert "deviations: 1 drafted in" in said(drafting)

@@ -169,7 +169,7 @@ def test_planted_secrets_are_masked(faulty: Project) -> None:
 
 
 def test_every_problem_of_an_answer(faulty: Project) -> None:
-    """What breaks a schema in several places is told with all of them, and with the numbers."""
+    """An answer that breaks a schema in several places is reported with all of them, and with the numbers."""
     text = run(faulty, "Incomplete", "LLM-COMPLETE-*")
     assert "problems:" in text
     assert "prompt_tokens must be" in text
@@ -214,7 +214,7 @@ PLAIN = {"messages": [{"role": "user", "content": "hi"}]}
 
 
 def test_an_adapter_that_never_refuses_is_one_finding(project: Project) -> None:
-    """Where the plainest bad requests are accepted, the others are blocked by that."""
+    """If the plainest bad requests are accepted, the others are blocked by that."""
     project.adapter(TAKES_ALL)
     few = "--corpus-requirement=COM-WIRE-[4-9],COM-ERR-[1-9],LLM-MSG-*,LLM-SAMPLING-*,LLM-TOKENS-6,COM-STREAM-8"
     _, report = project.judged("mine:TakesAll", few, "--corpus-components=llm")
@@ -289,7 +289,7 @@ def test_an_exception_that_became_an_error_is_told_from_the_log(
 def test_a_broken_method_of_the_skeleton_is_told_with_its_place(
     project: Project, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:
-    """What `init` writes answers UNAVAILABLE, and logs the class and the place."""
+    """The adapter that `init` writes answers UNAVAILABLE, and logs the class and the place."""
     monkeypatch.setattr(retries, "UNKNOWN_S", 0.1)
     assert cli.main(["init", "vector", str(project.path / "made")]) == 0
     monkeypatch.chdir(project.path / "made")

@@ -45,7 +45,7 @@ def test_each_reference_keeps_each_profile(project: Project, component: str, pro
 
 
 def test_stress_checks_each_of_its_tests(project: Project) -> None:
-    """What only `stress` runs checks something: a sound adapter leaves none of it open."""
+    """The tests that only `stress` runs check something: a sound adapter leaves none of them open."""
     few = "--corpus-requirement=COM-WIRE-3"
     _, report = project.judged("pytest_corpus.reference:llm", few, "--corpus-profile=stress")
     assert statuses(report)["llm", "COM-WIRE-3"] == "satisfied"
@@ -80,7 +80,7 @@ def test_stress_finds_what_only_load_shows(project: Project) -> None:
 
 @pytest.mark.parametrize("component", ["llm", "vector", "embedding", "graph"])
 def test_the_reference_bears_stress(project: Project, component: str) -> None:
-    """What only `stress` collects finds no fault in the reference adapters."""
+    """The tests that only `stress` collects find no fault in the reference adapters."""
     adapter = f"--corpus-adapter=pytest_corpus.reference:{component}"
     result = project.run(adapter, "--corpus-profile=stress", "-m", "slow")
     assert result.ret == 0, said(result)
@@ -101,7 +101,7 @@ def test_the_usual_profile(
 
 @pytest.mark.parametrize("named", ["production", "PROD", " Production "])
 def test_production_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
-    """Where CORPUS_TEST_ENV is production, no other profile than `quick` runs, and a line says so."""
+    """If CORPUS_TEST_ENV is production, no other profile than `quick` runs, and a line says so."""
     monkeypatch.setenv("CORPUS_TEST_ENV", named)
     result = project.run(VECTOR)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -140,7 +140,7 @@ def test_production_may_be_allowed(project: Project, monkeypatch: pytest.MonkeyP
 def test_an_unnamed_environment_is_one_warning(
     project: Project, monkeypatch: pytest.MonkeyPatch, quiet: tuple[str, ...]
 ) -> None:
-    """Where CORPUS_TEST_ENV is not set, one line asks for it; where it is, none does."""
+    """If CORPUS_TEST_ENV is not set, one line asks for it; where it is, none does."""
     assert "corpus warning" not in said(project.run(REFERENCE, FEW, *quiet))
     monkeypatch.delenv("CORPUS_TEST_ENV")
     assert said(project.run(REFERENCE, FEW, *quiet)).count("corpus warning: CORPUS_TEST_ENV is not set") == 1

@@ -43,7 +43,7 @@ def test_each_test_runs_so_often(project: Project) -> None:
 
 
 def test_strict_lets_the_reference_pass(project: Project) -> None:
-    """Where every MUST was assessed, --corpus-strict changes nothing."""
+    """If every MUST was assessed, --corpus-strict changes nothing."""
     assert project.run(CLIENT, "-q", "--corpus-strict").ret == 0
 
 
@@ -67,7 +67,7 @@ def test_the_seed_of_a_failure(project: Project) -> None:
 
 
 def test_a_repeated_test_agrees_with_itself(project: Project) -> None:
-    """What a test asks for twice is the same: its tenants, its place."""
+    """A test that is repeated gets the same tenants and the same place."""
     few = "--corpus-requirement=COM-OBS-9,GRA-TRAV-4,GRA-TRAV-7"
     result = project.run("--corpus-adapter=pytest_corpus.reference:graph", few, "--corpus-repeat=2")
     assert result.ret == 0, result.outlines

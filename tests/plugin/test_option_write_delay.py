@@ -22,7 +22,7 @@ FEW = f"--corpus-requirement=VEC-UPSERT-2,VEC-DELETE-2,VEC-STATE-1,COM-CONC-1,{G
 
 @pytest.mark.parametrize("name", LATER)
 def test_it_is_found_out(project: Project, name: str) -> None:
-    """What shows late is waited for; the run says how long, and so does each format that tells of it."""
+    """Writes that show late are waited for; the run says how long, and so does each format that tells of it."""
     late_s = getattr(late_adapters, name).late_s
     result, report = project.judged(f"late_adapters:{name}", FEW if late_s < 1 else PLAIN, "--corpus-report=r.md")
     assert violated(report) == set(), said(result)

@@ -128,7 +128,7 @@ def test_a_plugin_that_keeps_a_run_from_a_verdict(adapters: Project, name: str) 
 
 
 def test_a_time_limit(adapters: Project) -> None:
-    """What pytest-timeout ends is not assessed, and it is named; nothing is a fault of the suite."""
+    """A test that pytest-timeout ends is not assessed, and the plugin is named; nothing is a fault of the suite."""
     result, report = adapters.judged("mine:Slow", "LLM-TOKENS-1", "--timeout=0.3", plugins=("timeout",))
     assert "pytest-timeout ended tests (Failed)" in gaps(report)
     assert statuses(report)["llm", "LLM-TOKENS-1"] == "not_assessed"
@@ -224,7 +224,7 @@ def test_requirements_of_time_are_requirements() -> None:
 
 
 def test_a_clock_that_stands_for_the_session(adapters: Project) -> None:
-    """What is a mock for the whole session ends no run."""
+    """A mock for the whole session ends no run."""
     adapters.pytester.makeconftest(
         "import pytest\nfrom unittest import mock\n@pytest.fixture(autouse=True, scope='session')\n"
         "def replaced():\n    with mock.patch('time.monotonic'), mock.patch('time.time'): yield\n"
@@ -248,7 +248,7 @@ def test_lost_variables(adapters: Project, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_disabled_logs(adapters: Project) -> None:
-    """Where `logging.disable` hides the records, what they hold is not assessed."""
+    """If `logging.disable` hides the records, what they hold is not assessed."""
     adapters.pytester.makeconftest(
         "import logging, pytest\n@pytest.fixture(autouse=True)\n"
         "def silent():\n    logging.disable(logging.CRITICAL)\n    yield\n    logging.disable(logging.NOTSET)\n"

@@ -1,4 +1,4 @@
-"""What ran only in part has no verdict."""
+"""A partial run has no verdict."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the suite holds in a store at a time, and `--corpus-max-namespaces` (R115)."""
+"""The items that the suite holds in a store at a time, and `--corpus-max-namespaces` (R115)."""
 
 import pytest
 import quotas

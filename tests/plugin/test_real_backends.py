@@ -1,4 +1,4 @@
-"""What real back ends taught: the suite asks no more of a slow one than it needs, and waits for a limited one."""
+"""Lessons of real back ends: the suite asks no more of a slow one than it needs, and waits for a limited one."""
 
 import pytest
 from inner_runs import Project, said, statuses
@@ -102,7 +102,7 @@ def factory(metrics=None, provider=None):
 
 
 def test_a_graph_of_typed_properties_is_legal(project: Project) -> None:
-    """Where labels are not known before a node has them, and a property has one type, nothing is violated (R110)."""
+    """If labels are not known before a node has them, and a property has one type, nothing is violated (R110)."""
     project.pytester.makepyfile(typed=TYPED)
     wanted = "GRA-QUERY-1,GRA-QUERY-2,GRA-QUERY-4,GRA-STREAM-4,GRA-NODE-9"
     _, report = project.judged("typed:factory", wanted)
@@ -131,7 +131,7 @@ FEW = "LLM-COMPLETE-*,LLM-SAMPLING-[1-6],LLM-STREAM-*,LLM-TOKENS-*,COM-ENV-*,COM
 
 
 def test_a_rate_limit_changes_no_status(project: Project) -> None:
-    """Where every fifth call is to come again, each requirement stands as it does without a limit."""
+    """If every fifth call is to come again, each requirement stands as it does without a limit."""
     project.pytester.makepyfile(mine=LIMITED)
     scope = f"--corpus-requirement={FEW}"
     limited = project.run("--corpus-adapter=mine:Limited", scope, "--corpus-report=limited.json")

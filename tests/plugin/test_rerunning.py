@@ -1,4 +1,4 @@
-"""What a run prints can be pasted to run it again."""
+"""The output of a run can be pasted to run it again."""
 
 import shlex
 
@@ -67,7 +67,7 @@ def test_a_failure_can_be_run_again(broken: Project) -> None:
 
 
 def test_rerun_line_of_the_option_way(project: Project) -> None:
-    """Where there is no file, the line names the adapter, the requirement, and the one whose test found it."""
+    """If there is no file, the line names the adapter, the requirement, and the one whose test found it."""
     project.adapter(BROKEN)
     result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*")
     adapter, scope = pasted(result)

@@ -1,4 +1,4 @@
-"""What a run says by itself: the changes since the last one, and annotations on GitHub Actions."""
+"""The remarks of a run: the changes since the last one, and annotations on GitHub Actions."""
 
 from xml.etree import ElementTree
 
@@ -29,7 +29,7 @@ def changing(project: Project) -> Project:
 
 
 def test_since_the_last_run(changing: Project) -> None:
-    """What was fixed and what is new is counted, also where a run between looked at something else."""
+    """Fixed and new violations are counted, even if a run between looked at something else."""
     assert "since the last run" not in said(changing.run(ADAPTER, FEW, plugins=CACHE))
     (changing.path / "broken").touch()
     assert "since the last run: 0 fixed, 1 (LLM-COMPLETE-2) new" in changing.run(ADAPTER, FEW, plugins=CACHE).outlines
@@ -44,7 +44,7 @@ def test_since_the_last_run(changing: Project) -> None:
 
 
 def test_a_part_of_a_run_changes_nothing(changing: Project) -> None:
-    """Where nothing changed, nothing is fixed or new, whichever tests a run between chose."""
+    """If nothing changed, nothing is fixed or new, whichever tests a run between chose."""
     (changing.path / "broken").touch()
     scope = "--corpus-requirement=LLM-COMPLETE-[123],LLM-STREAM-[12],COM-WIRE-*"
     some, others = ("-k", "ample"), ("-k", "not ample")
@@ -53,7 +53,7 @@ def test_a_part_of_a_run_changes_nothing(changing: Project) -> None:
 
 
 def test_a_part_of_a_run_fixes_nothing_that_it_left_out(changing: Project) -> None:
-    """What another test found violated is not fixed before that test ran again."""
+    """A violation that another test found is not fixed before that test ran again."""
     (changing.path / "broken").touch()
     changing.run(ADAPTER, FEW, plugins=CACHE)
     (changing.path / "broken").unlink()
@@ -62,7 +62,7 @@ def test_a_part_of_a_run_fixes_nothing_that_it_left_out(changing: Project) -> No
 
 
 def test_without_a_cache(changing: Project) -> None:
-    """Where pytest has no cache nothing is compared, and nothing kept."""
+    """If pytest has no cache nothing is compared, and nothing kept."""
     changing.run(ADAPTER, FEW)
     (changing.path / "broken").touch()
     assert "since the last run" not in said(changing.run(ADAPTER, FEW))
@@ -71,7 +71,7 @@ def test_without_a_cache(changing: Project) -> None:
 
 @pytest.mark.parametrize("garbage", ["[1]", '{"abc": 7}', "no json"])
 def test_a_strange_cache(changing: Project, garbage: str) -> None:
-    """What the cache holds of somebody else's does not matter."""
+    """Foreign data in the cache is ignored."""
     kept = changing.path / ".pytest_cache" / "v" / "corpus" / "tests"
     kept.mkdir(parents=True)
     (kept / "mine_Changing").write_text(garbage)

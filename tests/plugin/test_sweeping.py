@@ -224,7 +224,7 @@ def test_a_sweep_says_what_it_did_not(project: Project, capsys: pytest.CaptureFi
     (["--adapter=nowhere:at_all"], "nowhere"),
 ])  # fmt: skip
 def test_wrong_arguments(project: Project, capsys: pytest.CaptureFixture[str], given: list[str], expected: str) -> None:
-    """What makes no sense is said in one sentence."""
+    """Arguments that make no sense are refused in one sentence."""
     assert main(["sweep", "--adapter=pytest_corpus.reference:vector", *given]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert expected in line
@@ -242,7 +242,7 @@ def test_the_id_of_a_run_tells_when_it_began() -> None:
 
 
 def test_a_disk_that_becomes_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What can no longer be noted in the folder `.corpus` ends no test; one sentence says so."""
+    """A note that the folder `.corpus` has no room for ends no test; one sentence says so."""
     journal = leftovers.Journal(tmp_path / ".corpus" / "run.jsonl", "run", "mine:factory")
     place: leftovers.Place = ("vector", "", "", "namespace")
     journal.add(place, ["one"])

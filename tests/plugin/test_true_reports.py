@@ -1,4 +1,4 @@
-"""What tells true reports: the tests that suites carry are known, and no report of a whole run is refused."""
+"""The signs of true reports: the tests that suites carry are known, and no report of a whole run is refused."""
 
 from datetime import UTC, datetime
 

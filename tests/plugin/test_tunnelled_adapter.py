@@ -92,7 +92,7 @@ def statuses(report: dict[str, object]) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_a_tunnel_shows_how_an_adapter_fails(project: Project) -> None:
-    """What is disclaimed is not applicable and stands in the report; the transcript comes to the same."""
+    """Disclaimed faults are not applicable and stand in the report; the transcript gives the same statuses."""
     result = run(project, "", FAULTS, "--corpus-transcript=t.jsonl.gz")
     report = project.report()
     found = statuses(report)

@@ -162,7 +162,7 @@ def test_options_in_vain_in_a_distributed_run(broken: Project) -> None:
 
 @pytest.mark.parametrize("way", ["settings", "environment", "--fixtures", "--markers", "--version", "--help"])
 def test_options_for_other_runs(broken: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the settings of a project hold is for the runs that heed it, and what only shows something runs nothing."""
+    """Settings of a project are for the runs that use them, and a run that only shows something runs nothing."""
     if way == "settings":
         broken.pytester.makeini("[pytest]\naddopts = --corpus-strict\ncorpus_report = r.json\n")
     if way == "environment":
@@ -172,7 +172,7 @@ def test_options_for_other_runs(broken: Project, way: str, monkeypatch: pytest.M
 
 
 def test_options_and_a_module_that_cannot_be_collected(broken: Project) -> None:
-    """What keeps a module from being collected, which may hold the suite, is told first."""
+    """An error in a module, which may hold the suite, is reported first."""
     broken.pytester.makepyfile(test_suites="import nosuchmodule")
     result = broken.run("--corpus-strict")
     assert result.ret == pytest.ExitCode.INTERRUPTED

@@ -44,12 +44,12 @@ def sound(changed: dict[str, dict[str, Any]] | None = None, *, times: int = 0, n
 
 
 def violated(requirement: str) -> dict[str, Any]:
-    """What `sound` changes for a requirement that is violated."""
+    """The changes of `sound` for a requirement that is violated."""
     return {"outcome": "violated", "findings": (Finding(requirement, "this", "that", "result.x"),)}
 
 
 def blocked(by: str) -> dict[str, Any]:
-    """What it changes for one that another requirement blocks."""
+    """The changes for one that another requirement blocks."""
     return {"outcome": "not_assessed", "reason": f"blocked by {by}: it does not answer", "blocked_by": by}
 
 

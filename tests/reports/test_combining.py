@@ -128,7 +128,7 @@ def test_what_is_not_all_shards_is_refused(spoilt: Callable[..., list[dict[str, 
 
 
 def test_a_record_is_read_back_as_it_was() -> None:
-    """What blocks a test is known again from its reason."""
+    """The requirement that blocks a test is read from its reason."""
     whole = combined(shards({"COM-CTX-2": blocked("COM-ENV-1")}))
     (entry,) = (each for each in whole["requirements"] if each["id"] == "COM-CTX-2")
     assert (entry["status"], entry["blocked_by"]) == ("not_assessed", ["COM-ENV-1"])

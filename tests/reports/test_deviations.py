@@ -100,7 +100,7 @@ def test_a_deviation_that_excuses_nothing(found: Ledger, entry: Deviation, day: 
 
 
 def test_a_partial_run_calls_no_deviation_needless() -> None:
-    """Where not all tests ran, a requirement without a finding proves nothing."""
+    """If not all tests ran, a requirement without a finding proves nothing."""
     short = ledger()
     short.mark_partial("tests were deselected")
     assert decide(short, deviations=[declared()], day=DAY).faults == ()
@@ -115,7 +115,7 @@ def test_a_deviated_should() -> None:
 
 
 def test_a_draft_does_not_count(tmp_path: Path) -> None:
-    """What is drafted is TOML with a reason still to be written, which is refused until it is."""
+    """A draft is TOML with a reason still to be written, which is refused until it is."""
     path = tmp_path / "corpus-deviations.toml"
     assert deviations.append(path, {(MUST, "a"), (OTHER, "a")}, DAY) == 2
     with pytest.raises(DeviationError, match="still to be written"):

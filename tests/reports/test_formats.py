@@ -172,7 +172,7 @@ def test_numbers_stand_beside_each_other(example: str) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_altered_document_has_no_verdict(example: str) -> None:
-    """Where the sha256 does not fit the content every format says so, and none is green."""
+    """If the sha256 does not fit the content every format says so, and none is green."""
     document = {**EXAMPLES[example], "seed": 8}
     assert "altered" in formats.render(document, ".md").splitlines()[0]
     assert "Altered" in formats.render(document, ".html")

@@ -191,7 +191,7 @@ def test_code_spans(text: str) -> None:
     "text", ["- a", "1. a", "_a_ b", "*a*", "<b>", "a@b.c", "http://x", ":a:", "#1", "\\", "[a](b)"]
 )
 def test_sentences(text: str) -> None:
-    """What Markdown would make something of is escaped, or shown as code."""
+    """Characters that Markdown interprets are escaped, or shown as code."""
     assert sentence(text) != text
 
 

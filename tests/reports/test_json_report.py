@@ -150,7 +150,7 @@ def test_values_without_measure(value: Any) -> None:
 
 
 def test_an_adapters_text_is_printable() -> None:
-    """What would move a cursor or turn the direction of reading stands as its escape."""
+    """A character that moves the cursor or turns the direction of reading stands as its escape."""
     found = ledger()
     found.capabilities = {"llm": {"server": "a\x1b[2J\u202e\n\x00"}}
     assert built(found)["adapter"]["server"] == "a\\x1b[2J\\u202e\\n\\x00"

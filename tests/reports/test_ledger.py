@@ -154,7 +154,7 @@ def test_workers_that_collect_differently() -> None:
 
 
 def test_a_worker_without_an_account() -> None:
-    """Where a worker was lost, what it reported stands, and the run has failed."""
+    """If a worker was lost, what it reported stands, and the run has failed."""
     ledger, found = agreed()
     ledger.add_report(found, agrees=True)
     ledger.unaccounted = True

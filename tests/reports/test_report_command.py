@@ -180,7 +180,7 @@ def test_merge(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_matrix_leads_to_the_pages_of_its_reports(here: Path) -> None:
-    """Where the page of a report lies beside it, the matrix leads there, from whatever folder it is in."""
+    """If the page of a report lies beside it, the matrix leads there, from whatever folder it is in."""
     assert run("render", "faulty.json", "-o", "faulty.html") == 0
     (here / "out").mkdir()
     assert run("merge", "fine.json", "faulty.json", "-o", "out/m.html") == 0
@@ -251,7 +251,7 @@ def test_nothing_changed(here: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize("entry", [MUSTS[0], SHOULDS[0]], ids=["MUST", "SHOULD"])
 def test_a_new_violation_is_a_regression(here: Path, capsys: pytest.CaptureFixture[str], entry: Any) -> None:
-    """What was not violated and now is fails the command if it fails a run; the other way it is fixed."""
+    """A new violation fails the command if it fails a run; the other way it is fixed."""
     code, found = difference(here, None, ledger(violation(entry)), capsys)
     assert (code, [each["id"] for each in found["newly_violated"]]) == (int(entry.level == "MUST"), [entry.id])
     code, found = difference(here, ledger(violation(entry)), None, capsys)
@@ -259,7 +259,7 @@ def test_a_new_violation_is_a_regression(here: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_worse_verdict_is_a_regression(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is no longer assessed, so that the verdict is worse, fails the command; a partial run too."""
+    """A verdict that is worse because less is assessed fails the command; a partial run too."""
     code, found = difference(here, None, ledger(record(MUSTS[0], "not_assessed")), capsys)
     assert (code, [each["id"] for each in found["no_longer_satisfied"]]) == (1, [MUSTS[0].id])
     code, found = difference(here, None, ledger(missing=(MUSTS[0].id,)), capsys)

@@ -123,7 +123,7 @@ def test_whom_to_trust_for_what(signed: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_the_statement_alone(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the report is not at hand the signature is checked, and it is said that the report was not."""
+    """If the report is not at hand the signature is checked, and it is said that the report was not."""
     (signed / "a.json").unlink()
     assert verified() == 0
     assert "report: not at hand, so only the statement counts" in capsys.readouterr().out
@@ -142,7 +142,7 @@ def test_for_machines(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_verdict_that_is_red_can_be_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is signed is that a run was made, not that it went well."""
+    """The signature states that a run was made, not that it went well."""
     name = applicable("llm")[0].id
     json_report.write(written(sound({name: violated(name)})), here / "a.json")
     assert run("sign", "a.json", "--key", "key.pem") == 0
@@ -236,7 +236,7 @@ WRONG_PUBLIC: dict[str, tuple[bytes, str]] = {
 
 
 def one_sentence(capsys: pytest.CaptureFixture[str], *secret: bytes) -> str:
-    """What was said on stderr: a line that holds nothing of a key, and nothing on stdout."""
+    """The text on stderr: a line that holds nothing of a key, and nothing on stdout."""
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.count("\n") == 1

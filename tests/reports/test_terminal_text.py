@@ -59,7 +59,7 @@ def test_numbers() -> None:
 
 
 def test_keywords_are_named() -> None:
-    """What a factory keyword would make assessable is one line for each keyword."""
+    """The requirements that a factory keyword would make assessable are one line for each keyword."""
     keywords = zip(MUSTS, ("metrics", "metrics", "provider"), strict=False)
     lines = text(ledger(*(record(entry, "not_assessed", keyword=keyword) for entry, keyword in keywords)))
     wanted = "not assessed: the factory does not accept"
@@ -68,7 +68,7 @@ def test_keywords_are_named() -> None:
 
 
 def test_blockers_and_reasons() -> None:
-    """What blocks others is counted, any other reason is told."""
+    """Requirements that block others are counted; any other reason is shown."""
     blocked = (record(entry, "not_assessed", blocked_by="COM-WIRE-1", reason="x") for entry in MUSTS[:2])
     lines = text(ledger(*blocked, record(MUSTS[2], "not_assessed", reason="the fault never fired")))
     assert "COM-WIRE-1 blocks 2 others" in lines
@@ -130,13 +130,13 @@ def test_a_reason_is_followed_by_its_remedy() -> None:
 
 
 def test_a_remedy_is_for_what_is_not_assessed() -> None:
-    """What is not applicable needs none."""
+    """A requirement that is not applicable needs no remedy."""
     found = ledger(record(MUSTS[0], "not_applicable", reason="no cache is claimed"))
     assert "to assess it" not in "\n".join(line.text for line in summary(found, decide(found), Detail(reasons=True)))
 
 
 def test_the_hint_for_a_read_only_login_names_the_credentials() -> None:
-    """Where a plain call of an operation is refused with AUTH_ERROR, the adapter's code is not what is to change."""
+    """If a plain call of an operation is refused with AUTH_ERROR, the adapter's code is not what is to change."""
     plain, other, denied = catalogue()["VEC-UPSERT-1"], catalogue()["VEC-UPSERT-9"], "the error AuthError / AUTH_ERROR"
     assert "credentials" in hint_of(plain, ["a success", denied])
     assert "credentials" in hint_of(other, [f"a plain vector.upsert is answered with {denied}"])

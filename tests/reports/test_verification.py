@@ -262,7 +262,7 @@ def test_the_forger_of_the_whole(tmp_path: Path) -> None:
 
 
 def test_many_faults_of_one_kind_are_one_line(tmp_path: Path) -> None:
-    """What is wrong with many requirements in the same way is said once, with the first of them."""
+    """A fault of many requirements is reported once, with the first of them."""
     report = json.loads(true("conformant"))
     for each in report["requirements"]:
         each["text"] = "Nothing."

@@ -1,4 +1,4 @@
-"""Who may call a served adapter, and where its reports may go: not a web page, and nowhere that a client chooses."""
+"""Access to a served adapter: no web page may call it, and no client chooses where its reports go."""
 
 import asyncio
 import json

@@ -67,7 +67,7 @@ def test_nothing_is_kept_that_a_mistake_of_the_stand_in_may_have_made(llm: LLM) 
 
 
 def test_root_causes_are_searched_for_again_after_a_mistake_of_the_stand_in(llm: LLM) -> None:
-    """What was found with its answers explains no later finding."""
+    """Causes that were found with its answers explain no later finding."""
     causes, searched = RootCauses(llm), list[int]()
 
     def find() -> Iterator[int]:

@@ -36,7 +36,7 @@ LIGHT = ("--help", "list", "explain R20", "schema list", "schema stats", "verify
 
 
 def test_light_commands_load_nothing_heavy() -> None:
-    """What only prints starts without pytest, hypothesis, a schema library or a suite."""
+    """Commands that only print start without pytest, hypothesis, a schema library or a suite."""
     code = (
         "import sys\nfrom pytest_corpus.cli import main\nfor argv in sys.argv[1:]:\n"
         "    try: main(argv.split())\n    except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
@@ -72,7 +72,7 @@ def test_a_stdin_that_is_closed(argv: str) -> None:
 @posix
 @pytest.mark.parametrize("argv", [["list"], ["schema", "list", "--format", "json"]])
 def test_a_reader_that_leaves(argv: list[str]) -> None:
-    """Where the reader of a pipe goes away, the command ends with 141 and says nothing."""
+    """If the reader of a pipe goes away, the command ends with 141 and says nothing."""
     with subprocess.Popen(
         [*COMMAND, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     ) as process:

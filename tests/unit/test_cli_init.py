@@ -97,7 +97,7 @@ def test_what_is_written(component: str, tmp_path: Path) -> None:
     (("llm", "full/mine.py/deeper"), "full/mine.py"),
 ])  # fmt: skip
 def test_refusals(given: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be done is one sentence, exit code 2, and nothing is touched."""
+    """A refusal is one sentence with exit code 2, and nothing is touched."""
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.py").write_text("x = 1\n")
     monkeypatch.chdir(tmp_path)
@@ -119,7 +119,7 @@ def test_here_beside_git_and_a_virtual_environment(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("existing", [True, False])
 def test_whole_or_not_at_all(existing: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where writing ends in the middle, nothing of it is left, nor a folder that was not there."""
+    """If writing ends in the middle, nothing of it is left, nor a folder that was not there."""
     folder, move = tmp_path / "deep" / "new", os.rename
     if existing:
         folder.mkdir(parents=True)

@@ -96,7 +96,7 @@ def test_show_resolved_needs_no_other_schema() -> None:
     (["check", "-", "-"], "name - once"),
 ])  # fmt: skip
 def test_a_wrong_name_is_one_line(argv: list[object], said: str) -> None:
-    """What does not exist ends with 2, one line, and what to do."""
+    """A name that does not exist ends with 2, one line, and what to do."""
     ended = called("schema", *argv)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert said in ended.err
@@ -158,7 +158,7 @@ def test_all_goldens_are_told_and_valid() -> None:
     (None, "nothing says which message it is"),
 ])  # fmt: skip
 def test_nothing_is_guessed(value: Any, said: str) -> None:
-    """Where nothing tells the schema, that is said with the option that names it."""
+    """If nothing tells the schema, that is said with the option that names it."""
     with pytest.raises(CommandError) as refused:
         schema_for("some.json", value, None)
     assert said in str(refused.value)
@@ -268,7 +268,7 @@ NO_JSON = {
 @pytest.mark.parametrize("kind", NO_JSON)
 @pytest.mark.parametrize("name", ["x.json", "-"])
 def test_a_file_that_is_no_json_is_one_line(kind: str, name: str, tmp_path: Path) -> None:
-    """What holds no sound JSON is a finding of one line, which says why and where; from stdin too."""
+    """A file without sound JSON is a finding of one line, which says why and where; from stdin too."""
     data, said = NO_JSON[kind]
     file = written(tmp_path / name, data) if name != "-" else name
     ended = ran("schema", "check", file, stdin=data) if name == "-" else called("schema", "check", file)

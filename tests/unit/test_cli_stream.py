@@ -81,7 +81,7 @@ def test_the_component_is_never_guessed() -> None:
     (["--component", "llm", "--sse", "--ndjson"], "not allowed with"),
 ])  # fmt: skip
 def test_arguments_that_make_no_sense(argv: list[str], said: str) -> None:
-    """What the validator refuses as an argument is a usage error, never a traceback."""
+    """An argument that the validator refuses is a usage error, never a traceback."""
     ended = called("stream", "check", "-", *argv)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
@@ -127,7 +127,7 @@ def test_many_errors_are_counted(tmp_path: Path) -> None:
     ((FRAME + LAST).decode().encode("utf-16"), "is UTF-16"),
 ])  # fmt: skip
 def test_a_file_that_is_no_stream_is_one_line(data: bytes, said: str, tmp_path: Path) -> None:
-    """What plainly is not a stream at all is one finding of one line, not an error for each frame."""
+    """A file that plainly is not a stream is one finding of one line, not an error for each frame."""
     ended = called("stream", "check", written(tmp_path / "x", data), "--component", "llm")
     assert (ended.code, ended.err, ended.out.count("\n")) == (1, "", 1)
     assert said in ended.out

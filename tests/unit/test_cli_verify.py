@@ -127,7 +127,7 @@ def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
     (["--adapter", "mine:sound", "--component", "llm", "--", "-q", "-m", "llm and vector"], "no conformance test ran"),
 ])  # fmt: skip
 def test_what_cannot_be_verified_ends_with_2(argv: list[str], said: str, folder: Path) -> None:
-    """What pytest calls a usage error, and a run of no test, is 2: nothing was verified."""
+    """A usage error of pytest, and a run of no test, end with 2: nothing was verified."""
     ended = ran("verify", *argv, cwd=folder)
     assert ended.code == 2, ended.out
     assert said in ended.out + ended.err

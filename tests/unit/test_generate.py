@@ -40,7 +40,7 @@ def test_small_values_come_first() -> None:
 
 @pytest.mark.parametrize("outcome", [NotAssessed("no provider"), Violation("less")])
 def test_an_outcome_ends_the_run(outcome: Undecided | Violation) -> None:
-    """What the first value raises is raised at once."""
+    """An exception of the first value is raised at once."""
     values: list[object] = []
 
     def check(value: object) -> None:

@@ -294,7 +294,7 @@ def explainer() -> Explainer:
 
 
 def agree(schema: str, edition: str, instance: Any) -> bool:
-    """Return if jsonschema-rs and jsonschema give the same verdict."""
+    """True if jsonschema-rs and jsonschema give the same verdict."""
     explained = explainer().problems(instance, BASE_URI + BY_NAME[schema].file(edition), schema)
     return registry().is_valid(schema, instance, edition) == (explained == [])
 

@@ -74,7 +74,7 @@ def classes() -> Iterator[tuple[str, ast.ClassDef]]:
 
 
 def is_test(name: str) -> bool:
-    """Return if a module holds tests: a chapter, or what chapters share."""
+    """True if a module holds tests: a chapter, or what chapters share."""
     return name.rpartition(".")[2].startswith("test_") or name.startswith("suites.shared.claims.")
 
 
@@ -157,7 +157,7 @@ def inherited_names(made: type) -> set[str]:
 
 
 def test_no_class_inherits_many_names() -> None:
-    """Where a name comes from is found at once; what is too much today may only become less."""
+    """The origin of a name is found at once; a class that inherits too many today may only inherit fewer."""
     found: dict[str, int] = {}
     for name in filter(None, modules()):
         if not is_test(name) and any(isinstance(node, ast.ClassDef) for node in tree_of(name).body):

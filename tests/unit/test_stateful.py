@@ -211,7 +211,7 @@ def test_known_histories(history: list[Event], ordered: bool, whole: bool) -> No
 
 
 def by_hand(events: list[Event]) -> bool:
-    """Return whether one of all orders of the events is a possible one."""
+    """True if one of all orders of the events is possible."""
     for order in permutations(events):
         state, fits = None, True
         for at, event in enumerate(order):

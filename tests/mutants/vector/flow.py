@@ -26,7 +26,7 @@ class Four(dict[str, ReferenceAdapter]):
             self[kind.component] = watched(kind, self.reads)(metrics=metrics, provider=provider)
 
     def reads(self, component: str, ctx: Fields) -> None:
-        """What becomes of a context besides."""
+        """The other changes of a context."""
 
 
 def watched(kind: type[ReferenceAdapter], reads: Callable[[str, Fields], None]) -> type[ReferenceAdapter]:
