@@ -55,13 +55,13 @@ def run(given: argparse.Namespace) -> int:
                 raise DeclarationError(client.declaration.declared, said, f"{CREDENTIALS}, or give --header")
             return reply
 
-        patient = sweeping.patient(send)
+        patient = sweeping.retry_when_asked(send)
         clean, tried = True, {left.run for _, left in files} | going
         for path, left in files:
             clean = _sweep(left, components, patient) and clean
             if not left.names:
                 leftovers.forget(path)
-        for name, left in sweeping.listed(components, patient).items():
+        for name, left in sweeping.list_leftovers(components, patient).items():
             if name not in tried and _is_meant(name, given, before if given.older_than else time.time() - RECENT_S):
                 tried.add(name)
                 clean = _sweep(left, components, patient) and clean

@@ -26,7 +26,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
-from pytest_corpus.kit.store.settling import Settle, Settling, postponed
+from pytest_corpus.kit.store.settling import Settle, Settling, postpone
 from pytest_corpus.kit.store.store import Store
 from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.errors import BY_KIND
@@ -153,8 +153,8 @@ class Subject(Target):
 
     @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
-        """Send any value to `handle`, again after a transient error (R114)."""
-        request = self.store.prepared(request)
+        """Send anything at all to `handle`, again if it fails for a reason that may pass (R114)."""
+        request = self.store.prepare(request)
         fresh = self.store.foresee(request)
         try:
             reply = self._answer_to(request, **options)
@@ -162,16 +162,16 @@ class Subject(Target):
             self.store.forget(fresh)
             raise
         except Outage:
-            self.store.answered(request, is_success=False)
+            self.store.note_outcome(request, is_success=False)
             raise
         self.store.settle(request, reply, fresh)
         return reply
 
     def _answer_to(self, request: Any, **options: Any) -> Reply:
-        settled = self.settling.awaited(request)
+        settled = self.settling.after_writes_settle(request)
 
         def attempt(waited_s: float) -> Reply:
-            return Reply(self.client.send(postponed(settled, waited_s), self.component, **options))
+            return Reply(self.client.send(postpone(settled, waited_s), self.component, **options))
 
         refused = False
         try:
@@ -185,11 +185,11 @@ class Subject(Target):
 
     @reading_apart()
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
-        """Send any value to `handle_stream` and read the whole stream, again after a transient error."""
-        settled = self.settling.awaited(request)
+        """Send anything at all to `handle_stream` and read the stream to its end; again as `send` does."""
+        settled = self.settling.after_writes_settle(request)
 
         def attempt(waited_s: float) -> StreamReply:
-            sent = postponed(settled, waited_s)
+            sent = postpone(settled, waited_s)
             return StreamReply(self.client.send(sent, self.component, streaming=True, **options))
 
         reply = self.retries.call_until_answered(op_of(request), attempt, self.transient_errors)
@@ -198,16 +198,16 @@ class Subject(Target):
 
     @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
-        """Send unary requests concurrently; those with transient errors are sent again, concurrently too."""
-        prepared = [self.store.prepared(request) for request in requests]
+        """Send unary requests all at once; those that fail for a reason that may pass again, all at once, too."""
+        prepared = [self.store.prepare(request) for request in requests]
         fresh = [self.store.foresee(request) for request in prepared]
-        settled = [self.settling.awaited(request) for request in prepared]
+        settled = [self.settling.after_writes_settle(request) for request in prepared]
         found: dict[int, Exchange] = {}
 
         def attempt(waited_s: float) -> list[Exchange]:
             passed = {number for number, exchange in found.items() if not self.transient_errors(Reply(exchange))}
             due = [number for number in range(len(settled)) if number not in passed]
-            sent = [postponed(settled[number], waited_s) for number in due]
+            sent = [postpone(settled[number], waited_s) for number in due]
             found.update(zip(due, self.client.send_all(sent, self.component), strict=True))
             struck = [plan for number in due for plan in found[number].observed.struck]
             for number in due:

@@ -66,6 +66,13 @@ def success(reply: Reply, claim: str = "a success") -> Any:
     return reply.result
 
 
+def full_success(reply: Reply, claim: str) -> Any:
+    """The `result` of a unary success that reports no failed item."""
+    result = success(reply, claim)
+    check(not reply.failed_items, claim, "a failed item", "result.failures")
+    return result
+
+
 def finished(stream: StreamReply, claim: str = "a stream that ends with a final chunk") -> StreamReply:
     """Return the stream if it ended with a final chunk."""
     readable(stream)

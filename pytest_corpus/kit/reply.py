@@ -119,6 +119,11 @@ class Reply(AnyReply):
         """The items or steps of a success that are reported as failed."""
         return failed_items(self.result)
 
+    @property
+    def is_carried_out(self) -> bool:
+        """True if it is a success that reports no failed item."""
+        return self.is_success and not self.failed_items
+
     def fails_as(self, *families: str) -> bool:
         """True if the request, or one of its items or steps, is refused with one of the classes (R14)."""
         named = (name for item in self.failed_items for name in error_names(item))

@@ -109,6 +109,9 @@ MODEL_ERRORS = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily")
 PERMANENT = ("BadRequest", "NotSupported")
 """The families of errors by which a request that never succeeds is refused."""
 
+UNCERTAIN = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
+"""The classes of errors after which a write may have been carried out."""
+
 UNKNOWN_MODEL = ("BadRequest", "NotSupported", "Unavailable")
 """The classes that may answer an unknown model, subtypes included (R13, R132)."""
 

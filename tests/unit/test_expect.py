@@ -13,7 +13,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.graph.support.scenarios.batches import in_order
+from pytest_corpus.suites.graph.support.scenarios.batches import expect_order
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.faults import expect_provider_hint
 
@@ -65,14 +65,14 @@ def test_a_call_that_was_given_little_time_accuses_nobody() -> None:
 def test_a_wrong_count_is_not_called_a_wrong_order() -> None:
     """Operations that count nothing are the finding of the counts, which tells what was counted."""
     with pytest.raises(Blocked, match=r"GRA-NODE-5: expected counts of \[2, 1\].*; got \[0, 0\]"):
-        in_order([0, 0], [2, 1])
+        expect_order([0, 0], [2, 1])
 
 
 def test_a_wrong_order_is_called_one() -> None:
     """The right counts in another order are a wrong order; counts that are missing are none."""
     with pytest.raises(Violation, match=r"the order of the operations.*; got \[1, 2\]"):
-        in_order([1, 2], [2, 1])
-    in_order([None, 1], [2, 1])
+        expect_order([1, 2], [2, 1])
+    expect_order([None, 1], [2, 1])
 
 
 def test_results_that_differ_are_told_by_their_keys() -> None:

@@ -13,7 +13,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store import settling
-from pytest_corpus.kit.store.settling import Look, Settle, Settling, postponed, shows_after
+from pytest_corpus.kit.store.settling import Look, Probe, Settle, Settling, postpone, shows_after
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.readers import GraphSettling
 from pytest_corpus.suites.graph.support.run_state import GraphShared
@@ -85,25 +85,25 @@ def test_a_late_write_is_looked_for_some_hundred_times(late_s: float) -> None:
 def test_what_shows_at_once_is_tried_once_and_never_waited_for() -> None:
     """Nothing is tried before the first look at something written."""
     store = Late(0.0)
-    assert store.awaited(LOOK) is LOOK
+    assert store.after_writes_settle(LOOK) is LOOK
     assert (store.known.seconds, store.tried) == (None, 0)
     for _ in range(3):
         store.note(WRITE)
-        assert store.awaited(LOOK) is LOOK
-    assert (store.known.seconds, store.tried, store.late) == (0.0, 1, False)
+        assert store.after_writes_settle(LOOK) is LOOK
+    assert (store.known.seconds, store.tried, store.has_late_writes) == (0.0, 1, False)
 
 
 def test_a_look_after_a_write_waits() -> None:
     """A look waits until the last write is old enough; the next one, and what looks at nothing, do not wait."""
     store = Late(0.3)
     store.note(WRITE)
-    store.awaited(LOOK)
+    store.after_writes_settle(LOOK)
     assert 0.3 <= (store.known.seconds or 0) < 5
-    assert store.late
+    assert store.has_late_writes
     store.note(WRITE)
-    assert took(store.awaited, {"op": "vector.health", "ctx": {}, "args": {}}) < 0.3
-    assert took(store.awaited, LOOK) >= 0.3
-    assert took(store.awaited, LOOK) < 0.3
+    assert took(store.after_writes_settle, {"op": "vector.health", "ctx": {}, "args": {}}) < 0.3
+    assert took(store.after_writes_settle, LOOK) >= 0.3
+    assert took(store.after_writes_settle, LOOK) < 0.3
     assert store.known.waited_s >= 0.3
 
 
@@ -120,8 +120,8 @@ def test_a_given_time_is_not_tried() -> None:
     """A delay that the user gives is used as it is."""
     store = Late(5.0, given=0.02)
     store.note(WRITE)
-    assert took(store.awaited, LOOK) < 4
-    assert (store.known.seconds, store.tried, store.late) == (0.02, 0, False)
+    assert took(store.after_writes_settle, LOOK) < 4
+    assert (store.known.seconds, store.tried, store.has_late_writes) == (0.02, 0, False)
 
 
 def test_the_time_is_shared() -> None:
@@ -129,7 +129,7 @@ def test_the_time_is_shared() -> None:
     settle = Settle(seconds=0.02, found=True)
     one, other = Late(0.0, settle=settle), Late(0.0, settle=settle)
     one.note(WRITE)
-    assert took(other.awaited, LOOK) >= 0.01
+    assert took(other.after_writes_settle, LOOK) >= 0.01
     assert other.tried == 0
 
 
@@ -144,9 +144,9 @@ def test_a_deadline_is_as_far_away_as_it_was_meant(left_ms: int, moved: int) -> 
     """Waiting takes nothing of a budget; a deadline that had passed stays where it was."""
     deadline = round(time.time() * 1000) + left_ms
     request = {**LOOK, "ctx": {"deadline_ms": deadline}}
-    assert postponed(request, 0.5)["ctx"]["deadline_ms"] == deadline + moved
-    assert postponed(request, 0.0) is request
-    assert postponed("no request", 0.5) == "no request"
+    assert postpone(request, 0.5)["ctx"]["deadline_ms"] == deadline + moved
+    assert postpone(request, 0.0) is request
+    assert postpone("no request", 0.5) == "no request"
 
 
 def test_what_can_see_nothing_does_not_wait() -> None:
@@ -154,13 +154,29 @@ def test_what_can_see_nothing_does_not_wait() -> None:
     store = Late(None, given=0.3)
     write = {**WRITE, "op": "vector.delete"}
     store.note(write, refused=True)
-    assert took(store.awaited, write) < 0.3
-    assert took(store.awaited, {**LOOK, "ctx": {"deadline_ms": 1}}) < 0.3
-    assert took(store.awaited, LOOK) > 0
+    assert took(store.after_writes_settle, write) < 0.3
+    assert took(store.after_writes_settle, {**LOOK, "ctx": {"deadline_ms": 1}}) < 0.3
+    assert took(store.after_writes_settle, LOOK) > 0
     assert store.known.waited_s > 0
     store.note(write)
     store.pause()
     assert store.known.waited_s >= 0.3
+
+
+class Ordered(Probe):
+    """Writes of which one after the other shows what is given."""
+
+    readers = ("query",)
+
+    def __init__(self, kept: str, found: list[list[str]], *, done: bool) -> None:
+        self.kept, self.answers, self.done, self.looks = kept, found, done, 0
+
+    def seen(self, _reader: str) -> set[str]:
+        self.looks += 1
+        return set(self.answers[min(self.looks, len(self.answers)) - 1])
+
+    def write_in_order(self) -> tuple[bool, set[str]]:
+        return self.done, set(self.kept)
 
 
 @pytest.mark.parametrize(("kept", "found", "done", "in_order"), [
@@ -171,23 +187,22 @@ def test_what_can_see_nothing_does_not_wait() -> None:
 ])  # fmt: skip
 def test_the_order_of_writes_is_found_out(kept: str, found: list[list[str]], done: bool, in_order: bool) -> None:
     """A delete that was lost, or a refusal, means that writes do not find what was written just before them."""
-    store, answers = Late(0.0), iter(found)
-    look = store.order(time.monotonic(), lambda: next(answers, found[-1]), kept, done=done)
-    shows_after(look, time.monotonic() + 1)
+    store = Late(0.0)
+    shows_after(store.try_order(Ordered(kept, found, done=done)), time.monotonic() + 1)
     assert store.known.in_order is in_order
 
 
 def test_what_was_refused_is_not_looked_for() -> None:
     """A trial whose writes were not carried out looks at nothing, and shows nothing of the settle time."""
-    looks: list[None] = []
+    probe = Ordered("a", [], done=False)
 
     class Refusing(Late):
         def trials(self) -> Iterator[Look]:
-            yield self.order(time.monotonic(), lambda: looks.append(None), ["item"], done=False)
+            yield self.try_order(probe)
 
     store = Refusing(0.0)
     assert took(store.find_out) < 1
-    assert (store.known.seconds, store.known.missed_s, looks) == (0.0, 0.0, [])
+    assert (store.known.seconds, store.known.missed_s, probe.looks) == (0.0, 0.0, 0)
 
 
 @pytest.mark.parametrize(("times", "longest"), [
@@ -210,7 +225,7 @@ def test_a_read_that_has_to_fail_does_not_wait() -> None:
     store._subject.shared.provider_ops["query"] = ("search",)
     store.note(WRITE)
     store._subject.client.provider.plan("unavailable", "search")
-    assert took(store.awaited, LOOK) < 4
+    assert took(store.after_writes_settle, LOOK) < 4
     assert not store._will_fail(BY_OP["vector.batch_query"])
     assert not store._will_fail(BY_OP["vector.delete"])
 

@@ -153,7 +153,7 @@ class Adapter:
     def close(self) -> Iterator[str]:
         """Clean up and close it; yield a sentence for each failure."""
         yield from (f"tidying up raised {name}" for name in self._clean_up())
-        for kind, names in self.journal.counted():
+        for kind, names in self.journal.names_by_kind():
             self.ledger.left.setdefault(kind, []).extend(names)
         self.journal.close()
         if self.journal.failed:

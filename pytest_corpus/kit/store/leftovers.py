@@ -1,8 +1,8 @@
-"""The data that a run wrote into an adapter's store and has not deleted, in memory and in a file that outlives it.
+"""The data that a run wrote into an adapter's store and has not deleted, in memory and in a file.
 
 Every name that the suite makes begins with `corpusrunRUN` and the mark of a process. The protocol has no operation
-that lists namespaces, so a run writes down what it makes before it makes it, one line at a time, and removes the file
-when nothing is left. After a SIGKILL the file says what `pytest-corpus sweep` has to delete.
+that lists namespaces, so a run appends each name to the file before the write, and removes the file when nothing is
+left. After a SIGKILL, `pytest-corpus sweep` deletes the names in the file.
 """
 
 import json
@@ -11,7 +11,7 @@ import secrets
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -29,7 +29,7 @@ EARLIEST, AHEAD_S = 1_767_225_600.0, 86_400.0
 RANDOM_DIGITS, TIME_DIGITS = 4, 6
 
 TIDY_S = 20.0
-"""The seconds that a component may take to clean up in the end; what is left then is listed."""
+"""The seconds that a component may take to clean up at the end; everything left then is listed."""
 
 MOST_BYTES, MOST_NAMES = 64 * 2**20, 1_000_000
 """The bytes of the file of a run, and its values: a name is one of them."""
@@ -37,7 +37,7 @@ MOST_BYTES, MOST_NAMES = 64 * 2**20, 1_000_000
 Kind = Literal["namespace", "vector", "node", "edge"]
 
 Place = tuple[str, "str | None", "str | None", Kind]
-"""A component, a tenant or none, a namespace or none, and what lies there; of a namespace, itself."""
+"""A component, a tenant or None, a namespace or None, and the kind of the things there."""
 
 DELETES: dict[Kind, tuple[str, str]] = {
     "edge": ("graph.delete_edges", "ids"),
@@ -45,15 +45,15 @@ DELETES: dict[Kind, tuple[str, str]] = {
     "vector": ("vector.delete", "ids"),
     "namespace": ("vector.delete_namespace", "namespace"),
 }
-"""The operation that deletes what is of a kind, and the argument that names it; edges go before the nodes they join."""
+"""The operation that deletes things of a kind, and the argument with their names; edges go before their nodes."""
 
 
-def deletion(place: Place, names: list[str]) -> dict[str, Any]:
+def deletion(place: Place, names: Sequence[str]) -> dict[str, Any]:
     """The request that deletes things of one place; a namespace by itself."""
     _, tenant, namespace, kind = place
     op, key = DELETES[kind]
     args = {} if namespace is None else {"namespace": namespace}
-    named = {**args, key: names[0] if kind == "namespace" else names}
+    named = {**args, key: names[0] if kind == "namespace" else [*names]}
     return {"op": op, "ctx": {} if tenant is None else {"tenant": tenant}, "args": named}
 
 
@@ -88,13 +88,13 @@ def uuid_of(run: str) -> str:
 
 @dataclass(slots=True)
 class Leftovers:
-    """The names of what may be in a store, by place.
+    """The names of things that may be in a store, by place.
 
     Attributes:
         run: the id of the run.
         adapter: the adapter, as it was declared.
         factory: its factory as `module:attribute`; empty if it has no such name.
-        names: each with True if an answer confirmed that it is there, False if the only answer did not, else None.
+        names: each with True if an answer confirmed the write, False if the only answer did not, else None.
     """
 
     run: str = ""
@@ -108,8 +108,8 @@ class Leftovers:
         for name in names:
             held.setdefault(name)
 
-    def answered(self, place: Place, names: Iterable[str], *, is_success: bool) -> None:
-        """Note what the answer to a write says of these, if they were noted at all."""
+    def note_outcome(self, place: Place, names: Iterable[str], *, is_success: bool) -> None:
+        """Note the outcome of a write of these names, if they were added before."""
         held = self.names.get(place, {})
         for name in held.keys() & set(names):
             held[name] = is_success or bool(held[name])
@@ -122,7 +122,7 @@ class Leftovers:
         if not held:
             self.names.pop(place, None)
 
-    def counted(self) -> Iterator[tuple[Kind, list[str]]]:
+    def names_by_kind(self) -> Iterator[tuple[Kind, list[str]]]:
         """The names of each kind, without those whose writes were answered, and never with success."""
         for kind in ("namespace", "vector", "node", "edge"):
             held = (names.items() for place, names in self.names.items() if place[3] == kind)
@@ -132,9 +132,9 @@ class Leftovers:
 
 
 class Journal(Leftovers):
-    """Leftovers that are also in a file, from the first one on until `close` finds that nothing is left.
+    """Leftovers that are also in a file until `close` finds that nothing is left.
 
-    `failed` is a sentence on a file that can no longer be written.
+    `failed` is a sentence if the file could not be written.
     """
 
     def __init__(self, path: Path | None = None, run: str = "", adapter: str = "", factory: str = "") -> None:

@@ -1,17 +1,17 @@
-"""Looking at what was written only once it can be seen (R46).
+"""Delays reads until earlier writes are visible (R46).
 
-No document promises that a write is seen at once. How long an adapter takes is given, or found out once a run, just
-before the first look at something that was written: a plain write is read back until it shows. From then on a request
-that looks at something waits until the last write before it is older than that. What a request finds then is what
-the adapter says, whether it must show or must never show. An adapter that shows its writes at once never waits.
+No document promises that a write is visible at once. The delay of an adapter is given, or measured once a run, just
+before the first read of written data: a plain write is read back until it shows. From then on a request that reads
+waits until the last write before it is older than that. An adapter without a delay never waits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import inputs
@@ -27,13 +27,13 @@ LIMIT_S = 10.0
 """A write that does not show after this time is not late: it is missing."""
 
 PAUSE_S, PAUSE = 0.002, 0.03
-"""The pause between two reads of a write that does not show yet: this, or this share of the time since the write.
+"""The pause between two reads of a write that does not show yet: seconds, or a share of the time since the write.
 
-What never shows is read about 200 times until the limit.
+A write that never shows is read about 200 times until the limit.
 """
 
 TRIALS = 3
-"""The number of measurements if the first write is late: one that waits for a tick may be lucky."""
+"""The number of measurements if the first write is late: a single one may be short by chance."""
 
 ENOUGH_S = 5.0
 """No measurement begins after this time."""
@@ -56,12 +56,12 @@ class Settle:
 
     Attributes:
         seconds: the settle time; None while it is not known.
-        found: whether it was found out, and not given.
-        missed_s: how long a plain write was looked for that did not show at all; 0 where all of them showed.
-        waited_s: how long was waited in all.
-        in_order: whether a write finds what was written just before it, although nothing shows that yet.
-        written: by place when something was last written there, on the monotonic clock.
-        applied: likewise, without writes that were refused: they matter to what is looked at, not to other writes.
+        found: True if it was measured, not given.
+        missed_s: the seconds for which a plain write was read back that never showed; 0 if all of them showed.
+        waited_s: the seconds that were waited in all.
+        in_order: True if a write finds the data of the write just before it, although no read shows it yet.
+        written: by place, the time of the last write on the monotonic clock.
+        applied: likewise, without refused writes: they matter to reads, not to other writes.
     """
 
     seconds: float | None = None
@@ -73,14 +73,47 @@ class Settle:
     applied: dict[str, float] = field(default_factory=dict)
 
 
-class Settling:
-    """Waits where a request looks at what was written, for as long as it takes to settle.
-
-    A component that stores data defines which requests read nothing, which places a request refers to, and how to try
-    a write.
+class Probe:
+    """Plain things, written only to measure when writes show. A component defines how to write and read them.
 
     Attributes:
-        known: what is known of the settle time.
+        readers: the operations that show the things.
+    """
+
+    readers: Sequence[str] = ()
+
+    def write(self, *_names: str) -> bool:
+        """Write things; True if they are stored by the adapter's report."""
+        return False
+
+    def delete(self, *_names: str) -> bool:
+        """Delete things; True if the adapter reports success."""
+        return False
+
+    def seen(self, _reader: str) -> set[str] | None:
+        """The names of the things that an operation shows; None if it does not work."""
+        return None
+
+    def shows(self, reader: str, names: set[str]) -> bool | None:
+        """True if an operation shows just these things; None if it does not work."""
+        found = self.seen(reader)
+        return None if found is None else found == names
+
+    def write_in_order(self) -> tuple[bool, set[str]]:
+        """Send writes that depend on each other; return if all were carried out, and the things that remain."""
+        return False, set()
+
+    def close(self) -> None:
+        """Delete the place of the things."""
+
+
+class Settling:
+    """Lets a request that reads written data wait for the settle time.
+
+    A component that stores data defines the requests that read nothing, the places of a request, and a probe.
+
+    Attributes:
+        known: the settle time, as far as it is known.
     """
 
     blind: frozenset[str] = frozenset({"capabilities", "health"})
@@ -94,69 +127,66 @@ class Settling:
         self._is_late = False
 
     @property
-    def late(self) -> bool:
+    def has_late_writes(self) -> bool:
         """True if a write was seen to show late."""
         return self.known.found and bool(self.known.seconds)
 
-    # -- what a component says ---------------------------------------------------------------------------
-
     def places(self, _request: Mapping[str, Any]) -> frozenset[str]:
-        """The places that a request writes to or looks at; empty where it may be all of them."""
+        """The places that a request writes or reads; empty if it may be all of them."""
         return frozenset()
 
     def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
-        """The places in which something that a request writes may be looked at; empty where it may be all of them."""
+        """The places in which the data that a request writes may be read; empty if it may be all of them."""
         return self.places(request)
 
-    def looks(self, name: str, _request: Mapping[str, Any]) -> bool:
-        """Return if a request of an operation reads what was written."""
+    def reads_written_data(self, name: str, _request: Mapping[str, Any]) -> bool:
+        """True if a request of an operation reads written data."""
         return name not in self.blind
 
+    @contextmanager
+    def probe(self) -> Iterator[Probe]:
+        """Open a place for plain writes."""
+        yield Probe()
+
     def trials(self) -> Iterator[Look]:
-        """Write something in the plainest way, and give a look at it; once for each kind of write."""
-        yield from ()
+        """Write and delete in the plainest way; after each write, yield a look with each operation that shows it."""
+        with self.probe() as probe, closing(probe):
+            if probe.write("a"):
+                yield from (partial(probe.shows, reader, {"a"}) for reader in probe.readers)
+                if probe.delete("a"):
+                    yield from (partial(probe.shows, reader, set()) for reader in probe.readers)
+            if probe.readers and self.known.in_order is None and self._is_late:
+                yield self.try_order(probe)
 
-    def order(
-        self, begun: float, seen: Callable[[], Collection[str] | None], kept: Collection[str], *, done: bool
-    ) -> Look:
-        """A look that finds out if writes find what was written just before them.
-
-        Args:
-            begun: when the first of them was sent, on the monotonic clock.
-            seen: returns what is there; None if that is unknown.
-            kept: all that has to be there in the end.
-            done: whether every write was answered as one that was carried out; if not, nothing is to be seen.
-        """
-        first_s: list[float] = []
+    def try_order(self, probe: Probe) -> Look:
+        """Send writes one after the other; the look finds out if each sees the write just before it."""
+        begun, first_s = inputs.monotonic(), list[float]()
+        done, kept = probe.write_in_order()
 
         def look() -> bool | None:
+            found = probe.seen(probe.readers[0]) if done else None
             if not done:
                 self.known.in_order = False
-                return None
-            found = seen()
-            if found is None or not set(kept) <= set(found):
+            if found is None or not kept <= found:
                 return None if found is None else False
             first_s.append(inputs.monotonic() - begun)
-            in_order = set(kept) == set(found)
-            self.known.in_order = in_order
-            return in_order or first_s[-1] > 2 * first_s[0]  # a delete may show after what was written before it
+            self.known.in_order = kept == found
+            return kept == found or first_s[-1] > 2 * first_s[0]  # a delete may show after an older write
 
         return look
 
-    # -- what the component asks -------------------------------------------------------------------------
-
-    def awaited(self, request: Any) -> Any:
+    def after_writes_settle(self, request: Any) -> Any:
         """The request, once all that it looks at has settled; its deadline is later by the time that was waited."""
         op = BY_OP.get(op_of(request))
-        if op is None or self._at_once or not self.known.written or not self.looks(op.name, request):
+        if op is None or self._at_once or not self.known.written or not self.reads_written_data(op.name, request):
             return request
         if has_expired(request) or self._will_fail(op) or not isinstance(request.get("args"), Mapping):
             return request
         self.find_out()
-        if not self.looks(op.name, request):
+        if not self.reads_written_data(op.name, request):
             return request
         waited_s = self._wait(self.places(request), self.known.applied if op.mutating else self.known.written)
-        return postponed(request, waited_s) if waited_s else request
+        return postpone(request, waited_s) if waited_s else request
 
     def note(self, request: Any, *, refused: bool = False) -> None:
         """Note that something may have been written."""
@@ -175,7 +205,7 @@ class Settling:
             self._wait(frozenset(), self.known.written)
 
     def find_out(self) -> float:
-        """The settle time, which is found out where it is neither known nor given."""
+        """The settle time in seconds, measured if it is not known or given."""
         with finding_out(id(self.known)):
             if self.known.seconds is None:
                 self.known.seconds = self._given
@@ -201,10 +231,8 @@ class Settling:
         finally:
             self._at_once = outer
 
-    # -- waiting ---------------------------------------------------------------------------------------
-
     def _wait(self, places: frozenset[str], written: Mapping[str, float]) -> float:
-        """Wait until what was written in some places has settled; the seconds that were waited."""
+        """Wait until the writes in some places have settled; return the seconds that were waited."""
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
         left_s = max(known, default=-math.inf) + (self.known.seconds or 0.0) - inputs.monotonic()
         if left_s <= 0:
@@ -214,7 +242,7 @@ class Settling:
         return left_s
 
     def _will_fail(self, op: Operation) -> bool:
-        """Return whether a read has to end in an error that is planned for it, whatever was written."""
+        """True if a read will end in a planned error."""
         reached = (None, *self._subject.shared.provider_ops.get(op.name, ()))
         return not op.mutating and any(
             plan.op in reached and plan.at_chunk is None and plan.fired < plan.times and BY_KIND[plan.kind].canonical
@@ -222,7 +250,7 @@ class Settling:
         )
 
     def _longest(self) -> float:
-        """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
+        """The longest time in seconds that a plain write took to show; 0 if all show at once or never."""
         begun, late = inputs.monotonic(), list[tuple[float, float]]()
         for _ in range(TRIALS):
             taken: list[tuple[float, float]] = []
@@ -243,9 +271,9 @@ class Settling:
 
 
 def shows_after(look: Look, until: float) -> tuple[float, float]:
-    """The seconds for which a write surely did not show, and those after which it did.
+    """The seconds for which a write surely did not show, and after which it showed.
 
-    `AT_ONCE` stands for a write that shows at once, or of which nothing is known, `MISSING` for one that never shows.
+    `AT_ONCE` means that it shows at once, or that this is unknown, `MISSING` that it never shows.
 
     Args:
         until: when to give up, on the monotonic clock.
@@ -270,7 +298,7 @@ def has_expired(request: Mapping[str, Any]) -> bool:
     return isinstance(deadline, int) and deadline <= inputs.wall_clock() * 1000
 
 
-def postponed(request: Any, waited_s: float) -> Any:
+def postpone(request: Any, waited_s: float) -> Any:
     """The request as it would have been made now: a deadline that had not passed is as far away as it was meant."""
     ctx = (context_of(request) if waited_s else None) or {}
     deadline = ctx.get("deadline_ms")

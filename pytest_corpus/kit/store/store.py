@@ -1,7 +1,6 @@
-"""The writes of a component to the adapter's store: noted before they are sent, and deleted in the end (R115).
+"""The writes of a component to the adapter's store: noted before they are sent, and deleted at the end (R115).
 
-Each thing has one record, whatever it is. A component says which things a request writes and deletes, and how they are
-deleted; one that stores nothing says nothing.
+Each thing has one record. A component defines the things that a request writes and deletes, and how to delete them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +36,7 @@ THERE = (State.NEW, State.OLD)
 
 
 class Use(Enum):
-    """The tests that need a thing: any one, the one that holds its sandbox, or several."""
+    """The tests that need a thing: any test, the test with its sandbox, or several."""
 
     ANY = auto()
     SANDBOX = auto()
@@ -46,11 +45,7 @@ class Use(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A thing of the suite's own that may be in a store.
-
-    Attributes:
-        ends: the nodes that an edge joins.
-    """
+    """A thing that the suite wrote and that may be in a store. `ends` are the nodes that an edge joins."""
 
     state: State = State.NEW
     use: Use = Use.ANY
@@ -72,16 +67,13 @@ def tenant_of(request: Any) -> str | None:
     return tenant if isinstance(tenant, str) and tenant else None
 
 
-def is_keyed(request: Any) -> bool:
+def has_key(request: Any) -> bool:
     """True if a request has an idempotency key: its success may be the replay of an older one."""
     return "idempotency_key" in (context_of(request) or {})
 
 
 class Records:
-    """The record of every thing that was written in this run, unless it is known not to be there.
-
-    The names are in a journal, too, which outlives the run.
-    """
+    """The records of all things that may be in the store, whose names are also in a journal."""
 
     def __init__(self, shared: Any, journal: Leftovers) -> None:
         self._shared, self._journal = shared, journal
@@ -99,15 +91,15 @@ class Records:
         """The tests that need a thing."""
         return self._all[thing].use if thing in self._all else Use.ANY
 
-    def where(self, *states: State, use: Use | None = None, kind: str = "") -> list[Thing]:
-        """The things in one of some states, the one that was added or moved last at the end."""
+    def select(self, *states: State, use: Use | None = None, kind: str = "") -> list[Thing]:
+        """The things in some states, the last added or moved at the end."""
         return [
             thing
             for thing, record in self._all.items()
             if record.state in states and use in (None, record.use) and kind in ("", thing[0][3])
         ]
 
-    def joining(self, nodes: Iterable[Thing]) -> list[Thing]:
+    def edges_at(self, nodes: Iterable[Thing]) -> list[Thing]:
         """The edges at nodes."""
         ends = {*nodes}
         return [thing for thing, record in self._all.items() if not ends.isdisjoint(record.ends)]
@@ -118,8 +110,9 @@ class Records:
         for thing in fresh:
             self._all.pop(thing, None)
             self._all[thing] = Written(ends=writes[thing])
-        for place, names in by_place(filter(_is_journaled, fresh)).items():
-            self._journal.add(place, names)
+        for place, names in by_place(fresh).items():
+            if place[3] != "vector" or place[2] is None:  # the others go with their namespace
+                self._journal.add(place, names)
         return fresh
 
     def move(self, thing: Thing) -> None:
@@ -128,17 +121,17 @@ class Records:
             self._all[thing] = self._all.pop(thing)
 
     def change(self, things: Iterable[Thing], **changed: Any) -> None:
-        """Change the records of things; what is gone needs no journal."""
+        """Change the records of things; the journal drops things that are gone."""
         for place, names in by_place(things).items():
             for name in names:
                 self._all[place, name] = replace(self._all[place, name], **changed)
             if changed.get("state") is State.GONE:
                 self._journal.remove(place, names)
 
-    def answered(self, things: Iterable[Thing], *, is_success: bool) -> None:
-        """Note what the answer to a write says of things."""
+    def note_outcome(self, things: Iterable[Thing], *, is_success: bool) -> None:
+        """Note the outcome of a write of things."""
         for place, names in by_place(things).items():
-            self._journal.answered(place, names, is_success=is_success)
+            self._journal.note_outcome(place, names, is_success=is_success)
 
     def forget(self, things: Iterable[Thing]) -> None:
         """Note that things are not there."""
@@ -149,10 +142,10 @@ class Records:
 
 
 class Store:
-    """Notes what the requests of a component write, and deletes it.
+    """Notes the things that the requests of a component write, and deletes them.
 
     Attributes:
-        together: the number of requests that may be sent at the same time to delete things.
+        together: the number of deletes that may be sent at the same time.
     """
 
     together = 1
@@ -161,17 +154,15 @@ class Store:
         self._subject = subject
         self.written = Records(subject.shared, subject.settings.journal)
 
-    # -- what a component says ---------------------------------------------------------------------------
-
-    def prepared(self, request: Any) -> Any:
+    def prepare(self, request: Any) -> Any:
         """The request, once all that it needs is there."""
         return request
 
-    def _written_by(self, _request: Any) -> Writes:
+    def _things_written(self, _request: Any) -> Writes:
         """The things that a request writes."""
         return {}
 
-    def _deleted_by(self, _request: Any) -> Iterable[Thing]:
+    def _things_deleted(self, _request: Any) -> Iterable[Thing]:
         """The things that are surely gone once a request has succeeded."""
         return ()
 
@@ -182,26 +173,26 @@ class Store:
     def _make_room(self, thing: Thing) -> None:
         """Delete something else, if there is no room for a thing."""
 
-    def _aside(self) -> AbstractContextManager[None]:
+    def _without_faults(self) -> AbstractContextManager[None]:
         """Make calls of the suite's own, which no planned fault strikes."""
         return nullcontext()
 
     def is_full(self, _reply: Reply | StreamReply) -> bool:
-        """True if an answer says that a quota for what the suite writes is used up (R115)."""
+        """True if an answer reports that a quota for the suite's data is used up (R115)."""
         return False
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
-        """True if the suite gave back something at the adapter because an answer says that it is full."""
+        """Delete something if an answer reports a full store; True if that made room."""
         return False
 
     @property
     def holds_much(self) -> bool:
-        """True if what tests wrote has to be deleted before others are begun."""
+        """True if data must be deleted before other tests begin."""
         return False
 
     @property
     def keeps_apart(self) -> bool:
-        """True if what one test writes lies apart from what another looks at."""
+        """True if tests do not read each other's data."""
         return True
 
     @property
@@ -210,46 +201,38 @@ class Store:
         return None
 
     def release(self, *, unlearn: bool) -> None:
-        """Delete what the test before made and no other one needs."""
+        """Delete things of the previous test that no other test needs."""
 
     def remove(self, until: float) -> None:
-        """Delete what is left, as far as it can be deleted in time."""
-
-    # -- around a request --------------------------------------------------------------------------------
+        """Delete everything that is left, as far as time allows."""
 
     def foresee(self, request: Any) -> list[Thing]:
-        """Note what a request may write before it is sent: a run that is interrupted never sees the answer.
-
-        Returns:
-            what was not known before.
-        """
-        writes = {} if self._subject.outages.lasting else self._written_by(request)
+        """Note the things that a request may write, before it is sent; return those that were not known."""
+        writes = {} if self._subject.outages.lasting else self._things_written(request)
         for thing in writes:
             if not self.written.is_there(thing):
                 self._make_room(thing)
         return self.written.add(writes)
 
-    def answered(self, request: Any, *, is_success: bool) -> None:
-        """Note if what a request was to write is there."""
-        self.written.answered(self._written_by(request), is_success=is_success)
+    def note_outcome(self, request: Any, *, is_success: bool) -> None:
+        """Note if a request wrote its things."""
+        self.written.note_outcome(self._things_written(request), is_success=is_success)
 
     def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        """Note what an answered request has written, and forget what it has not, or has deleted.
+        """Note the outcome of a request: forget things that it did not write, or deleted.
 
         Args:
             alone: True if no other request was under way.
         """
-        self.answered(request, is_success=reply.is_success)
+        self.note_outcome(request, is_success=reply.is_success)
         if self._is_refused(reply):
             self.forget(fresh)
         elif reply.is_success and alone:
-            self.forget(self._deleted_by(request))
+            self.forget(self._things_deleted(request))
 
     def forget(self, things: Iterable[Thing]) -> None:
         """Note that things are not there."""
         self.written.forget(things)
-
-    # -- deleting ----------------------------------------------------------------------------------------
 
     def delete(self, place: Place, names: list[str]) -> Reply:
         """Delete things of one place in one request. In an outage that lasts nothing is waited for any more."""
@@ -258,7 +241,7 @@ class Store:
             reply = Reply(subject.client.send(request, subject.component))
             self.settle(request, reply, ())
             return reply
-        with self._aside():
+        with self._without_faults():
             found: Reply = subject.send(request)
         return found
 
@@ -268,21 +251,16 @@ class Store:
             if len(part) == 1 or self._subject.outages.lasting:
                 yield from (self.delete(*each) for each in part)
                 continue
-            with self._aside():
+            with self._without_faults():
                 exchanges = self._subject.send_all([deletion(*each) for each in part])
             for exchange in exchanges:
                 self.settle(exchange.request, reply := Reply(exchange), ())
                 yield reply
 
     def tidy(self) -> None:
-        """Delete all that was written; what an adapter refuses to delete stays."""
+        """Delete everything that was written, unless the adapter refuses."""
         with self._subject.settling.at_once(), suppress(*UNCALLABLE, Outage):
             self.remove(inputs.monotonic() + TIDY_S)
-
-
-def _is_journaled(thing: Thing) -> bool:
-    """True unless a thing goes with its namespace."""
-    return thing[0][3] != "vector" or thing[0][2] is None
 
 
 def by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:

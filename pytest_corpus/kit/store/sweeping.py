@@ -1,4 +1,4 @@
-"""Deleting what earlier runs left in an adapter's store: by the prefix of their names alone."""
+"""Deletes data of earlier runs in an adapter's store, recognized by the prefix of their names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ Send = Callable[[Mapping[str, Any], str], Reply]
 """Sends an envelope to a component."""
 
 
-def patient(send: Send) -> Send:
+def retry_when_asked(send: Send) -> Send:
     """Send as a sound client does, which waits if it is asked to."""
 
     def sent(envelope: Mapping[str, Any], component: str) -> Reply:
@@ -33,7 +33,7 @@ def patient(send: Send) -> Send:
 
 
 def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
-    """Delete what a run left; how much was deleted, and how much was not there. What is still there stays in `left`."""
+    """Delete the leftovers of a run; return how many were deleted and how many were not there. Others stay there."""
     gone = absent = 0
     for place in sorted(left.names, key=lambda each: [*DELETES].index(each[3])):
         own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
@@ -41,23 +41,23 @@ def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
         left.remove(place, set(left.names[place]).difference(names))  # it is not known to be the suite's
         size = 1 if place[3] == "namespace" else AT_ONCE
         for start in range(0, len(names), size):
-            for name, was_there in list(_deleted(place, names[start : start + size], send)):
+            for name, was_there in list(_delete(place, names[start : start + size], send)):
                 gone, absent = gone + was_there, absent + (not was_there)
                 left.remove(place, [name])
     return gone, absent
 
 
-def _deleted(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
-    """The names that are gone, each with False if the adapter knows neither it nor its namespace."""
+def _delete(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
+    """The names that are gone, each with False if the adapter does not know its namespace."""
     reply = send(deletion(place, names), place[0])
     if reply.is_success or reply.is_a("NamespaceNotFound"):
         yield from ((name, reply.is_success) for name in names)
     elif len(names) > 1 and reply.is_error:
         for name in names:
-            yield from _deleted(place, [name], send)
+            yield from _delete(place, [name], send)
 
 
-def listed(components: Iterable[str], send: Send) -> dict[str, Leftovers]:
+def list_leftovers(components: Iterable[str], send: Send) -> dict[str, Leftovers]:
     """The leftovers that an adapter itself lists, by run: namespaces in `health`, and nodes of the default one."""
     found: dict[str, Leftovers] = {}
     for component in components:

@@ -1,4 +1,4 @@
-"""Batches, and what transactions have in common with them (SPECIFICATION 7.3.3, 12.5; R14, R15, R33)."""
+"""Batches and transactions (SPECIFICATION 7.3.3, 12.5; R14, R15, R33)."""
 
 import math
 from contextlib import nullcontext
@@ -9,9 +9,9 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
-from pytest_corpus.kit.reply import error_names
+from pytest_corpus.kit.reply import error_names, failed_items
 from pytest_corpus.redaction import word
-from pytest_corpus.suites.graph.support.answers import failures, listed, size
+from pytest_corpus.suites.graph.support.answers import items_of, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
@@ -20,34 +20,34 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.batches import (
     FAILING,
     MIXED,
-    carrying,
-    committed,
     drop,
+    is_committed,
     link,
     put,
+    require_carrier,
     results,
-    unusable,
+    unusable_operation,
 )
-from pytest_corpus.suites.graph.support.scenarios.edges import blamed
+from pytest_corpus.suites.graph.support.scenarios.edges import expect_class
 
 
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_operations_are_applied(graph: Graph, name: str) -> None:
     """A write, an update and a delete of several nodes in one request are all carried out."""
-    sandbox = carrying(graph, name)
-    batches.room(graph, 3)
+    sandbox = require_carrier(graph, name)
+    batches.require_room(graph, 3)
     values = sandbox.put_named("ab")
     new = [sandbox.node("c"), sandbox.node("a")]
     items = [put(sandbox, new[0]), drop(sandbox, "b"), put(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.one_shows(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
+    sandbox.expect_one_shows(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
 def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     """A later operation decides about the node of an earlier one."""
-    sandbox = carrying(graph, name)
+    sandbox = require_carrier(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or 20
     new = {each: sandbox.node(each) for each in ("drop_write", "twice", "thrice")}
     stories: list[list[dict[str, Any]]] = [
@@ -56,7 +56,7 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
         [put(sandbox, sandbox.node("twice")), put(sandbox, new["twice"])],
         [put(sandbox, sandbox.node("thrice")), drop(sandbox, "thrice"), put(sandbox, new["thrice"])],
     ]
-    linked = bool(graph.works("upsert_edges") and graph.readers.of_edges())
+    linked = bool(graph.works("upsert_edges") and graph.readers.for_edges())
     if linked:
         new |= {each: sandbox.node(each) for each in ("source", "target")}
         stories.append([put(sandbox, new["source"], new["target"]), link(sandbox, "source", "target")])
@@ -68,38 +68,38 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     for request in filter(None, requests):
         for start in range(0, len(request), most):
             expect.success(sandbox.call_many(name, *request[start : start + most]), f"a {name} to work")
-    sandbox.one_shows(map(value_of, new.values()), "what the last operations left")
+    sandbox.expect_one_shows(map(value_of, new.values()), "what the last operations left")
     if linked:
-        sandbox.one_leads("source", {"target": value_of(new["target"])}, "the edge between new nodes")
+        sandbox.expect_one_leads("source", {"target": value_of(new["target"])}, "the edge between new nodes")
 
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
-    """An edge that is written is there, and one that is deleted is gone, beside a write of a node."""
-    sandbox = carrying(graph, name)
-    batches.room(graph, 3)
+    """A request that writes a node writes and deletes edges too."""
+    sandbox = require_carrier(graph, name)
+    batches.require_room(graph, 3)
     values = sandbox.put_named("cde")
     sandbox.link(sandbox.edge("c", "d", "gone"), sandbox.edge("c", "e", "left"))
     values |= sandbox.put_named("ab")
     items = [put(sandbox, sandbox.node("f")), link(sandbox, "a", "b")]
     items.append(sandbox.item("delete_edges", ids=[sandbox.id("gone")]))
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.one_leads("a", {"b": values["b"]}, "the edge that was written")
-    sandbox.one_leads("c", {"e": values["e"]}, "the edge that is left")
+    sandbox.expect_one_leads("a", {"b": values["b"]}, "the edge that was written")
+    sandbox.expect_one_leads("c", {"e": values["e"]}, "the edge that is left")
 
 
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-3", transaction="GRA-TXN-5")
 def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) -> None:
     """Operations that write two, one and three nodes have three results, successes that count two, one and three."""
-    reply, sizes = batches.sound(graph, name)
+    reply, sizes = batches.send_sound(graph, name)
     result = expect.success(reply, f"a {name} to work")
     found = results(result)
     expect.check(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
     expect.check(all(item.get("ok") is not False for item in found), "successes", "a failure", "result.results")
     if name == "transaction":
         expect.check(result.get("success") is True, "true", "another value, or none", "result.success")
-    batches.in_order([size(item.get("result", item)) for item in found], [*sizes])
+    batches.expect_order([size(item.get("result", item)) for item in found], [*sizes])
 
 
 @pytest.mark.core
@@ -108,10 +108,10 @@ def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) 
 def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None:
     """Several operations are answered with a result of the schema, whatever their outcome."""
     if not fails:
-        reply = batches.sound(graph, name)[0]
+        reply = batches.send_sound(graph, name)[0]
         expect.success(reply, f"a {name} to work")
     else:
-        reply = batches.spoiled(graph, name, "first", "unknown_operation").reply
+        reply = batches.send_spoiled(graph, name, "first", "unknown_operation").reply
     expect.applicable(not reply.is_error, f"a {name} with an unusable operation is refused, and has no result")
     holds("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
 
@@ -120,11 +120,11 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None
 @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
 def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
     """A node with NaN or an infinity in a batch refuses the batch, or is reported for its operation or itself."""
-    sandbox = carrying(graph)
+    sandbox = require_carrier(graph)
     reply = sandbox.call_many("batch", put(sandbox, sandbox.node("a", corpus_size=number)))
     expect.either(reply, "BadRequest")
     for item in results(reply.result) if not reply.is_error else ():
-        reported = item.get("ok") is False or failures(item.get("result"))
+        reported = item.get("ok") is False or failed_items(item.get("result"))
         expect.check(reported, "a refusal, or a reported failure", "a success", "result.results.0")
 
 
@@ -132,23 +132,19 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 @rules("reported GRA-BATCH-4, keeps_its_place GRA-BATCH-3, others_applied GRA-BATCH-5")
 @MIXED
 def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> None:
-    """An operation that cannot be carried out is a failure with its index and an error, at its place.
-
-    There are still as many results as operations, in `results` and `failures`, and the others are applied; if the batch
-    is refused whole, none is.
-    """
-    spoiled = batches.spoiled(graph, "batch", place, kind)
+    """A failed operation is reported at its place with its index and error, and the others are applied."""
+    spoiled = batches.send_spoiled(graph, "batch", place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if requirement == "GRA-BATCH-5":
         if reply.is_error:
-            spoiled.leaves([], "nothing of a batch that is refused")
+            spoiled.expect_left([], "nothing of a batch that is refused")
         else:
-            spoiled.leaves(spoiled.written, "what did not fail")
+            spoiled.expect_left(spoiled.written, "what did not fail")
         return
     expect.applicable(not reply.is_error, "a batch with an unusable operation is refused whole")
     found, failed = results(reply.result), batches.failed_operations(reply.result)
     if requirement == "GRA-BATCH-3":
-        both = len(listed(reply.result, "results")) + len(listed(reply.result, "failures"))
+        both = len(items_of(reply.result, "results")) + len(items_of(reply.result, "failures"))
         reported = max(len(found), both)
         expect.check(reported >= count, f"{count} results", f"{reported}", "result.results")
         return
@@ -157,7 +153,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     expect.check(index == at, f"the index {at}", str(index) if isinstance(index, int) else "no index", "results.index")
     expect.check(isinstance(error, str) and error, "an error", word(error), "results.error")
     expect.check(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
-    blamed(failed[0], "BadRequest", "NotSupported")
+    expect_class(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
         expect.check(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
 
@@ -166,29 +162,29 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
 @pytest.mark.parametrize("name", list(MANY))
 def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: str) -> None:
     """If one node of an operation has no id, the operation or the node is reported, or the request refused."""
-    sandbox = carrying(graph, name)
+    sandbox = require_carrier(graph, name)
     reply = sandbox.call_many(name, put(sandbox, {"id": "", "labels": [], "properties": {}}))
     if expect.either(reply, "BadRequest", "NotSupported"):
         failed = batches.failed_operations(reply.result)
-        failed += [each for each in results(reply.result) if failures(each.get("result"))]
+        failed += [each for each in results(reply.result) if failed_items(each.get("result"))]
         expect.check(
-            failed or not batches.committed(reply), "a failed operation", "no failed operation", "result.results"
+            failed or not batches.is_committed(reply), "a failed operation", "no failed operation", "result.results"
         )
 
 
 @core("GRA-BATCH-6")
 def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> None:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
-    reply, sandbox = batches.too_large(graph)
+    reply, sandbox = batches.send_too_large(graph)
     expect.refusal(reply, "BadRequest")
-    sandbox.one_shows((), "nothing of a batch that is refused")
+    sandbox.expect_one_shows((), "nothing of a batch that is refused")
 
 
 @pytest.mark.requirement("GRA-BATCH-8")
 @pytest.mark.parametrize("hint", ["max_batch_ops", "suggested_batch_reduction"])
 def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> None:
     """`details` state the limit and the percentage to reduce the batch by."""
-    reply, _ = batches.too_large(graph)
+    reply, _ = batches.send_too_large(graph)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
     expect.check(isinstance(given, (int, float)), "a number", word(given), f"details.{hint}")
@@ -198,29 +194,29 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
 
 @pytest.mark.requirement("GRA-BATCH-7")
 def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
-    """As many operations as `max_batch_ops` says are taken, and applied to the last one."""
-    most, sandbox = batches.limit(graph), graph.sandbox()
+    """A batch of exactly `max_batch_ops` operations is carried out to the last one."""
+    most, sandbox = batches.stated_limit(graph), graph.sandbox()
     last = sandbox.node("last")
     items = [*(drop(sandbox, f"none{n}") for n in range(most - 1)), put(sandbox, last)]
     result = expect.success(sandbox.call_many("batch", *items), f"a batch of {most} operations to work")
     failed = batches.failed_operations(result)
     expect.check(not failed, "no failures", f"{len(failed)}", "result.results")
-    sandbox.one_shows([value_of(last)], "what the last operation wrote")
+    sandbox.expect_one_shows([value_of(last)], "what the last operation wrote")
 
 
 @pytest.mark.core
 @arguments_of("GRA-BATCH-9", "GRA-TXN-6")
 def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """The operations are a list of objects with `op` and `args`; one that is not may be reported as failed."""
-    bad.are_refused(graph)
+    """The operations are a list of objects with `op` and `args`; others are refused or reported as failed."""
+    bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-BATCH-10")
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
 def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> None:
     """`success` is true, or false if an operation failed."""
-    spoiled = batches.spoiled(graph, "batch", "first", "unknown_operation") if fails else None
-    reply = spoiled.reply if spoiled else batches.sound(graph, "batch")[0]
+    spoiled = batches.send_spoiled(graph, "batch", "first", "unknown_operation") if fails else None
+    reply = spoiled.reply if spoiled else batches.send_sound(graph, "batch")[0]
     if not reply.is_error and "success" in reply.result:
         expect.check(reply.result["success"] is not fails, str(not fails).lower(), str(fails).lower(), "success")
 
@@ -229,9 +225,9 @@ def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> None:
 def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     """A query after a write in the same batch finds the node, if batches take queries."""
     graph.require("query")
-    sandbox = carrying(graph)
+    sandbox = require_carrier(graph)
     node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
-    batches.room(graph, 2)
+    batches.require_room(graph, 2)
     ask = sandbox.item("query", **graph.question("group", group=sandbox.group))
     reply = sandbox.call_many("batch", put(sandbox, node), ask)
     if reply.is_a("NotSupported", "BadRequest"):
@@ -239,7 +235,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     found = results(expect.success(reply, "a batch to work"))
     expect.check(len(found) == 2, "two results", f"{len(found)}", "result.results")
     if found[1].get("ok") is not False:
-        shown = sandbox.own(found[1])
+        shown = sandbox.own_values(found[1])
         expect.check(shown == {value_of(node), *before}, "the node that was written", "not that", "results.1")
 
 
@@ -248,91 +244,99 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
 @FAILING
 def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: str) -> None:
     """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
-    spoiled = batches.spoiled(graph, "transaction", place, kind)
+    spoiled = batches.send_spoiled(graph, "transaction", place, kind)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
-        expect.check(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
+        expect.check(
+            not is_committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success"
+        )
     if requirement == "GRA-TXN-2":
-        spoiled.leaves(spoiled.before, "what was there before")
+        spoiled.expect_left(spoiled.before, "what was there before")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     """A new edge is not there, and a deleted one still is, after a transaction that failed."""
-    sandbox = carrying(graph, "transaction")
-    batches.room(graph, 3)
+    sandbox = require_carrier(graph, "transaction")
+    batches.require_room(graph, 3)
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "old"))
-    items = [link(sandbox, "a", "c"), sandbox.item("delete_edges", ids=[sandbox.id("old")]), unusable(sandbox)]
+    items = [
+        link(sandbox, "a", "c"),
+        sandbox.item("delete_edges", ids=[sandbox.id("old")]),
+        unusable_operation(sandbox),
+    ]
     reply = sandbox.call_many("transaction", *items)
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
-        expect.check(not committed(reply), "an error, or success false", str(reply), "result.success")
-    sandbox.one_leads("a", {"b": values["b"]}, "the edges as they were")
+        expect.check(not is_committed(reply), "an error, or success false", str(reply), "result.success")
+    sandbox.expect_one_leads("a", {"b": values["b"]}, "the edges as they were")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> None:
-    """Nodes that a failed transaction writes to two namespaces are in neither of them."""
-    carrying(graph, "transaction")
-    batches.room(graph, 3)
+    """A failed transaction writes nodes to no namespace."""
+    require_carrier(graph, "transaction")
+    batches.require_room(graph, 3)
     places = isolation.two_places(graph, "namespaces")
     before = {place: place.put(place.node("a")) for place in places}
     reply = places[0].call_many(
-        "transaction", *(put(place, place.node("b")) for place in places), unusable(places[0], "wrong_arguments")
+        "transaction",
+        *(put(place, place.node("b")) for place in places),
+        unusable_operation(places[0], "wrong_arguments"),
     )
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
-        expect.check(not committed(reply), "an error, or success false", str(reply), "result.success")
+        expect.check(not is_committed(reply), "an error, or success false", str(reply), "result.success")
     for place, values in before.items():
-        place.one_shows(values, "what was there before")
+        place.expect_one_shows(values, "what was there before")
 
 
 @deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
 def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
     """A batch inside a batch, or a transaction inside one, is carried out, refused permanently or reported so (R8)."""
-    sandbox = carrying(graph, name)
+    sandbox = require_carrier(graph, name)
     inner = {"op": graph.operation_names.spelling(name), "args": {MANY[name]: [put(sandbox, sandbox.node("a"))]}}
     reply = sandbox.call_many(name, inner)
     expect.either(reply, "BadRequest", "NotSupported")
     for failure in batches.failed_operations(reply.result):
-        blamed(failure, "BadRequest", "NotSupported")
+        expect_class(failure, "BadRequest", "NotSupported")
 
 
 @pytest.mark.requirement("GRA-BATCH-5")
 def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
     """A node that is written before something that is not an operation is there only if the batch is not refused."""
-    sandbox = carrying(graph)
-    batches.room(graph, 2)
+    sandbox = require_carrier(graph)
+    batches.require_room(graph, 2)
     written = []
     for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-BATCH-9", "ops")][::2]:
         node = sandbox.node(bad.name)
-        reply = sandbox.call_many("batch", put(sandbox, node), bad.changed(put(sandbox, sandbox.node("bad"))))
+        reply = sandbox.call_many("batch", put(sandbox, node), bad.apply_to(put(sandbox, sandbox.node("bad"))))
         with expect.resting_on("GRA-BATCH-9"):
             expect.either(reply, "BadRequest", "NotSupported")
         written += [] if reply.is_error else [value_of(node)]
-    sandbox.one_shows(written, "what the batches that are not refused wrote")
+    sandbox.expect_one_shows(written, "what the batches that are not refused wrote")
 
 
 @pytest.mark.requirement("GRA-TXN-6")
 def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
-    """A node that is written before something that is not an operation is not there, nor one beside a bad timeout."""
-    sandbox = carrying(graph, "transaction")
-    batches.room(graph, 2)
+    """A transaction with an item that is not an operation, or with a bad timeout, writes no node."""
+    sandbox = require_carrier(graph, "transaction")
+    batches.require_room(graph, 2)
     for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")][::2]:
-        item = bad.changed(put(sandbox, sandbox.node("bad")))
+        item = bad.apply_to(put(sandbox, sandbox.node("bad")))
         reply = sandbox.call_many("transaction", put(sandbox, sandbox.node(bad.name)), item)
         expect.either(reply, "BadRequest", "NotSupported")
     late = sandbox.node("late")
     reply = sandbox.call("transaction", {MANY["transaction"]: [put(sandbox, late)], "timeout_ms": "soon"})
     expect.either(reply, "BadRequest", "NotSupported")
-    sandbox.one_shows([value_of(late)] if committed(reply) else [], "nothing of a transaction that failed")
+    sandbox.expect_one_shows([value_of(late)] if is_committed(reply) else [], "nothing of a transaction that failed")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
 @pytest.mark.parametrize("kind", ["unavailable", "unexpected"])
 def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
     """If the provider fails and the transaction with it, nothing of it is there."""
-    carrying(graph, "transaction")
+    require_carrier(graph, "transaction")
     expect.applicable("provider" in graph.client.hooks, "without the provider nothing fails")
     graph.faults.provider_op("transaction")
     fresh = graph.fresh()
@@ -340,25 +344,25 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
     plan = fresh.faults.plan(kind, "transaction")
     reply = sandbox.call_many("transaction", put(sandbox, sandbox.node("a")))
     fresh.faults.require_fired(plan)
-    if not committed(reply):
-        sandbox.one_shows((), "nothing of a transaction that failed")
+    if not is_committed(reply):
+        sandbox.expect_one_shows((), "nothing of a transaction that failed")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
-    """After a failed transaction the same nodes can be written, in one that is committed."""
-    sandbox = carrying(graph, "transaction")
+    """After a failed transaction another one writes the same nodes and is committed."""
+    sandbox = require_carrier(graph, "transaction")
     node = sandbox.node("a")
-    sandbox.call_many("transaction", put(sandbox, node), unusable(sandbox))
+    sandbox.call_many("transaction", put(sandbox, node), unusable_operation(sandbox))
     result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
     expect.check(result.get("success") is not False, "a commit", "a failure", "result.success")
-    sandbox.one_shows([value_of(node)], "what the second transaction wrote")
+    sandbox.expect_one_shows([value_of(node)], "what the second transaction wrote")
 
 
 @pytest.mark.requirement("GRA-TXN-12")
 def test_each_transaction_has_an_id_of_its_own(graph: Graph) -> None:
     """Two transactions that state a `transaction_id` state two."""
-    sandbox = carrying(graph, "transaction")
+    sandbox = require_carrier(graph, "transaction")
     replies = [sandbox.call_many("transaction", put(sandbox, sandbox.node(name))) for name in "ab"]
     stated = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
     expect.applicable(None not in stated, "transactions state no transaction_id")

@@ -8,7 +8,7 @@ from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import batches, isolation, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
@@ -17,19 +17,19 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 @core("GRA-BULK-1")
 def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
     """New, updated and remaining nodes are listed, deleted ones are not."""
-    sandbox = batches.bulky(graph)
+    sandbox = batches.listable_place(graph)
     values = sandbox.put_named("abc")
-    sandbox.shows("bulk_vertices", values.values(), "every node")
+    sandbox.expect_values("bulk_vertices", values.values(), "every node")
     values["b"] = sandbox.put(sandbox.node("b"))[0]
-    sandbox.shows("bulk_vertices", values.values(), "every node as it is now")
+    sandbox.expect_values("bulk_vertices", values.values(), "every node as it is now")
     sandbox.remove("nodes", "a")
-    sandbox.shows("bulk_vertices", [values["b"], values["c"]], "the nodes that are left")
+    sandbox.expect_values("bulk_vertices", [values["b"], values["c"]], "the nodes that are left")
 
 
 @core("GRA-BULK-2")
 def test_a_page_is_of_the_schema(graph: Graph) -> None:
     """Each page, the last one too, is of the schema."""
-    sandbox = batches.filled(graph, 3)
+    sandbox = batches.filled_place(graph, 3)
     sandbox.call("upsert_nodes", {"nodes": [{**sandbox.node("bare"), "labels": []}]})
     for limit in (2, 100):
         reply = sandbox.call("bulk_vertices", {"limit": limit})
@@ -41,7 +41,7 @@ def test_a_page_is_of_the_schema(graph: Graph) -> None:
 def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
     """Whatever the size of a page, following the cursor gives every node exactly once."""
     sandbox, ids, pages = batches.pages(graph, limit)
-    batches.every_node_once(sandbox, pages, ids)
+    batches.expect_every_node_once(sandbox, pages, ids)
 
 
 @rules("listed GRA-BULK-3, found GRA-QUERY-2")
@@ -49,7 +49,7 @@ def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str)
     """More than a hundred nodes are all listed, without a `limit`, and all found by a query."""
     sandbox, pages, found = batches.crowd(graph)
     if requirement == "GRA-BULK-3":
-        batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.CROWD)})
+        batches.expect_every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.CROWD)})
         return
     expect.applicable(found is not None, "no query shows nodes")
     expect.check(len(found or ()) == batches.CROWD, f"{batches.CROWD} nodes", f"{len(found or ())}", "result.records")
@@ -58,35 +58,35 @@ def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str)
 @pytest.mark.requirement("GRA-BULK-3")
 def test_pages_of_an_empty_place_end(graph: Graph) -> None:
     """If nothing was written, or everything deleted, there are no nodes and no more pages."""
-    sandbox = batches.bulky(graph)
-    graph.namespaces(aside=True)
-    batches.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
+    sandbox = batches.listable_place(graph)
+    graph.require_namespaces(aside=True)
+    batches.expect_every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
     sandbox.put(sandbox.node("a"))
     sandbox.remove("nodes", "a")
-    batches.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
+    batches.expect_every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
 
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
     """With a tenant, following the cursor gives every node once too."""
-    place = batches.bulky(graph)
-    sandbox = place.like(namespace=place.namespace, tenant=graph.settings.tenant())
+    place = batches.listable_place(graph)
+    sandbox = place.copy_to(namespace=place.namespace, tenant=graph.settings.tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
-    batches.spacious(sandbox, 2)
-    pages = sandbox.pages({"limit": 2, **batches.narrowed(sandbox)})
-    batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
+    batches.require_space(sandbox, 2)
+    pages = sandbox.pages({"limit": 2, **batches.narrow(sandbox)})
+    batches.expect_every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
 
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> None:
     """Of two tenants who have a namespace of one name, each pages through its own nodes alone, to the last page."""
-    batches.bulky(graph)
+    batches.listable_place(graph)
     one, other = isolation.two_tenants(graph, own=True)
     one.put(*(one.node(f"n{number}") for number in (0, 2, 4)))
     other.put(*(other.node(f"n{number}") for number in (1, 3, 5)))
-    batches.spacious(one, 2)
-    pages = one.pages({"limit": 2, **batches.narrowed(one)})
-    batches.every_node_once(one, pages, {one.id(f"n{number}") for number in (0, 2, 4)})
+    batches.require_space(one, 2)
+    pages = one.pages({"limit": 2, **batches.narrow(one)})
+    batches.expect_every_node_once(one, pages, {one.id(f"n{number}") for number in (0, 2, 4)})
 
 
 @core("GRA-BULK-4")
@@ -101,17 +101,17 @@ def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
 @pytest.mark.parametrize("limit", [2, 100])
 def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
     """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
-    sandbox = batches.bulky(graph)
+    sandbox = batches.listable_place(graph)
     fit = {2, 3, 7, 10}
     sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(batches.COUNT)))
     wanted = {"corpus_kind": f"{sandbox.tag}True"}
-    batches.fit_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
+    batches.expect_fitting_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
 def test_a_filter_compares_values(graph: Graph) -> None:
     """Text, numbers and booleans are compared with their type, several properties all together."""
-    sandbox = batches.bulky(graph)
+    sandbox = batches.listable_place(graph)
     kind, other = words.put_kinds(sandbox)
     [unknown] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1), "w").values()
     cases: tuple[tuple[dict[str, Any], str], ...] = (
@@ -126,19 +126,21 @@ def test_a_filter_compares_values(graph: Graph) -> None:
         ({"corpus_size": str(words.LARGE + 1)}, ""),
     )
     for wanted, names in cases:
-        batches.fit_once(sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names})
+        batches.expect_fitting_once(
+            sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names}
+        )
 
 
 @pytest.mark.requirement("GRA-BULK-5")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> None:
     """A term that is not a plain value lists no node that does not meet it, or is refused permanently."""
-    sandbox = batches.bulky(graph)
+    sandbox = batches.listable_place(graph)
     sandbox.put(sandbox.node("a", corpus_size=1), sandbox.node("b", corpus_size=2))
     wanted = {"corpus_group": sandbox.group, "corpus_size": batches.PREDICATES[kind]}
     reply = sandbox.call("bulk_vertices", {"filter": wanted})
     if expect.either(reply, "BadRequest", "NotSupported"):
-        ids = [node.get("id") for node in listed(reply.result, "nodes")]
+        ids = [node.get("id") for node in items_of(reply.result, "nodes")]
         expect.check(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
 
 
@@ -146,7 +148,7 @@ def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) 
 @arguments_of("GRA-BULK-6", "GRA-BULK-8")
 def test_arguments_of_a_page_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`limit` is a whole number from 1 on, `cursor` a string, `filter` an object."""
-    bad.are_refused(graph)
+    bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-BULK-7")

@@ -30,7 +30,7 @@ from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 @pytest.mark.requirement("GRA-OBS-1")
 @pytest.mark.parametrize("operation", ASKING)
 def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
-    """A dialect that a client made up stands in no observation and no counter."""
+    """No observation and no counter contains an unknown dialect."""
     graph.require(operation)
     made_up = f"dialect-{canary()}"
     reply = graph.invoke(operation, {**graph.question("group", group=graph.seeds.group), "dialect": made_up})
@@ -39,9 +39,9 @@ def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
 
 @rules("id_of_a_node GRA-OBS-1, namespace GRA-OBS-2")
 def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> None:
-    """The id of a node and its namespace stand in no observation of a write, a read or a delete."""
+    """No observation of a write, a read or a delete contains the id of the node or its namespace."""
     if requirement == "GRA-OBS-2":
-        graph.namespaces()
+        graph.require_namespaces()
     sandbox, name, replies = cached(graph, "named", lambda: answers_about_a_node(graph))
     namespace = requirement == "GRA-OBS-2"
     value, what = (str(sandbox.namespace), "a namespace") if namespace else (name, "the id of a node")
@@ -52,7 +52,7 @@ def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Non
 @pytest.mark.requirement("COM-TENANT-2")
 @pytest.mark.parametrize("operation", ["health", "get_schema"])
 def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
-    """Neither a namespace nor the id of a node of one tenant stands in what is reported to another."""
+    """A report to a tenant contains no namespace and no node id of another one."""
     graph.require(operation)
     owner, other = isolation.two_tenants(graph, own=True)
     owner.put(owner.node("a"))

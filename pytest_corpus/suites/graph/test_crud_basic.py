@@ -17,14 +17,13 @@ from pytest_corpus.kit.outcomes import number_of
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, state_machine, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.graph.support.scenarios.edges import unusable
-from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
+from pytest_corpus.suites.graph.support.scenarios.edges import expect_unusable
+from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, place_at
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.text.values import same
@@ -94,16 +93,16 @@ NESTED: dict[str, Any] = {
 def test_a_node_is_read_back(graph: Graph, where: str) -> None:
     """A node that was written is seen by every operation that shows nodes, wherever it was written."""
     graph.require("upsert_nodes")
-    sandbox = at(graph, where)
+    sandbox = place_at(graph, where)
     written = sandbox.put(sandbox.node("a"))
-    sandbox.all_show(written, "the node that was written")
+    sandbox.expect_all_show(written, "the node that was written")
 
 
 @core("GRA-NODE-1")
 def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
     """Id, every label and every property of a node are listed as they were written."""
     graph.require("upsert_nodes")
-    graph.readers.trusted("bulk_vertices")
+    graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()
     nodes = [
         sandbox.node("one", corpus_size=3),
@@ -114,19 +113,15 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
     for node in (many, {**sandbox.node("none"), "labels": []}):
         reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest", "NotSupported")
-        nodes += [] if reply.is_error or failures(reply.result) else [node]
-    odd = words.offer(sandbox, "nodes", words.with_labels(sandbox, "one"))
-    shown = {node.get("id"): node for node in sandbox.listed()}
+        nodes += [] if reply.is_error or reply.failed_items else [node]
+    odd = words.offer_items(sandbox, "nodes", words.nodes_with_labels(sandbox, "one"))
+    shown = {node.get("id"): node for node in sandbox.list_nodes()}
     for each in (*nodes, *odd.values()):
         found = shown.get(each["id"])
         expect.check(found is not None, "the node that was written", "no such node", "result.nodes")
         assert found is not None
-        expect.check(
-            set(each["labels"]) <= set(found.get("labels") or []),
-            f"the labels of {each['id']}",
-            "other labels",
-            "labels",
-        )
+        is_right = set(each["labels"]) <= set(found.get("labels") or [])
+        expect.check(is_right, f"the labels of {each['id']}", "other labels", "labels")
         for key, value in each["properties"].items():
             is_kept = found["properties"].get(key) == value
             expect.check(is_kept, f"the {key} of {each['id']}", "another value, or none", "properties")
@@ -136,9 +131,8 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
 def test_an_id_is_any_text(graph: Graph) -> None:
     """A node whose id is a word is taken, and not only one whose id is a UUID."""
     only_uuids = graph.prerequisites.takes_only_uuids()
-    expect.check(
-        not only_uuids, "ids of any text", "a refusal, which the same node with a UUID is spared", "nodes.0.id"
-    )
+    is_right = not only_uuids
+    expect.check(is_right, "ids of any text", "a refusal, which the same node with a UUID is spared", "nodes.0.id")
     graph.require("upsert_nodes")
 
 
@@ -151,30 +145,28 @@ def test_an_update_is_seen(graph: Graph) -> None:
     write = partial(sandbox.call, "upsert_nodes", {"nodes": [first]})
     expect.success(write(new_key()), "an upsert to work")
     values = [*sandbox.put(sandbox.node("a")), *others]
-    sandbox.all_show(values, "one node with its last value")
+    sandbox.expect_all_show(values, "one node with its last value")
     sandbox.put(sandbox.node("a"))
     expect.success(write(new_key()), "an upsert to work")
-    sandbox.one_shows([value_of(first), *others], "one node with its last value")
+    sandbox.expect_one_shows([value_of(first), *others], "one node with its last value")
 
 
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
     """Another label, a new property and a new value of an old one are there after an update."""
     graph.require("upsert_nodes")
-    graph.readers.trusted("bulk_vertices")
+    graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a", corpus_size=3))
     sandbox.put({**sandbox.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
-    found = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
+    found = [node for node in sandbox.list_nodes() if node.get("id") == sandbox.id("a")]
     expect.check(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
     expect.check("CorpusOther" in (found[0].get("labels") or []), "the new label", "the new label is missing", "labels")
     properties = found[0]["properties"]
-    expect.check(
-        properties.get("corpus_size") == 4, "the new value of a property", "another value, or none", "properties"
-    )
-    expect.check(
-        properties.get("corpus_color") == "red", "the new property", "the new property is missing", "properties"
-    )
+    is_right = properties.get("corpus_size") == 4
+    expect.check(is_right, "the new value of a property", "another value, or none", "properties")
+    is_right = properties.get("corpus_color") == "red"
+    expect.check(is_right, "the new property", "the new property is missing", "properties")
 
 
 @core("GRA-NODE-3")
@@ -184,7 +176,7 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     sandbox = graph.sandbox("upsert_nodes")
     expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-    (sandbox.all_show if count == 3 else sandbox.one_shows)(written, "every node of a request")
+    (sandbox.expect_all_show if count == 3 else sandbox.expect_one_shows)(written, "every node of a request")
 
 
 @pytest.mark.core
@@ -192,15 +184,15 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str, count: int) -> None:
     """New nodes, and then the same ones updated, are counted in results of the schema, and none has failed."""
-    for reply in upserted_twice(graph, count):
+    for reply in upsert_twice(graph, count):
         if requirement == "GRA-NODE-4":
             holds("GRA-NODE-4", reply, graph, claim="an upsert to work")
         else:
-            bad_arguments.counts(expect.success(reply, "an upsert to work"), count)
+            bad_arguments.expect_counts(expect.success(reply, "an upsert to work"), count)
 
 
 @remembered
-def upserted_twice(graph: Graph, count: int) -> list[Reply]:
+def upsert_twice(graph: Graph, count: int) -> list[Reply]:
     """The answers to an upsert of this number of nodes, and to another one of the same nodes."""
     sandbox = graph.sandbox("upsert_nodes")
     expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
@@ -211,7 +203,7 @@ def upserted_twice(graph: Graph, count: int) -> list[Reply]:
 @rules("read_back GRA-NODE-9, as_doubles GRA-NODE-13")
 def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None:
     """Text of any script, numbers and booleans come back with their type and value."""
-    found = cached(graph, "scalars", lambda: kept(graph, SCALARS))
+    found = cached(graph, "scalars", lambda: keep_properties(graph, SCALARS))
     lenient = requirement == "GRA-NODE-9" and graph.capabilities.rounds_numbers
     for kind, value in SCALARS.items():
         if kind == SECOND_CASE and kind not in found:
@@ -219,17 +211,19 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
         expect.check(kind in found, f"a property of the kind {kind} to be accepted", "a refusal")
         read = found[kind]
         near = lenient and type(value) is type(read) is float and math.isclose(read, value, rel_tol=1e-6)
-        as_written(kind, read, right=near or same(read, value))
+        expect_written(kind, read, right=near or same(read, value))
 
 
 @pytest.mark.requirement("GRA-NODE-9")
 def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
     """Any key, and any text under a key, comes back code point by code point, unless it is refused permanently."""
-    for kind, value in kept(graph, KEYS).items():
-        as_written(kind, value, right=same(value, KEYS[kind]))
+    for kind, value in keep_properties(graph, KEYS).items():
+        expect_written(kind, value, right=same(value, KEYS[kind]))
     sandbox = graph.sandbox()
-    nodes = words.offer(sandbox, "nodes", words.with_properties(sandbox))
-    shown = {node.get("id"): node["properties"] for node in sandbox.listed()}
+    nodes = words.offer_items(
+        sandbox, "nodes", {kinds: sandbox.node(f"p{n}", **p) for n, (kinds, p) in enumerate(words.properties().items())}
+    )
+    shown = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
     for kinds, node in nodes.items():
         properties = shown.get(node["id"], {})
         right = all(properties.get(key) == value for key, value in node["properties"].items())
@@ -239,49 +233,49 @@ def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-NODE-10")
 def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
     """Lists keep their order and objects their members, unless they are refused; null may become nothing."""
-    for kind, value in kept(graph, {**NESTED, "null": None}).items():
+    for kind, value in keep_properties(graph, {**NESTED, "null": None}).items():
         right = same(value, NESTED.get(kind)) or (kind == "null" and value is ...)
-        as_written(kind, value, right=right)
+        expect_written(kind, value, right=right)
 
 
 @pytest.mark.requirement("GRA-NODE-3")
 @pytest.mark.parametrize("kind", LOOKALIKES)
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
-    """Ids that differ in their last letter, in letter case, in a space or in composition are those of two nodes."""
+    """Ids that differ in the last letter, letter case, a space or the normal form are two nodes."""
     sandbox = graph.sandbox("upsert_nodes")
     at = [*LOOKALIKES].index(kind)
     others = {each: word for number, (each, word) in enumerate(IDS.items()) if number % len(LOOKALIKES) == at}
     alike = {f"{kind} {name}": sandbox.node(name) for name in LOOKALIKES[kind]}
-    odd = words.offer(sandbox, "nodes", {**alike, **words.with_ids(sandbox, others)})
-    sandbox.one_shows(map(value_of, odd.values()), "every node that was accepted")
-    if "bulk_vertices" in graph.readers.of_nodes():
-        shown = {node.get("id") for node in sandbox.listed()}
+    odd = words.offer_items(sandbox, "nodes", {**alike, **words.nodes_with_ids(sandbox, others)})
+    sandbox.expect_one_shows(map(value_of, odd.values()), "every node that was accepted")
+    if "bulk_vertices" in graph.readers.for_nodes():
+        shown = {node.get("id") for node in sandbox.list_nodes()}
         for each, written in odd.items():
             expect.check(written["id"] in shown, f"the id as written ({each}), or a refusal", "another id", "nodes.id")
 
 
 @pytest.mark.requirement("GRA-NODE-11")
 def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
-    """A request that writes a node twice leaves what it says last."""
+    """If a request writes a node twice, the last one is kept."""
     graph.require("upsert_nodes")
     expect.applicable(graph.at_once >= 2, "one item goes into one request")
     sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, *PERMANENT)
-    if not reply.is_error and not failures(reply.result):
-        sandbox.all_show([value_of(nodes[1])], "the last one of an id")
+    if reply.is_carried_out:
+        sandbox.expect_all_show([value_of(nodes[1])], "the last one of an id")
 
 
 @pytest.mark.core
 @arguments_of("GRA-NODE-6")
 def test_what_is_not_a_list_of_nodes_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """`nodes` is a list of nodes with ids, labels and properties; one that is not may be reported as failed."""
-    bad.are_refused(graph)
+    """`nodes` is a list of nodes with ids, labels and properties; others are refused or reported as failed."""
+    bad.expect_refused(graph)
 
 
 class TestBadItems:
-    """Refusals, and what becomes of the rest."""
+    """Refused items, and the other items of their requests."""
 
     @core("GRA-NODE-7")
     @pytest.mark.parametrize(
@@ -296,34 +290,34 @@ class TestBadItems:
         nodes = [*good[:at], bad, *good[at:]][: graph.at_once]
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [value_of(node) for node in nodes if node is not bad]
-        left = bad_arguments.rest(reply, at, written)
-        sandbox.one_shows(left, "what was not refused")
+        left = bad_arguments.expect_rest(reply, at, written)
+        sandbox.expect_one_shows(left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
-    @pytest.mark.parametrize(("kind", "count"), bad_arguments.two_or_one(bad_arguments.SPOILED_NODES))
+    @pytest.mark.parametrize(("kind", "count"), bad_arguments.alternate_counts(bad_arguments.SPOILED_NODES))
     def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
         """If nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")
-        readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+        readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **bad_arguments.SPOILED_NODES[kind]} for number in range(count)]
-        nodes = bad_arguments.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
+        nodes = bad_arguments.mix_in([sandbox.node(name) for name in "abc"], bad, graph.at_once)
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
-        bad_arguments.counted_truly(reply, len(sandbox.seen(readers[0])), "GRA-NODE-7")
+        bad_arguments.expect_true_counts(reply, len(sandbox.read_values(readers[0])), "GRA-NODE-7")
 
     @core("GRA-NODE-8")
     @pytest.mark.parametrize("value", NOT_FINITE.values(), ids=list(NOT_FINITE))
     def test_numbers_of_a_node_are_finite(self, graph: Graph, value: Any) -> None:
         """NaN and infinities in properties are refused, or reported for that node, and never stored."""
         sandbox = graph.sandbox("upsert_nodes")
-        unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
+        expect_unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
 
     @pytest.mark.requirement("GRA-NODE-8")
     def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
         """A node whose update is refused keeps its value."""
         sandbox = graph.sandbox("upsert_nodes")
         written = sandbox.put(sandbox.node("a"))
-        unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
-        sandbox.all_show(written, "the node as it was")
+        expect_unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
+        sandbox.expect_all_show(written, "the node as it was")
 
 
 class TestModel:
@@ -333,19 +327,19 @@ class TestModel:
     def test_any_sequence_of_writes_adds_up(self, graph: Graph) -> None:
         """After every step of random sequences of writes, deletes, batches and transactions all is as it should be."""
         graph.require("upsert_nodes", "delete_nodes")
-        graph.readers.of_nodes()
+        graph.readers.for_nodes()
         if graph.works("upsert_edges"):
             expect.applicable(graph.works("delete_edges"), "edges cannot be deleted")
-            graph.readers.of_edges()
+            graph.readers.for_edges()
         with part_of(graph.client.part) as plain:
-            state_machine.plain(graph)
+            state_machine.take_plain(graph)
         slow = min(exchange.elapsed_s for exchange in plain.exchanges) > state_machine.SLOW_S
         run_sequences(
             graph,
             lambda: state_machine.World(graph),
             state_machine.rules_of(graph),
             steps=state_machine.SLOW_STEPS if slow else state_machine.STEPS,
-            examples=1 if graph.settling.late else state_machine.EXAMPLES,
+            examples=1 if graph.settling.has_late_writes else state_machine.EXAMPLES,
         )
 
 
@@ -360,19 +354,16 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
     check(events, is_linearizable, "an order of the operations in which each read sees the last write")
 
 
-def as_written(kind: str, read: Any, *, right: bool) -> None:
+def expect_written(kind: str, read: Any, *, right: bool) -> None:
     """Go on if a property that was accepted (`kept`) is read back as it was written."""
     got = "no property of this name" if read is ... else "another value"
     expect.check(right, f"the property corpus_{kind} as it was written", got, f"properties.corpus_{kind}")
 
 
-def kept(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
-    """The properties that are accepted, as they are read back (`...`: not at all), under names of their own (R110).
-
-    They are written together; if that is refused, each to a node of its own.
-    """
+def keep_properties(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
+    """Write each value under its own key (R110), together or else alone; return the accepted ones as read back."""
     graph.require("upsert_nodes", "bulk_vertices")
-    graph.readers.trusted("bulk_vertices")
+    graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()
     written: dict[str, str] = {}
     for kinds in ([*values], *([kind] for kind in values)):
@@ -380,9 +371,9 @@ def kept(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
             properties = {f"corpus_{kind}": values[kind] for kind in kinds}
             reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node(kinds[0], **properties)]})
             expect.either(reply, "BadRequest", "NotSupported")
-            if not reply.is_error and not failures(reply.result):
+            if reply.is_carried_out:
                 written |= dict.fromkeys(kinds, sandbox.id(kinds[0]))
-    nodes = {node.get("id"): node["properties"] for node in sandbox.listed()}
+    nodes = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
     missing = set(written.values()) - nodes.keys()
     expect.check(not missing, "the node that was written", f"{number_of(missing)} missing", "result.nodes")
     return {kind: nodes[name].get(f"corpus_{kind}", ...) for kind, name in written.items()}

@@ -9,9 +9,9 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, failed_items
+from pytest_corpus.kit.store.results import processed
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.readers import is_refused
@@ -20,11 +20,11 @@ from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, batches, edges, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
-from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
+from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, empty_place, place_at
 from pytest_corpus.suites.shared.claims.replays import send_twice_at_once
 
 ALIKE = {"x": "caf\u00e9", "y": "CAF\u00c9", "z": "cafe\u0301"}
-"""Texts that stand for three kinds: they differ from the first one in letter case, or in the normal form alone."""
+"""Texts for three kinds, which differ only in letter case or normal form."""
 
 LONG = 40
 """The number of ids in a long list."""
@@ -35,22 +35,21 @@ LONG = 40
 def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
     """First one node, then two in one request are gone, and the others stay."""
     graph.require("upsert_nodes", "delete_nodes")
-    sandbox = at(graph, where)
+    sandbox = place_at(graph, where)
     values = sandbox.put_named("abcd")
     sandbox.remove("nodes", "b")
-    sandbox.one_shows([values[name] for name in "acd"], "all but the deleted node")
+    sandbox.expect_one_shows([values[name] for name in "acd"], "all but the deleted node")
     if graph.at_once > 1:
         reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]})
         expect.success(reply, "delete_nodes to work")
-        (sandbox.all_show if where == "default" else sandbox.one_shows)([values["c"]], "all but the deleted nodes")
+        (sandbox.expect_all_show if where == "default" else sandbox.expect_one_shows)(
+            [values["c"]], "all but the deleted nodes"
+        )
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
-    """Of ids that exist and ids that do not, the nodes that exist are removed; ids that look alike are spared.
-
-    The first list is long, if that is taken.
-    """
+    """A delete removes the existing nodes of its list, also of a long one, and keeps nodes of similar ids."""
     graph.require("upsert_nodes", "delete_nodes")
     expect.applicable(graph.at_once >= 2, "one item goes into one request")
     sandbox = graph.sandbox()
@@ -62,14 +61,14 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     for names in (*shorter, ("b", "none")):
         expect.success(sandbox.call("delete_nodes", {"ids": list(map(sandbox.id, names))}), "delete_nodes to work")
     some = vocabulary.choose(vocabulary.WORDS, 8, ["composed", "decomposed"])
-    odd = words.offer(sandbox, "nodes", words.with_ids(sandbox, {**vocabulary.INJECTIONS, **some}))
+    odd = words.offer_items(sandbox, "nodes", words.nodes_with_ids(sandbox, {**vocabulary.INJECTIONS, **some}))
     doomed = {*vocabulary.INJECTIONS, "composed"}
     gone = [node for kind, node in odd.items() if kind in doomed]
     kept = [node for kind, node in odd.items() if kind not in doomed]
     for start in range(0, len(gone), graph.at_once):
         ids = [node["id"] for node in gone[start : start + graph.at_once]]
         expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
-    sandbox.all_show([values["ab"], values["a-1"], *map(value_of, kept)], "all but the deleted nodes")
+    sandbox.expect_all_show([values["ab"], values["a-1"], *map(value_of, kept)], "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
@@ -86,57 +85,54 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
             values.pop(name, None)
         elif then in MANY:
             node = sandbox.node(name)
-            expect.success(sandbox.call(then, sandbox.writing(then, "nodes", node)), f"{then} to work")
+            expect.success(sandbox.call(then, sandbox.write_args(then, "nodes", node)), f"{then} to work")
             values[name] = value_of(node)
         else:
             [values[name]] = sandbox.put(sandbox.node(name))
-        sandbox.one_shows(values.values(), f"all but the deleted nodes, after {then}")
-    sandbox.all_show([*values.values(), *sandbox.put(sandbox.node("a"))], "the node that was written again too")
+        sandbox.expect_one_shows(values.values(), f"all but the deleted nodes, after {then}")
+    sandbox.expect_all_show([*values.values(), *sandbox.put(sandbox.node("a"))], "the node that was written again too")
 
 
 @core("GRA-DELETE-2")
 def test_deleted_edges_are_gone(graph: Graph) -> None:
-    """A deleted edge is gone, at the end of a long list too; the other edges and the nodes at its ends stay.
-
-    Some ids of the list are not tame, if they are taken (R138).
-    """
+    """Deleted edges are gone, at the end of a long list too; the other edges and all nodes stay."""
     graph.require("delete_edges")
-    edges.sees_edges(graph)
-    sandbox, values = edges.linked_nodes(graph)
+    edges.require_edge_readers(graph)
+    sandbox, values = edges.link_nodes(graph)
     sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
     sandbox.remove("edges", "e")
-    sandbox.all_lead("a", {"c": values["c"]}, "all but the deleted edge")
+    sandbox.expect_all_lead("a", {"c": values["c"]}, "all but the deleted edge")
     unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
     odd = {kind: word for kind, word in vocabulary.WORDS.items() if kind not in (*vocabulary.CONTROLS, "long")}
     injected = vocabulary.fill_in(vocabulary.INJECTIONS)
     for names in ({**injected, **vocabulary.fill_in(odd)}, injected, {}):
         ids = [*map(sandbox.id, names.values()), *unknown[len(names) :]]
         reply = sandbox.call("delete_edges", {"ids": [*ids, sandbox.id("f")]})
-        if expect.either(reply, *PERMANENT) and not failures(reply.result):
+        if expect.either(reply, *PERMANENT) and not reply.failed_items:
             break
     else:
         sandbox.remove("edges", "f")
-    sandbox.all_lead("a", (), "no edge")
-    sandbox.one_leads("b", {"c": values["c"]}, "the edge that was not deleted")
-    sandbox.one_shows(values.values(), "the nodes of deleted edges")
+    sandbox.expect_all_lead("a", (), "no edge")
+    sandbox.expect_one_leads("b", {"c": values["c"]}, "the edge that was not deleted")
+    sandbox.expect_one_shows(values.values(), "the nodes of deleted edges")
 
 
 @pytest.mark.requirement("GRA-DELETE-2")
 def test_a_parallel_edge_stays(graph: Graph) -> None:
     """Of two edges between the same nodes the deleted one is gone and the other stays."""
     graph.require("delete_edges")
-    edges.sees_edges(graph)
-    edges.needs(graph, PARALLEL)
-    sandbox, values = edges.linked_nodes(graph)
+    edges.require_edge_readers(graph)
+    expect.applicable(edges.takes(graph, PARALLEL), f"{PARALLEL} is refused permanently")
+    sandbox, values = edges.link_nodes(graph)
     sandbox.link(sandbox.edge("a", "b", "f"))
     sandbox.remove("edges", "e")
-    sandbox.all_lead("a", {"b": values["b"]}, "the edge that was not deleted")
+    sandbox.expect_all_lead("a", {"b": values["b"]}, "the edge that was not deleted")
 
 
 @pytest.mark.requirement("GRA-DELETE-4")
 def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
-    """No edge leads to a node that was deleted, by its id or by a filter, nor through it to another one."""
-    sandbox, reply = without_the_middle(graph)
+    """No edge leads to or through a node that was deleted, by its id or by a filter."""
+    sandbox, reply = delete_the_middle(graph)
     expect.success(reply, "delete_nodes to work")
     sandbox.put(sandbox.node("d"))
     sandbox.link(sandbox.edge("a", "d", "g"))
@@ -144,27 +140,23 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
     if not by_filter:
         sandbox.remove("nodes", "d")
     try:
-        sandbox.all_lead("a", (), "no edge to a deleted node")
+        sandbox.expect_all_lead("a", (), "no edge to a deleted node")
     except Violation as violation:
         if by_filter and violation.exchange and Reply(violation.exchange).is_a("VertexNotFound"):
             raise Blocked("GRA-DELETE-6", "a node that the filter of a delete does not select is gone") from None
         raise
-    if "traversal" in graph.readers.of_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
-        expect.check(
-            not sandbox.reached("a", max_depth=2),
-            "no node behind a deleted one",
-            "a node behind a deleted one",
-            "result.nodes",
-        )
+    if "traversal" in graph.readers.for_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
+        is_right = not sandbox.reach("a", max_depth=2)
+        expect.check(is_right, "no node behind a deleted one", "a node behind a deleted one", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-5")
 def test_old_edges_do_not_come_back(graph: Graph) -> None:
     """A node of the same id, written after the deletion, has no edges."""
-    sandbox, _ = without_the_middle(graph)
+    sandbox, _ = delete_the_middle(graph)
     sandbox.put(sandbox.node("b"))
-    sandbox.all_lead("a", (), "no old edge to the new node")
-    sandbox.one_leads("b", (), "no old edge from the new node")
+    sandbox.expect_all_lead("a", (), "no old edge to the new node")
+    sandbox.expect_one_leads("b", (), "no old edge from the new node")
     graph.shared.edges_go = True
 
 
@@ -172,18 +164,18 @@ def test_old_edges_do_not_come_back(graph: Graph) -> None:
 @rules("succeeds GRA-DELETE-3, schema GRA-DELETE-8")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kind: str) -> None:
-    """An id that never was, one that is deleted a second time, and several of them; each answer is of the schema."""
+    """Deleting an unknown id, a deleted id or several of them succeeds with a result of the schema."""
     for reply in deletions(graph, kind):
         if requirement == "GRA-DELETE-8":
             holds("GRA-DELETE-8", reply, graph, claim=f"delete_{kind} to work")
             continue
         result = expect.success(reply, f"delete_{kind} to succeed")
-        expect.check(not failures(result), "no failure for what is not there", "a failed item", "result.failures")
+        expect.check(not failed_items(result), "no failure for what is not there", "a failed item", "result.failures")
 
 
 @remembered
 def deletions(graph: Graph, kind: str) -> list[Reply]:
-    """The answers to deletes of an id that never was, of one that is there, of the same again, and of both."""
+    """The answers to deletes of an unknown id, an existing one, the same again, and both."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     sandbox.link(sandbox.edge("a", "b", "e"))
@@ -196,13 +188,13 @@ def deletions(graph: Graph, kind: str) -> list[Reply]:
 
 @pytest.mark.requirement("GRA-DELETE-9")
 def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
-    """Two nodes that were there, and one that was not, are two deleted nodes."""
+    """Two existing nodes and an unknown one count as two deleted nodes."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     expect.applicable(graph.at_once >= 3, f"at most {graph.at_once} items go into one request")
     ids = [sandbox.id(name) for name in ("a", "b", "none")]
     result = expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
-    bad_arguments.counts(result, 2)
+    bad_arguments.expect_counts(result, 2)
 
 
 @pytest.mark.requirement("GRA-DELETE-9")
@@ -211,7 +203,7 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     sandbox.put(sandbox.node("a"))
     request = graph.envelope("delete_nodes", {**sandbox.place, "ids": [sandbox.id("a")]}, sandbox.ctx)
-    counts = [counted(result) for result in send_twice_at_once(graph, request)[0]]
+    counts = [processed(result) for result in send_twice_at_once(graph, request)[0]]
     expect.applicable(None not in counts, "the result counts nothing (R123)")
     total = sum(filter(None, counts))
     expect.check(total == 1, "one deleted node in both answers", f"{total}", "result")
@@ -221,19 +213,19 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
 @arguments_of("GRA-DELETE-7", "GRA-DELETE-10")
 def test_what_is_not_a_delete_is_refused(graph: Graph, bad: BadArguments) -> None:
     """A delete names `ids`, a list of strings, or a `filter`, an object, or both."""
-    bad.are_refused(graph)
+    bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-DELETE-7")
 def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
     graph.require("upsert_nodes", "delete_nodes")
-    graph.namespaces(aside=True)
+    graph.require_namespaces(aside=True)
     sandbox = empty_place(graph)
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     for args in bad_arguments.DELETES_OF_NOTHING.values():
         sandbox.call("delete_nodes", args)
-    sandbox.all_show(written, "every node")
+    sandbox.expect_all_show(written, "every node")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -251,11 +243,11 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
     texts: Mapping[str, str] = {} if size is None else ALIKE
     nodes = of_kinds(texts)
-    if not texts or len(words.offer(sandbox, "nodes", nodes)) < len(nodes):
+    if not texts or len(words.offer_items(sandbox, "nodes", nodes)) < len(nodes):
         texts, nodes = {}, of_kinds({})
         sandbox.put(*nodes.values())
-    odd = with_injections(sandbox) if kind == "none" else {}
-    taken = words.offer(sandbox, "nodes", {each: node for each, (_, node) in odd.items()})
+    odd = nodes_with_injections(sandbox) if kind == "none" else {}
+    taken = words.offer_items(sandbox, "nodes", {each: node for each, (_, node) in odd.items()})
     wanted = {"corpus_kind": sandbox.tag + texts.get(kind, kind), **({} if size is None else {"corpus_size": size})}
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, *PERMANENT)
@@ -264,12 +256,12 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
         term = {key: node["properties"][key] for key in (odd_key, "corpus_group")}
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
-    show = sandbox.all_show if gone else sandbox.one_shows
+    show = sandbox.expect_all_show if gone else sandbox.expect_one_shows
     show([*left, *map(value_of, taken.values())], "what does not fit")
 
 
-def with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
-    """Nodes with a property, whose key is given, that means something where it is written into a query."""
+def nodes_with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
+    """Nodes with a property that has a meaning if it is written into a query, and the key of the property."""
     values = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
     keys = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
     terms = {kind: ("corpus_kind", word) for kind, word in values.items()}
@@ -282,7 +274,7 @@ def with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
 
 @pytest.mark.requirement("GRA-DELETE-6")
 def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
-    """A delete with both removes only what both name, or is refused and removes none (R131)."""
+    """A delete with both removes only nodes that both select, or is refused (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": "x", "b": "y", "c": "y"}
     nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + kind) for name, kind in kinds.items()}
@@ -291,16 +283,13 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
     reply = sandbox.call("delete_nodes", {"ids": ids, "filter": {"corpus_kind": f"{sandbox.tag}y"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name != "b"]
-    sandbox.one_shows(left, "what `ids` or the filter does not name")
+    sandbox.expect_one_shows(left, "what `ids` or the filter does not name")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> None:
-    """A term that is not a plain value deletes no node that does not meet it, or is refused permanently.
-
-    Some of the requests name the nodes, too (R131).
-    """
+    """A term that is not a plain value deletes only nodes that meet it, or is refused, also with ids (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put(
         *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))
@@ -309,13 +298,13 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
     ids = {"ids": [sandbox.id(name) for name in "ab"]} if kind in ("greater", "list") else {}
     expect.either(sandbox.call("delete_nodes", {**ids, "filter": wanted}), "BadRequest", "NotSupported")
     reader = sandbox.node_reader()
-    expect.check(values[0] in sandbox.seen(reader), "what does not fit to stay", "it is gone", reader)
+    expect.check(values[0] in sandbox.read_values(reader), "what does not fit to stay", "it is gone", reader)
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("way", list(MANY))
 def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
-    """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
+    """A delete with a filter in a batch or transaction removes the nodes that fit, or fails."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes", way)
 
     def of_kinds(text: str) -> dict[str, words.Item]:
@@ -325,7 +314,9 @@ def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     values = [*map(value_of, nodes.values())]
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a{text}"}))
     expect.either(reply, "BadRequest", "NotSupported")
-    sandbox.one_shows(values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed")
+    sandbox.expect_one_shows(
+        values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed"
+    )
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -341,7 +332,7 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
     reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b{text}"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = {name: values[name] for name in ("bc" if reply.is_error else "c")}
-    sandbox.all_lead("a", left, "the edges that do not fit")
+    sandbox.expect_all_lead("a", left, "the edges that do not fit")
 
 
 @pytest.mark.requirement("GRA-DELETE-9")
@@ -349,19 +340,19 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
 def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> None:
     """If an id of a delete fails, the nodes that are gone are counted, and the failed id."""
     graph.require("upsert_nodes", "delete_nodes")
-    readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
+    readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
-    ids = bad_arguments.among([sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.at_once)
+    ids = bad_arguments.mix_in([sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.at_once)
     reply = sandbox.call("delete_nodes", {"ids": ids})
-    bad_arguments.counted_truly(reply, before - len(sandbox.seen(readers[0])), "GRA-DELETE-7")
+    bad_arguments.expect_true_counts(reply, before - len(sandbox.read_values(readers[0])), "GRA-DELETE-7")
 
 
-def without_the_middle(graph: Graph) -> tuple[Sandbox, Reply]:
-    """A place where edges led from `a` over `b` to `c`, and the answer to the deletion of `b`."""
+def delete_the_middle(graph: Graph) -> tuple[Sandbox, Reply]:
+    """A place with edges from `a` over `b` to `c`, and the answer to the deletion of `b`."""
     graph.require("delete_nodes")
-    edges.sees_edges(graph)
-    sandbox, _ = edges.linked_nodes(graph)
+    edges.require_edge_readers(graph)
+    sandbox, _ = edges.link_nodes(graph)
     sandbox.link(sandbox.edge("b", "c", "f"))
     reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
-    expect.applicable(not reply.is_a(*PERMANENT) and not failures(reply.result), "a node that has edges is not deleted")
+    expect.applicable(not reply.is_a(*PERMANENT) and not reply.failed_items, "a node that has edges is not deleted")
     return sandbox, reply

@@ -10,33 +10,33 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import difference
+from pytest_corpus.kit.store.results import processed
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, edges
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
-from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, unusable
+from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, expect_unusable
 
 
 @core("GRA-EDGE-1")
 @pytest.mark.parametrize("edge_reader", EDGE_READERS)
 def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> None:
-    """An edge is seen from its source, and neither from its target nor from another node."""
-    sandbox, values = edges.linked(graph, edge_reader)
+    """An edge is seen from its source only."""
+    sandbox, values = edges.link_for(graph, edge_reader)
     others = [] if edge_reader == "traversal" else [sandbox.edge("a", "c", "g", label="CORPUS_OTHER")]
     sandbox.link(sandbox.edge("c", "b", "f"), *others)
-    sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge of the label that is asked for")
-    sandbox.leads(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
-    sandbox.leads(edge_reader, "b", (), "no edge from a node that is not a source")
+    sandbox.expect_targets(edge_reader, "a", {"b": values["b"]}, "the edge of the label that is asked for")
+    sandbox.expect_targets(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
+    sandbox.expect_targets(edge_reader, "b", (), "no edge from a node that is not a source")
 
 
 @rules("ends GRA-EDGE-1, properties GRA-EDGE-2")
 def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) -> None:
     """A traversal shows an edge with its id, target and label, and with its texts, numbers and booleans."""
-    sandbox, _ = edges.linked(graph, "traversal")
+    sandbox, _ = edges.link_for(graph, "traversal")
     share = 0.5 if graph.capabilities.rounds_numbers else 0.1 + 0.2
     edge = sandbox.edge("a", "b", "e", corpus_share=share, corpus_true=True, corpus_text="\u6771 " * 200)
     edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": 1, "corpus_case": 2, "corpus_no": False}
@@ -48,21 +48,20 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
     if requirement == "GRA-EDGE-2":
         shown, edge, keys = shown.get("properties") or {}, edge["properties"], [*edge["properties"]]
     for key in keys:
-        expect.check(
-            shown.get(key) == edge[key], f"the {key} that was written", f"another {key}", f"relationships.{key}"
-        )
+        is_right = shown.get(key) == edge[key]
+        expect.check(is_right, f"the {key} that was written", f"another {key}", f"relationships.{key}")
 
 
 @rules("id GRA-EDGE-1, keys GRA-EDGE-2")
 def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: str) -> None:
     """Ids, labels, keys and texts of edges come back code point by code point, or are refused permanently (R138)."""
-    sandbox, _ = edges.linked(graph, "traversal")
+    sandbox, _ = edges.link_for(graph, "traversal")
     name, key = ("\u00e9e\u0301", "corpus_key") if requirement == "GRA-EDGE-1" else ("f", "corpus_cl\u00e9e\u0301")
     edge = sandbox.edge("a", "c", name)
     edge["properties"][key] = 1
     reply = sandbox.call("upsert_edges", {"edges": [edge]})
     expect.either(reply, "BadRequest", "NotSupported")
-    odd = edges.with_words(sandbox, "labels" if requirement == "GRA-EDGE-1" else "properties")
+    odd = edges.edges_with_words(sandbox, "labels" if requirement == "GRA-EDGE-1" else "properties")
     expect.applicable(odd or not is_refused(reply), "such names are refused")
     shown = sandbox.relationships("a")
     by_id = {each.get("id"): each for each in shown}
@@ -77,9 +76,8 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
     found = [edge for edge in shown if edge.get("dst") == sandbox.id("c")]
     expect.check(len(found) == 1, "the edge that was written", f"{len(found)}", "result.relationships")
     if requirement == "GRA-EDGE-1":
-        expect.check(
-            found[0].get("id") == sandbox.id(name), "the id that was written", "another id", "relationships.id"
-        )
+        is_right = found[0].get("id") == sandbox.id(name)
+        expect.check(is_right, "the id that was written", "another id", "relationships.id")
     else:
         properties = found[0].get("properties") or {}
         expect.check(properties.get(key) == 1, "the key that was written", "another key", "relationships.properties")
@@ -89,8 +87,8 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
 @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
 def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> None:
     """A query for a property of an edge finds its value."""
-    sandbox, _ = edges.linked(graph, edge_reader)
-    graph.speaks("link_values")
+    sandbox, _ = edges.link_for(graph, edge_reader)
+    graph.require_question("link_values")
     edge = sandbox.edge("a", "b", "e")
     sandbox.link(edge)
     found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
@@ -100,11 +98,11 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
 @pytest.mark.requirement("GRA-EDGE-3")
 def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
     """After an update there is one edge of the id, with its new values, its new target and its new label."""
-    edge_readers = edges.sees_edges(graph)
-    sandbox, values = edges.linked_nodes(graph)
+    edge_readers = edges.require_edge_readers(graph)
+    sandbox, values = edges.link_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
     sandbox.link(edge)
-    sandbox.all_lead("a", {"b": values["b"]}, "one edge of an id")
+    sandbox.expect_all_lead("a", {"b": values["b"]}, "one edge of an id")
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
         for key, value in edge["properties"].items():
@@ -116,7 +114,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
         expect.either(reply, "BadRequest", "NotSupported")
         target = target if is_refused(reply) else "c"
         if "label" not in changed:
-            sandbox.all_lead("a", {target: values[target]}, "the edge with its new target, or a refusal")
+            sandbox.expect_all_lead("a", {target: values[target]}, "the edge with its new target, or a refusal")
         elif not is_refused(reply):
             for edge_reader in edge_readers:
                 left = sandbox.relationships("a") if edge_reader == "traversal" else sandbox.ends(edge_reader, "a")
@@ -133,7 +131,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-EDGE-9")
 def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
     """Edges that share a source, a target, both ends, or have one end only, are all there."""
-    edge_readers = edges.sees_edges(graph)
+    edge_readers = edges.require_edge_readers(graph)
     pairs = ["ab", "ac", "ad", "bd", "cd", "ba"]
     pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if edges.takes(graph, kind)]
     sandbox = graph.sandbox()
@@ -149,7 +147,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
 
 @core("GRA-EDGE-8")
 def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None:
-    """New and updated edges are answered with a result of the schema; what it counts is true."""
+    """An upsert of new or existing edges has a result of the schema with true counts."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")][: graph.at_once]
@@ -157,23 +155,23 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
         reply = sandbox.call("upsert_edges", {"edges": edges})
         result = expect.success(reply, "an upsert of edges to work")
         holds("GRA-EDGE-8", reply, graph)
-        if counted(result) is not None:
-            bad_arguments.counts(result, len(edges))
+        if processed(result) is not None:
+            bad_arguments.expect_counts(result, len(edges))
 
 
 @rules("permanent GRA-EDGE-4, refused GRA-EDGE-5")
 @pytest.mark.parametrize("missing", ["source", "target", "both"])
 def test_an_edge_without_an_end_is_refused(graph: Graph, requirement: str, missing: str) -> None:
     """An edge from or to a node that does not exist is refused, or reported as failed; if so, permanently."""
-    reply = edges.dangling(graph, missing)
+    reply = edges.send_dangling(graph, missing)
     if requirement == "GRA-EDGE-5":
         expect.readable(reply)
-        refused = reply.is_error or bool(failures(reply.result))
+        refused = reply.is_error or bool(reply.failed_items)
         expect.check(refused, "a refusal of an edge without one of its nodes", str(reply))
         return
     expect.either(reply, *PERMANENT)
-    for failure in failures(reply.result):
-        edges.blamed(failure, *PERMANENT)
+    for failure in reply.failed_items:
+        edges.expect_class(failure, *PERMANENT)
 
 
 @pytest.mark.requirement("GRA-EDGE-10")
@@ -182,14 +180,14 @@ def test_numbers_of_an_edge_are_finite(graph: Graph, value: Any) -> None:
     """NaN and infinities in the properties of an edge are refused, or reported for that edge."""
     graph.require("upsert_nodes", "upsert_edges")
     graph.seed()
-    unusable(graph.seeds.call("upsert_edges", {"edges": [graph.seeds.edge("s3", "s4", corpus_weight=value)]}))
+    expect_unusable(graph.seeds.call("upsert_edges", {"edges": [graph.seeds.edge("s3", "s4", corpus_weight=value)]}))
 
 
 @pytest.mark.core
 @arguments_of("GRA-EDGE-6")
 def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """`edges` is a list of edges with ids, ends and labels; one that is not may be reported as failed."""
-    bad.are_refused(graph)
+    """`edges` is a list of edges with ids, ends and labels; others are refused or reported as failed."""
+    bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-EDGE-7")
@@ -203,20 +201,20 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
     edges = [*good[:at], bad, *good[at:]][: graph.at_once]
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
-    left = bad_arguments.rest(reply, at, targets)
-    sandbox.one_leads("a", {name: values[name] for name in left}, "what was not refused")
+    left = bad_arguments.expect_rest(reply, at, targets)
+    sandbox.expect_one_leads("a", {name: values[name] for name in left}, "what was not refused")
 
 
 @pytest.mark.requirement("GRA-EDGE-8")
-@pytest.mark.parametrize(("kind", "count"), bad_arguments.two_or_one(bad_arguments.SPOILED_EDGES))
+@pytest.mark.parametrize(("kind", "count"), bad_arguments.alternate_counts(bad_arguments.SPOILED_EDGES))
 def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> None:
     """If edges of a request fail, those that are there are counted, and those that failed."""
-    edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
+    edge_readers, sandbox = edges.require_edge_readers(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
     bad = [{**sandbox.edge("a", end), **bad_arguments.SPOILED_EDGES[kind]} for end in "de"[:count]]
-    written = bad_arguments.among([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
+    written = bad_arguments.mix_in([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
     reply = sandbox.call("upsert_edges", {"edges": written})
     if kind == "without_a_node":
         with expect.resting_on("GRA-EDGE-4"):
             expect.either(reply, *PERMANENT)
-    bad_arguments.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")), "GRA-EDGE-7")
+    bad_arguments.expect_true_counts(reply, len(sandbox.ends(edge_readers[0], "a")), "GRA-EDGE-7")

@@ -1,34 +1,30 @@
 """The same ids in two namespaces and of two tenants (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import core, deciding, subject
-from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.store.results import blame_shared_tenants
 from pytest_corpus.kit.vocabulary import similar_names
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import listed, records
+from pytest_corpus.suites.graph.support.answers import items_of, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, Sandbox, observed
+from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, Sandbox, try_look
 from pytest_corpus.suites.graph.support.scenarios import isolation, words
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.text.values import strings_of
 
-READING, DELETING = (
-    deciding("by", namespaces="GRA-NS-1", tenants="COM-TENANT-1"),
-    deciding("by", namespaces="GRA-NS-2", tenants="COM-TENANT-1"),
-)
+READING = deciding("by", namespaces="GRA-NS-1", tenants="COM-TENANT-1")
+DELETING = deciding("by", namespaces="GRA-NS-2", tenants="COM-TENANT-1")
 """The requirements by which namespaces, or tenants, keep two places apart."""
 
 WAYS = ("ids", "filter", *MANY)
@@ -38,22 +34,20 @@ RESEMBLING = ("underscore", "long", "dash", "letter_case", "trailing_blank", "co
 """The kinds of names that are tried."""
 
 FIRST = 3
-"""The number of places that are read: those of a plain name, of one with a sign and of a long one.
-
-What is written after them would change them.
-"""
+"""The number of similar places that are read; the writes to the later ones would change them."""
 
 
 @core("GRA-NS-1")
 def test_namespaces_are_separate(graph: Graph) -> None:
-    """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
-    places = isolation.apart(graph)
-    one = places[0][0]
+    """Nodes of one id in two namespaces and in the default one are three nodes."""
+    one, other = isolation.two_places(graph, "namespaces")
+    homes = [one, other, one.copy_to()]
+    places = [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
     similar = words.places(one, similar_names(str(one.namespace), len(RESEMBLING), RESEMBLING), by="namespaces")
     for sandbox, written in places:
-        sandbox.all_show(written, "the nodes of the namespace")
+        sandbox.expect_all_show(written, "the nodes of the namespace")
     for sandbox, written in similar[:FIRST]:
-        sandbox.one_shows(written, "the node of a namespace whose name resembles that of another")
+        sandbox.expect_one_shows(written, "the node of a namespace whose name resembles that of another")
 
 
 @core("COM-TENANT-1")
@@ -61,17 +55,17 @@ def test_namespaces_are_separate(graph: Graph) -> None:
 def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
     """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
     if own:
-        graph.namespaces(aside=True)
+        graph.require_namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=own)
-    third = one.like(namespace=one.namespace, tenant=f"{one.tenant}z")
+    third = one.copy_to(namespace=one.namespace, tenant=f"{one.tenant}z")
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
     kinds = ("composed", "decomposed") if own else RESEMBLING
     names = similar_names(str(one.tenant), len(kinds), kinds)
     similar = words.places(one, [*names, f"-{one.tenant}"], by="tenants")
     for place, values in {**written, third: []}.items():
-        (place.one_shows if own or place is third else place.all_show)(values, "the nodes of the tenant")
+        (place.expect_one_shows if own or place is third else place.expect_all_show)(values, "the nodes of the tenant")
     for place, values in similar[: FIRST - own]:
-        place.one_shows(values, "the node of a tenant whose name resembles that of another")
+        place.expect_one_shows(values, "the node of a tenant whose name resembles that of another")
 
 
 @pytest.mark.requirement("COM-TENANT-3")
@@ -79,7 +73,7 @@ def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
     """Without a claim of capabilities, too, a tenant does not read the nodes of another one."""
     one, other = isolation.two_tenants(graph, claimed=False)
     one.put(one.node("a"))
-    other.all_show([], "nothing of another tenant")
+    other.expect_all_show([], "nothing of another tenant")
 
 
 @READING
@@ -91,16 +85,12 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
         place.put_named("abc" if by == "namespaces" else f"a{target}")
         place.link(place.edge("a", target))
     for place, target in ((one, "b"), (other, "c")):
-        expect.check(
-            place.reached("a") == [target],
-            "the node that its own edge leads to",
-            "another node, or none",
-            "result.nodes",
-        )
+        is_right = place.reach("a") == [target]
+        expect.check(is_right, "the node that its own edge leads to", "another node, or none", "result.nodes")
     if by == "tenants":
         reply = other.call("traversal", {"start_nodes": [one.id("b")], "max_depth": 1, "direction": "INCOMING"})
         expect.either(reply, *PERMANENT)
-        found = listed(reply.result, "nodes") if reply.is_success else None
+        found = items_of(reply.result, "nodes") if reply.is_success else None
         expect.check(not found, "nothing from a node of another tenant", "nodes", "result.nodes")
 
 
@@ -113,8 +103,8 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
     node, others = one.node("a"), other.node("a")
     items = [put(one, node), *([put(other, others)] if by == "namespaces" and graph.at_once > 1 else [])]
     expect.success(one.call_many(name, *items), f"{name} to work")
-    one.one_shows([value_of(node)], "the node that was written")
-    other.one_shows([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
+    one.expect_one_shows([value_of(node)], "the node that was written")
+    other.expect_one_shows([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
 
 
 @pytest.mark.core
@@ -123,7 +113,7 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
 def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
     """A node that is deleted in one namespace, or for one tenant, is still in another."""
     graph.require("delete_nodes", *([way] if way in MANY else []))
-    one, other, values = isolation.written_in_both(graph, by, WAYS)
+    one, other, values = isolation.write_in_both(graph, by, WAYS)
     names = similar_names(str(one.namespace if by == "namespaces" else one.tenant), 2, ["composed", "decomposed"])
     similar = words.places(one, names[1:], by=by) if way == "ids" else []
     if len(similar) > 1:
@@ -135,9 +125,9 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
         reply = one.call("delete_nodes", wanted)
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
     reader = other.node_reader()
-    expect.check(values[way] in other.seen(reader), "the node of another place to stay", "it is gone", reader)
+    expect.check(values[way] in other.read_values(reader), "the node of another place to stay", "it is gone", reader)
     for place, written in similar:
-        place.one_shows(written, "the node of a place whose name resembles that of another")
+        place.expect_one_shows(written, "the node of a place whose name resembles that of another")
 
 
 @DELETING
@@ -150,7 +140,7 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
         place.link(place.edge("a", "b", "e"))
     one.remove("edges", "e")
     one.remove("nodes", "b")
-    other.one_leads("a", {"b": values[other]["b"]}, "the edge of another place")
+    other.expect_one_leads("a", {"b": values[other]["b"]}, "the edge of another place")
 
 
 @pytest.mark.requirement("COM-CONC-1")
@@ -164,16 +154,21 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
     ]
     replies = list(map(Reply, graph.send_all(requests)))
     expect.assessable(all(reply.is_success for reply in replies), Obstacle.ALL_REFUSED)
-    with unless_tenants_share(graph, *tenants):
+
+    def shares() -> bool:
+        [value] = tenants[0].put(tenants[0].node("alone"))
+        return value in tenants[1].read_values(graph.readers.for_nodes()[0])
+
+    with blame_shared_tenants(shares):
         for place, node in nodes.items():
-            place.one_shows([value_of(node)], "the node that the tenant wrote beside another one")
-        if "query" in graph.readers.of_nodes():
+            place.expect_one_shows([value_of(node)], "the node that the tenant wrote beside another one")
+        if "query" in graph.readers.for_nodes():
             asked = [
                 graph.envelope("query", {**each.place, **graph.question("find", wanted=each.key("a"))}, each.ctx)
                 for each in tenants
             ]
             for (place, node), reply in zip(nodes.items(), map(Reply, graph.send_all(asked)), strict=True):
-                found = place.own(reply.result) if reply.is_success else {value_of(node)}
+                found = place.own_values(reply.result) if reply.is_success else {value_of(node)}
                 expect.check(
                     found == {value_of(node)},
                     "the node of the tenant that asks",
@@ -183,69 +178,55 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
                 )
 
 
-@contextmanager
-def unless_tenants_share(graph: Graph, one: Sandbox, other: Sandbox) -> Iterator[None]:
-    """Report what belongs to another tenant as COM-TENANT-1's if a single write shows it too (R148)."""
-    try:
-        yield
-    except Violation:
-        node = one.node("alone")
-        one.put(node)
-        if value_of(node) in other.seen(graph.readers.of_nodes()[0]):
-            raise Blocked("COM-TENANT-1", "a tenant reads a node that another one wrote") from None
-        raise
-
-
 @pytest.mark.requirement("COM-TENANT-1")
 def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
-    """In a namespace that only another tenant has, a tenant finds nothing, and what it does changes nothing there."""
-    graph.namespaces(aside=True)
+    """A tenant cannot read or change a namespace that only another tenant has."""
+    graph.require_namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=True)
     values = one.put_named("ab")
-    for reader in graph.readers.of_nodes():
-        expect.check(not observed(other.seen, reader), "nothing of another tenant", "its nodes", reader)
+    for reader in graph.readers.for_nodes():
+        expect.check(not try_look(other.read_values, reader), "nothing of another tenant", "its nodes", reader)
     for operation, args in isolation.intrusions(graph, other):
         other.call(operation, args)
-    one.one_shows(values.values(), "the nodes of another tenant as they were")
+    one.expect_one_shows(values.values(), "the nodes of another tenant as they were")
     if graph.works("upsert_edges"):
         one.link(one.edge("a", "b", "e"))
         other.call("delete_edges", {"ids": [one.id("e")]})
-        one.one_leads("a", {"b": values["b"]}, "the edge of another tenant")
+        one.expect_one_leads("a", {"b": values["b"]}, "the edge of another tenant")
 
 
 @pytest.mark.requirement("GRA-NS-1")
 def test_an_item_repeats_the_namespace(graph: Graph) -> None:
     """Nodes and edges that name the namespace of their request, too, are written there."""
-    graph.namespaces()
+    graph.require_namespaces()
     sandbox = graph.sandbox("upsert_nodes")
     values = sandbox.put(*({**sandbox.node(name), **sandbox.place} for name in "ab"))
     if graph.works("upsert_edges"):
         sandbox.link({**sandbox.edge("a", "b"), **sandbox.place})
-    sandbox.one_shows(values, "the nodes of the namespace")
+    sandbox.expect_one_shows(values, "the nodes of the namespace")
 
 
 @pytest.mark.requirement("GRA-NS-3")
 def test_an_item_names_its_namespace(graph: Graph) -> None:
     """A node that names its namespace lies there, though the request names none."""
     graph.require("upsert_nodes")
-    graph.namespaces()
+    graph.require_namespaces()
     sandbox = graph.sandbox()
     node = {**sandbox.node("a"), **sandbox.place}
     expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
-    sandbox.one_shows([value_of(node)], "the node of the namespace")
+    sandbox.expect_one_shows([value_of(node)], "the node of the namespace")
 
 
 @pytest.mark.requirement("GRA-NS-3")
 def test_answers_name_the_namespace(graph: Graph) -> None:
-    """If a listed node names its namespace, it is the one that was listed."""
-    graph.namespaces()
+    """If a listed node names a namespace, it is the listed namespace."""
+    graph.require_namespaces()
     sandbox = graph.sandbox("bulk_vertices")
     sandbox.put(sandbox.node("a"))
-    for node in sandbox.listed():
+    for node in sandbox.list_nodes():
         named = node.get("namespace")
-        expect.check(
-            named in (None, sandbox.namespace), "the namespace that was listed", "another namespace", "nodes.namespace"
-        )
+        is_right = named in (None, sandbox.namespace)
+        expect.check(is_right, "the namespace that was listed", "another namespace", "nodes.namespace")
 
 
 @pytest.mark.requirement("GRA-NS-4")
@@ -253,14 +234,14 @@ def test_answers_name_the_namespace(graph: Graph) -> None:
 def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) -> None:
     """A namespace without writes is empty and leads nowhere, or is NamespaceNotFound."""
     expect.applicable(graph.capabilities.flag("supports_namespaces") is True, "namespaces are not claimed")
-    graph.require(reader) if reader == "traversal" else graph.readers.trusted(reader)
+    graph.require(reader) if reader == "traversal" else graph.readers.require_correct(reader)
     graph.seed()
-    nowhere = graph.seeds.like(namespace=empty_namespace(graph))
+    nowhere = graph.seeds.copy_to(namespace=empty_namespace(graph))
     start = {"start_nodes": [nowhere.id("s1")], "max_depth": 1}
-    reply = nowhere.call(reader, start) if reader == "traversal" else nowhere.asked(reader)
+    reply = nowhere.call(reader, start) if reader == "traversal" else nowhere.ask_for_all(reader)
     if expect.either(reply, "BadRequest", "IndexNotReady"):
         key = {"bulk_vertices": "nodes", "traversal": "relationships"}.get(reader)
-        found = records(reply) if key is None else listed(reply.result, key)
+        found = records(reply) if key is None else items_of(reply.result, key)
         expect.check(not found, "nothing", f"{len(found)} of them", reader)
 
 
@@ -276,7 +257,7 @@ def test_deleting_in_an_unknown_namespace_does_no_harm(graph: Graph, kind: str) 
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
-    """A label that one tenant wrote does not stand in the schema of another."""
+    """The schema of a tenant contains no label of another one."""
     graph.require("get_schema")
     one, other = isolation.two_tenants(graph)
     label = f"Corpus{canary(8)}"
@@ -288,22 +269,19 @@ def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-CACHE-1")
 def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> None:
-    """The same query of three tenants finds the nodes of each, however often it is asked and alike their names are.
-
-    The third may be refused, for what its name begins with (R138).
-    """
+    """The same query, repeated by three tenants of similar names, finds the nodes of each."""
     graph.require("query")
     one, other = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
     written |= dict(words.places(one, [f"-{one.tenant}"], by="tenants"))
     for _ in range(2):
         for sandbox, values in written.items():
-            sandbox.shows("query", values, "the nodes of the tenant")
+            sandbox.expect_values("query", values, "the nodes of the tenant")
 
 
 @pytest.mark.requirement("COM-CACHE-2")
 def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
-    """Whatever two tenants say of the cache's scope, neither finds the other's nodes."""
+    """No cache scope lets a tenant find the nodes of another one."""
     graph.require("query")
     sandboxes = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in sandboxes}
@@ -321,7 +299,7 @@ def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-CACHE-1")
 def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
-    """A query that was just answered in a listed dialect is still refused in one that is not listed."""
+    """A query that was just answered in a listed dialect is refused in an unlisted dialect."""
     graph.require("query")
     args = graph.question("group", group=graph.sandbox(own=False).group)
     expect.success(graph.call("query", args), "an answer to the query")
@@ -334,40 +312,32 @@ def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-CACHE-1")
 def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> None:
-    """Queries that differ in text, parameters or namespace alone find each its own, however often asked.
-
-    Two of them differ in the letter case of a parameter, two in its normal form; the latter may be refused (R138).
-    """
+    """Repeated queries that differ only in text, parameters or namespace each find their own nodes."""
     graph.require("query")
     homes = [graph.sandbox(own=False), graph.sandbox(own=False)]
     if graph.sandbox().namespace is not None:
-        homes.append(homes[0].like(namespace=graph.sandbox().namespace))
-    written = {sandbox: sandbox.put(sandbox.node("a"), capital(sandbox)) for sandbox in homes}
-    forms = words.offer(homes[0], "nodes", {form: keyed(homes[0], form) for form in ("\u00e9", "e\u0301")})
+        homes.append(homes[0].copy_to(namespace=graph.sandbox().namespace))
+    written = {sandbox: sandbox.put(sandbox.node("a"), node_with_key(sandbox, "b", "A")) for sandbox in homes}
+    forms = words.offer_items(
+        homes[0], "nodes", {form: node_with_key(homes[0], f"form{len(form)}", form) for form in ("\u00e9", "e\u0301")}
+    )
     written[homes[0]] += map(value_of, forms.values())
     for node in forms.values():
-        graph.speaks("find")
+        graph.require_question("find")
         reply = homes[0].call("query", graph.question("find", wanted=node["properties"]["corpus_key"]))
         if expect.either(reply, *PERMANENT):
             is_found = value_of(node) in strings_of(reply.result)
             expect.check(is_found, "the node that was asked for", "other records", "records")
     for names in ("aA", ""):
         for sandbox, values in written.items():
-            sandbox.shows("query", values, "the nodes of the group and namespace")
+            sandbox.expect_values("query", values, "the nodes of the group and namespace")
             for name, value in zip(names, values, strict=False):
                 found = sandbox.answers("query", "find", wanted=sandbox.key(name))
                 expect.check(found == [value], "the node that was asked for", "other records", "records")
 
 
-def keyed(sandbox: Sandbox, end: str) -> dict[str, Any]:
-    """A node whose key has this end."""
-    node = sandbox.node(f"form{len(end)}")
+def node_with_key(sandbox: Sandbox, name: str, end: str) -> dict[str, Any]:
+    """A node whose `corpus_key` has this end."""
+    node = sandbox.node(name)
     node["properties"]["corpus_key"] = sandbox.key(end)
-    return node
-
-
-def capital(sandbox: Sandbox) -> dict[str, Any]:
-    """A node whose key is that of the node `a` but for the letter case."""
-    node = sandbox.node("b")
-    node["properties"]["corpus_key"] = sandbox.key("A")
     return node

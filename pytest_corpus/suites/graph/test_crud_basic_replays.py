@@ -11,12 +11,11 @@ from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios.isolation import at, keyed_tenants, two_places
+from pytest_corpus.suites.graph.support.scenarios.isolation import keyed_tenants, place_at, two_places
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.contexts import keys_alike, new_key
 
@@ -24,11 +23,7 @@ MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", *MAN
 
 
 class Write:
-    """One write of a kind in a place: of the node `a` or of the edge `e` from `a` to `b`.
-
-    Attributes:
-        args: its arguments.
-    """
+    """One write of the node `a`, or of the edge `e` from `a` to `b`, and its arguments `args`."""
 
     def __init__(self, graph: Graph, sandbox: Sandbox, name: str) -> None:
         graph.require(name, "upsert_nodes")
@@ -42,7 +37,7 @@ class Write:
         if self._deletes:
             self._put()
         self.args: dict[str, Any] = (
-            {"ids": [self._item["id"]]} if self._deletes else sandbox.writing(name, self._kind, self._item)
+            {"ids": [self._item["id"]]} if self._deletes else sandbox.write_args(name, self._kind, self._item)
         )
 
     def _put(self) -> None:
@@ -50,19 +45,19 @@ class Write:
         put(self._item)
 
     def undo(self) -> None:
-        """Delete what it writes, or write again what it deletes."""
+        """Delete the written item, or write the deleted item again."""
         if self._deletes:
             self._put()
         else:
             self._sandbox.remove(self._kind, "e" if self._of_edges else "a")
 
-    def shows(self, claim: str, *, done: bool) -> None:
+    def expect_values(self, claim: str, *, done: bool) -> None:
         """The place is as it was left by the write, or not."""
         there = done is not self._deletes
         if self._of_edges:
-            self._sandbox.one_leads("a", {"b": self._target} if there else (), claim)
+            self._sandbox.expect_one_leads("a", {"b": self._target} if there else (), claim)
         else:
-            self._sandbox.one_shows([value_of(self._item)] if there else [], claim)
+            self._sandbox.expect_one_shows([value_of(self._item)] if there else [], claim)
 
 
 @core("COM-IDEM-3")
@@ -71,17 +66,14 @@ class Write:
     [*((name, "default") for name in MUTATING), ("upsert_nodes", "tenant"), ("delete_nodes", "namespace")],
 )
 def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
-    """A write that is sent again with its key, after it was undone, leaves what is there and answers as before.
-
-    Its request id, deadline and trace are not part of the key.
-    """
-    sandbox = at(graph, where)
+    """A write that is undone and sent again with its key changes nothing, and is answered as before."""
+    sandbox = place_at(graph, where)
     write = Write(graph, sandbox, name)
     key, first = replays.send_first(partial(sandbox.call, name, write.args))
     write.undo()
     again = sandbox.call(name, write.args, context_with_key(key))
     expect.success(again, "a replay to succeed")
-    write.shows("what was done after the first call", done=False)
+    write.expect_values("what was done after the first call", done=False)
     replays.expect_same_result(first, again)
 
 
@@ -98,8 +90,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
         args = {MANY[name]: [sandbox.item("upsert_edges", edges=[edge]) for edge in written]}
     first = sandbox.call(name, args, key)
     expect.readable(first)
-    results = listed(first.result, "results")
-    if not (failures(first.result) or any(each.get("ok") is False for each in results)):
+    if not first.failed_items:
         raise NotApplicable("an edge without one of its nodes is not a failure of a part")
     replays.expect_same_result(first, sandbox.call(name, args, key))
 
@@ -134,31 +125,34 @@ def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
     """Under the key of a write that the provider failed, the same write is carried out."""
     graph.require(name)
     fresh = graph.fresh()
-    result = replays.expect_second_attempt(fresh, name, fresh.requests.distinct(name)).result
-    failed = failures(result) or any(each.get("ok") is False for each in listed(result, "results"))
-    expect.check(not failed, "the write to be carried out", "a failure", "result")
+    reply = replays.expect_second_attempt(fresh, name, fresh.requests.distinct(name))
+    expect.check(not reply.failed_items, "the write to be carried out", "a failure", "result")
 
 
-@pytest.mark.requirement("COM-IDEM-1")
-@pytest.mark.parametrize("name", MUTATING)
-def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) -> None:
-    """Two writes of different items with one key are both carried out."""
-    done_in_each(graph, name, graph.sandbox(), graph.sandbox())
+APART = [
+    *(("arguments", name, "COM-IDEM-1") for name in MUTATING),
+    *(("namespaces", name, "COM-IDEM-1") for name in ("upsert_nodes", "batch")),
+    *(("tenants", name, "COM-IDEM-2") for name in MUTATING),
+]
+"""The difference between two writes with one key, the write, and the requirement that both are carried out."""
 
 
-@pytest.mark.requirement("COM-IDEM-1")
-@pytest.mark.parametrize("name", ["upsert_nodes", "batch"])
-def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) -> None:
-    """The same write with one key in two namespaces is carried out in each."""
-    graph.namespaces(aside=True)
-    done_in_each(graph, name, *two_places(graph, "namespaces"))
-
-
-@pytest.mark.requirement("COM-IDEM-2")
-@pytest.mark.parametrize("name", MUTATING)
-def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> None:
-    """The same write with the same key of two tenants is carried out for each."""
-    done_in_each(graph, name, *keyed_tenants(graph, MUTATING.index(name)))
+@pytest.mark.parametrize(
+    ("by", "name"), [pytest.param(by, name, marks=pytest.mark.requirement(each)) for by, name, each in APART]
+)
+def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> None:
+    """Writes with one key that differ in their items, namespace or tenant are all carried out."""
+    if by == "namespaces":
+        graph.require_namespaces(aside=True)
+    if by == "tenants":
+        places = keyed_tenants(graph, MUTATING.index(name))
+    else:
+        places = two_places(graph, by) if by == "namespaces" else (graph.sandbox(), graph.sandbox())
+    key = new_key()
+    writes = {place: Write(graph, place, name) for place in places}
+    for place, write in writes.items():
+        expect.success(place.call(name, write.args, key), f"{name} to work")
+    writes[places[-1]].expect_values("what the write of this place makes", done=True)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -168,7 +162,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    sandbox.one_shows([value_of(nodes[1])], "what the second write makes")
+    sandbox.expect_one_shows([value_of(nodes[1])], "what the second write makes")
 
 
 @pytest.mark.requirement("COM-IDEM-8")
@@ -181,9 +175,9 @@ def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
         expect.either(sandbox.call("upsert_nodes", {"nodes": [late]}, other), *PERMANENT)
     sandbox.put(early)
     reply = sandbox.call("upsert_nodes", {"nodes": [late]}, key)
-    is_taken = expect.either(reply, *PERMANENT) and not failures(reply.result)
+    is_taken = expect.either(reply, *PERMANENT) and not reply.failed_items
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
-    sandbox.all_show([value_of(late)], "what the write under the last key makes")
+    sandbox.expect_all_show([value_of(late)], "what the write under the last key makes")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -193,13 +187,4 @@ def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
     sandbox.put(sandbox.node("a"))
     for name in ("delete_edges", "delete_nodes"):
         expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")
-    sandbox.one_shows([], "nothing, after the second delete")
-
-
-def done_in_each(graph: Graph, name: str, *places: Sandbox) -> None:
-    """A write with one key is carried out in each place; that the last one is, is looked at."""
-    key = new_key()
-    writes = {place: Write(graph, place, name) for place in places}
-    for place, write in writes.items():
-        expect.success(place.call(name, write.args, key), f"{name} to work")
-    writes[places[-1]].shows("what the write of this place makes", done=True)
+    sandbox.expect_one_shows([], "nothing, after the second delete")

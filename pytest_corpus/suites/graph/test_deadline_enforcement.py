@@ -19,7 +19,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
 
 @pytest.mark.requirement("COM-DEADLINE-10")
 def test_an_expired_write_changes_nothing(graph: Graph) -> None:
-    """A call whose deadline has passed neither writes nor deletes a node or an edge, in a batch or by itself."""
+    """A call whose deadline has passed writes and deletes no node or edge, alone or in a batch."""
     sandbox = graph.sandbox("upsert_nodes")
     values = sandbox.put_named("abc")
     linked = graph.works("upsert_edges") and graph.works("delete_edges")
@@ -37,6 +37,6 @@ def test_an_expired_write_changes_nothing(graph: Graph) -> None:
     for name, args in writes:
         if graph.works(name):
             require_deadline_support(graph, name, sandbox.call(name, args, {"deadline_ms": deadline_in(-60_000)}))
-    sandbox.all_show(values.values(), "the nodes as they were")
-    if linked and graph.readers.of_edges():
-        sandbox.one_leads("a", {"b": values["b"]}, "the edge as it was")
+    sandbox.expect_all_show(values.values(), "the nodes as they were")
+    if linked and graph.readers.for_edges():
+        sandbox.expect_one_leads("a", {"b": values["b"]}, "the edge as it was")

@@ -1,4 +1,4 @@
-"""Queries and streams: what they find, how parameters go in, what is refused (SPECIFICATION 7.3.2; ERRORS 6.4)."""
+"""Queries and streams: their records, parameters and refusals (SPECIFICATION 7.3.2; ERRORS 6.4)."""
 
 from contextlib import nullcontext
 from itertools import product
@@ -47,60 +47,61 @@ def test_a_plain_query_is_answered(graph: Graph) -> None:
 @pytest.mark.parametrize("purpose", ["group", "find"])
 def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> None:
     """By its group or by its key, an operation finds the nodes that fit and no others."""
-    queries.asked(graph, operation, purpose)
+    queries.require_asking(graph, operation, purpose)
     sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
     values = sandbox.put_named("abc")
     other.put(other.node("a"))
     if purpose == "group":
-        sandbox.shows(operation, values.values(), "the nodes of the group")
+        sandbox.expect_values(operation, values.values(), "the nodes of the group")
         return
     for name, value in values.items():
         found = sandbox.answers(operation, "find", wanted=sandbox.key(name))
         expect.check(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
 
 
-@FINDING
-def test_what_is_there_now_is_found(graph: Graph, operation: str) -> None:
-    """The same query before and after a write, an update and a delete finds each time what is there."""
-    queries.asked(graph, operation)
-    sandbox = graph.sandbox("upsert_nodes", "delete_nodes", own=False)
-    sandbox.shows(operation, (), "nothing before the first write")
+@pytest.mark.parametrize(
+    ("operation", "way"),
+    [
+        pytest.param(operation, way, marks=pytest.mark.requirement(requirement))
+        for operation, requirement in (("query", "GRA-QUERY-2"), ("stream_query", "GRA-STREAM-2"))
+        for way in (("", *MANY) if operation == "query" else ("",))
+    ],
+)
+def test_the_present_nodes_are_found(graph: Graph, operation: str, way: str) -> None:
+    """The same query, sent before and after writes, updates and deletes, finds the current nodes each time.
+
+    The changes are made alone, or in a batch or a transaction.
+    """
+    queries.require_asking(graph, operation)
+    sandbox = graph.sandbox("upsert_nodes", *([way] if way else ["delete_nodes"]), own=False)
     values: dict[str, str] = {}
-    for name in "aba":
-        values |= sandbox.put_named(name)
-        sandbox.shows(operation, values.values(), "what was written so far")
-    sandbox.remove("nodes", "b")
-    sandbox.shows(operation, [values["a"]], "the node that is left")
-
-
-@pytest.mark.requirement("GRA-QUERY-2")
-@pytest.mark.parametrize("way", list(MANY))
-def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
-    """The same query before and after a batch, or a transaction, finds each time what is there."""
-    graph.require("upsert_nodes", "query", way)
-    graph.readers.trusted("query")
-    sandbox = graph.sandbox(own=False)
-    first = sandbox.put(sandbox.node("a"))
-    sandbox.shows("query", first, "the first node")
-    node = sandbox.node("b")
-    write = sandbox.item("upsert_nodes", nodes=[node])
-    expect.success(sandbox.call(way, {MANY[way]: [write]}), f"{way} to work")
-    sandbox.shows("query", [*first, value_of(node)], "both nodes")
-    delete = sandbox.item("delete_nodes", ids=[node["id"]])
-    expect.success(sandbox.call(way, {MANY[way]: [delete]}), f"{way} to work")
-    sandbox.shows("query", first, "the node that is left")
+    for name in "ab" if way else "aba":
+        sandbox.expect_values(operation, values.values(), "the nodes that were written so far")
+        if way:
+            node = sandbox.node(name)
+            values[name] = value_of(node)
+            expect.success(sandbox.call_many(way, sandbox.item("upsert_nodes", nodes=[node])), f"{way} to work")
+        else:
+            values |= sandbox.put_named(name)
+    sandbox.expect_values(operation, values.values(), "every node that was written")
+    if way:
+        delete = sandbox.item("delete_nodes", ids=[sandbox.id("b")])
+        expect.success(sandbox.call_many(way, delete), f"{way} to work")
+    else:
+        sandbox.remove("nodes", "b")
+    sandbox.expect_values(operation, [values["a"]], "the node that is left")
 
 
 @pytest.mark.core
 @BINDING
 def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
     """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
-    queries.asked(graph, operation, "find")
+    queries.require_asking(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
 
     def finds(kind: str) -> None:
         key, value = keys[kind]
-        found = queries.found_by(sandbox, operation, key)
+        found = queries.find_values(sandbox, operation, key)
         right = found is None or found == [value]
         expect.check(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
 
@@ -109,8 +110,8 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
 
 @BINDING
 def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> None:
-    """In the dialects after the first one, too, such a parameter finds the node that has it as a value."""
-    queries.asked(graph, operation)
+    """In every listed dialect, such a parameter finds the node with this value."""
+    queries.require_asking(graph, operation)
     others = [name for name in graph.dialects.known[1:] if can_ask(graph, "find", name)]
     expect.applicable(others, "no other dialect is listed that the suite can ask in")
     sandbox, keys = queries.tricky_nodes(graph)
@@ -119,7 +120,7 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
     def finds(each: tuple[str, str]) -> None:
         dialect, kind = each
         key, value = keys[kind]
-        found = queries.found_by(sandbox, operation, key, dialect)
+        found = queries.find_values(sandbox, operation, key, dialect)
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
         expect.check(found is None or found == [value], claim, "other records, or none", "records")
 
@@ -129,31 +130,28 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
 @pytest.mark.requirement("GRA-QUERY-3")
 @pytest.mark.parametrize("name", list(MANY))
 def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
-    """In the queries of a batch, or of a transaction, such a parameter finds the node that has it as a value."""
+    """In queries of a batch or transaction, such a parameter finds the node with this value."""
     graph.require(name, "query")
     sandbox, keys = queries.tricky_nodes(graph)
     dialects = [dialect for dialect in graph.dialects.known if can_ask(graph, "find", dialect)]
     usual = [*product(dialects, queries.INJECTIONS)]
     for asked in ([*usual, *((each, queries.EVERY) for each in dialects[:1] if queries.EVERY in keys)], usual):
         questions = [graph.question("find", dialect, wanted=keys[kind][0]) for dialect, kind in asked]
-        answers = queries.answers_in(sandbox, name, [sandbox.item("query", **args) for args in questions])
+        answers = queries.ask_in(sandbox, name, [sandbox.item("query", **args) for args in questions])
         if answers is not None:
             break
     else:
         raise NotApplicable(f"a {name} takes no queries")
     for (dialect, kind), answer in zip(asked, answers, strict=True):
-        right = answer.get("ok") is False or sandbox.own(answer) == {keys[kind][1]}
+        right = answer.get("ok") is False or sandbox.own_values(answer) == {keys[kind][1]}
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
         expect.check(right, claim, "other records, or none", f"{name}.results")
 
 
 @deciding("operation", query="GRA-QUERY-4", stream_query="GRA-STREAM-4")
 def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
-    """A parameter of each scalar type that a property takes finds the node that has just that value.
-
-    A text of digits finds no number, where the property does not take texts.
-    """
-    queries.asked(graph, operation, "typed")
+    """A parameter of each scalar type finds the node with just this value; a text of digits finds no number."""
+    queries.require_asking(graph, operation, "typed")
     sandbox = graph.sandbox(own=False)
     nodes = {kind: sandbox.node(kind, rank=value) for kind, value in queries.TYPED.items()}
     for node in nodes.values():
@@ -169,7 +167,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
         key = node["properties"]["corpus_key"]
         if kind not in integers and node not in others[: graph.at_once]:
             if kind == digits:
-                lost = queries.found_by(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
+                lost = queries.find_values(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
                 expect.check(not lost, "no node of a number for a text", f"{len(lost or ())} nodes", "records")
             continue
         found = sandbox.answers(operation, "typed", wanted=key, rank=queries.TYPED[kind])
@@ -181,7 +179,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
 def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, operation: str) -> None:
     """A query for something that is not there gives no records, and not an error."""
     graph.require(operation)
-    graph.speaks(purpose)
+    graph.require_question(purpose)
     name = "group" if purpose == "group" else "wanted"
     found = records(graph.invoke(operation, graph.question(purpose, **{name: f"none-{canary()}"})))
     expect.check(not found, "no records", f"{len(found)}", "records")
@@ -192,7 +190,7 @@ def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, opera
 def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> None:
     """Broken texts of the dialect are BAD_REQUEST, every time, and a stream of one has no data."""
     graph.require(operation)
-    for args, reply in queries.broken(graph):
+    for args, reply in queries.send_broken(graph):
         with expect.resting_on("GRA-QUERY-6") if operation == "stream_query" else nullcontext():
             expect.refusal(reply, "BadRequest")
         if operation == "stream_query":
@@ -203,10 +201,7 @@ def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> 
 
 @pytest.mark.requirement("GRA-QUERY-6")
 def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> None:
-    """Questions that not every engine answers get an answer, or a permanent refusal, in every listed dialect.
-
-    The dialects that have it take turns.
-    """
+    """A question that few engines support is answered or refused permanently; the listed dialects take turns."""
     graph.require("query")
     dialects: dict[str, list[str]] = {}
     for name in graph.dialects.known:
@@ -222,7 +217,7 @@ def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> N
 def test_a_text_that_is_not_a_query_is_a_parse_error(graph: Graph) -> None:
     """Its subtype is QueryParseError."""
     graph.require("query")
-    for _, reply in queries.broken(graph):
+    for _, reply in queries.send_broken(graph):
         expect.refusal(reply, "QueryParseError")
 
 
@@ -240,7 +235,7 @@ def test_an_empty_text_is_refused(graph: Graph) -> None:
 def test_arguments_of_the_wrong_type_are_refused(graph: Graph, kind: str, operation: str) -> None:
     """`text` is required and a string, `params` an object, `namespace` a string."""
     graph.require("query", operation)
-    args = queries.changed(graph, kind)
+    args = queries.change_query(graph, kind)
     with expect.resting_on("GRA-QUERY-8") if operation == "stream_query" else nullcontext():
         expect.refusal(cached(graph, ("bad query", kind), lambda: graph.call("query", args)), "BadRequest")
     if operation == "stream_query":
@@ -261,15 +256,15 @@ def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) 
         del args["params"]
     reply = graph.call("query", args)
     if expect.either(reply, "BadRequest"):
-        found = graph.seeds.own(reply.result)
+        found = graph.seeds.own_values(reply.result)
         expect.check(not found, "a refusal, or no records", f"{len(found)} nodes", "result.records")
 
 
 @pytest.mark.requirement("GRA-QUERY-10")
 def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
-    """A text of `max_query_length` characters is taken, one that is a little longer is not."""
+    """A text of `max_query_length` characters is accepted, a longer one is refused."""
     graph.require("query")
-    most = graph.stated("max_query_length")
+    most = graph.require_limit("max_query_length")
     plain = graph.question("group", group=graph.seeds.group)
     expect.assessable(len(plain["text"]) <= most <= MOST_TEXT, Obstacle.LARGE_TEXT, number=most)
     space = most - len(plain["text"])
@@ -284,7 +279,7 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
 @deciding("operation", query="GRA-QUERY-11", stream_query="GRA-STREAM-3")
 def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
     """Records of a query that asks for an order come in it, whatever the order of writing."""
-    queries.asked(graph, operation, "ordered")
+    queries.require_asking(graph, operation, "ordered")
     sandbox = graph.sandbox(own=False)
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in (5, 1, 4, 2, 7, 3, 6)]
     sandbox.put(*nodes)
@@ -297,7 +292,7 @@ def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
 @pytest.mark.requirement("GRA-QUERY-21")
 @pytest.mark.parametrize("operation", ASKING)
 def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
-    """The rows or records that a summary counts are those of the answer."""
+    """A summary counts the records of the answer."""
     graph.require(operation)
     reply = plain(graph, operation)
     found = len(records(reply))
@@ -310,16 +305,15 @@ def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
 
 @pytest.mark.requirement("GRA-QUERY-12")
 def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
-    """`dialect` and `namespace` of a result are those of the request, where it gives any."""
+    """`dialect` and `namespace` of a result, if present, equal those in the request."""
     sandbox = graph.sandbox("query")
     sandbox.put(sandbox.node("a"))
     for name in graph.dialects.known:
         args = graph.question("group", name, group=sandbox.group)
         if graph.dialects.obstacle("group", name) is None:
             result = expect.success(sandbox.call("query", args), "records")
-            expect.check(
-                result.get("dialect") in (None, name), f"the dialect {name}", "another dialect", "result.dialect"
-            )
+            is_right = result.get("dialect") in (None, name)
+            expect.check(is_right, f"the dialect {name}", "another dialect", "result.dialect")
             named = result.get("namespace")
             wrong = sandbox.namespace is not None and named not in (None, sandbox.namespace)
             expect.check(not wrong, "the namespace that was asked for", "another namespace", "result.namespace")
@@ -338,11 +332,12 @@ OPERATION = pytest.mark.parametrize("operation", ASKING)
 @OPERATION
 def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement: str) -> None:
     """A `timeout_ms` of a minute changes nothing."""
-    times(graph, operation, requirement)
+    require_timeout(graph, operation, requirement)
     graph.seed()
     args = graph.question("group", group=graph.seeds.group)
     first, found = (
-        graph.seeds.own(records(graph.invoke(operation, {**args, **more}))) for more in ({}, {"timeout_ms": 60_000})
+        graph.seeds.own_values(records(graph.invoke(operation, {**args, **more})))
+        for more in ({}, {"timeout_ms": 60_000})
     )
     expect.check(found == first, "the same records", "other records")
 
@@ -350,8 +345,8 @@ def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement:
 @arguments_of("GRA-QUERY-13", "GRA-QUERY-20")
 def test_a_timeout_that_is_not_a_time_is_refused(graph: Graph, bad: BadArguments) -> None:
     """A `timeout_ms` is a number, and not negative."""
-    times(graph, bad.operation, bad.requirement)
-    bad.are_refused(graph)
+    require_timeout(graph, bad.operation, bad.requirement)
+    bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-QUERY-19")
@@ -373,7 +368,7 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
     retry_if_late(time_out)
 
 
-def times(graph: Graph, operation: str, requirement: str) -> None:
+def require_timeout(graph: Graph, operation: str, requirement: str) -> None:
     """Go on only if an operation works, and a timeout is claimed if the requirement asks for that."""
     graph.require(operation)
     expect.applicable(requirement != TIMED["claimed"] or graph.claims_timeout, "no timeout of queries is claimed")

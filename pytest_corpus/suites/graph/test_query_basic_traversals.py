@@ -11,7 +11,7 @@ from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, difference, number_of
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import batches, edges, queries
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
@@ -36,7 +36,7 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
     sandbox, _ = queries.chain(graph)
     for start, depth in product((0, 1), queries.depths(graph)):
         wanted = {f"n{number}" for number in range(start + 1, min(start + depth, queries.CHAIN) + 1)}
-        result = queries.walked(graph, f"n{start}", max_depth=depth)
+        result = queries.walk(graph, f"n{start}", max_depth=depth)
         found = sandbox.names(result)
         if requirement == "GRA-TRAV-2":
             missing = wanted - found
@@ -44,7 +44,7 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
             continue
         more = found - wanted - {f"n{start}"}
         expect.check(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
-        shown = {str(edge.get("id")) for edge in listed(result, "relationships")}
+        shown = {str(edge.get("id")) for edge in items_of(result, "relationships")}
         beyond = shown - {sandbox.id(f"e{number}") for number in range(start, start + depth)}
         expect.check(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
@@ -57,7 +57,7 @@ def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
     sandbox.link(sandbox.edge("n0", "n1"))
     node = sandbox.node("n1", corpus_size=3)
     sandbox.put(node)
-    found = [shown for shown in listed(sandbox.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
+    found = [shown for shown in items_of(sandbox.traverse("n0"), "nodes") if shown.get("id") == node["id"]]
     expect.check(len(found) == 1, "the node that was written", f"{len(found)} nodes", "result.nodes")
     expect.check(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "other labels", "nodes.labels")
     shown = found[0].get("properties") or {}
@@ -76,7 +76,7 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
     starts = list(map(sandbox.id, ("a", "c", *others, "e")))
     long = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
     is_taken = expect.either(long, *PERMANENT)  # a provider may take a few start nodes only
-    names = sandbox.names(long.result) if is_taken else {*sandbox.reached("a", "c", "e")}
+    names = sandbox.names(long.result) if is_taken else {*sandbox.reach("a", "c", "e")}
     found = sorted(names - {"a", "c", "e", *others})
     ends = ["b", "d", "f"]
     expect.check(found == ends, "a node from each start", difference(ends, found), "result.nodes")
@@ -91,7 +91,7 @@ def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: in
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
-    found = sandbox.names(queries.walked(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
+    found = sandbox.names(queries.walk(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
     expect.check(sorted(found) == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
 
 
@@ -106,7 +106,7 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     depth = min(2, max(queries.depths(graph)))
     if depth == 2:
         wanted += [f"{first}{second}" for first in wanted for second in "ab" if second.upper() in types or not types]
-    found = sandbox.reached("hub", max_depth=depth, **given)
+    found = sandbox.reach("hub", max_depth=depth, **given)
     expect.check(found == sorted(wanted), f"{len(wanted)} nodes", f"{len(found)}, or others", "result.nodes")
 
 
@@ -119,13 +119,13 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
 )
 def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: Sequence[str], what: str) -> None:
     """Of a hub's nodes, or edges, those are followed that have the property of the filter, at every step."""
-    sandbox, values = queries.filterable(graph)
+    sandbox, values = queries.filterable_place(graph)
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{kind}")]
     args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: queries.kind_of(values[kind])}
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
-        found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
+        found = sorted({str(node.get("id")) for node in items_of(reply.result, "nodes")} - set(starts))
         names = [sandbox.id(name) for name in wanted]
         expect.check(found == names, f"{len(names)} nodes that fit", difference(names, found), "result.nodes")
 
@@ -135,11 +135,11 @@ def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: 
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
     """A term that is not a plain value follows no edge that does not meet it, or is refused permanently."""
-    sandbox, _ = queries.filterable(graph)
+    sandbox, _ = queries.filterable_place(graph)
     args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_size": batches.PREDICATES[kind]}}
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
-        ids = [node.get("id") for node in listed(reply.result, "nodes")]
+        ids = [node.get("id") for node in items_of(reply.result, "nodes")]
         expect.check(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
 
 
@@ -148,24 +148,23 @@ def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: st
 def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: str) -> None:
     """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
     sandbox, edges = queries.chain(graph)
-    found = listed(queries.walked(graph, "n1", direction=direction), "relationships")
+    found = items_of(queries.walk(graph, "n1", direction=direction), "relationships")
     wanted = {"OUTGOING": ["e1"], "INCOMING": ["e0"], "BOTH": ["e0", "e1"]}[direction]
     ids = sorted({str(edge.get("id")) for edge in found})
     expect.check(ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
     for edge in found:
         written = next(each for each in edges if each["id"] == edge.get("id"))
         for key in ("src", "dst", "label", "properties"):
-            expect.check(
-                edge.get(key) == written[key], f"the {key} that was written", f"another {key}", "relationships"
-            )
+            is_right = edge.get(key) == written[key]
+            expect.check(is_right, f"the {key} that was written", f"another {key}", "relationships")
 
 
 @rules("bounded GRA-TRAV-8, works GRA-TRAV-9")
 def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
     """`max_traversal_depth` steps reach the node at their end; a traversal of more is refused, or stops there."""
-    sandbox, most = queries.deep(graph)
+    sandbox, most = queries.deep_chain(graph)
     if requirement == "GRA-TRAV-9":
-        reached = sandbox.reached("n0", max_depth=most)
+        reached = sandbox.reach("n0", max_depth=most)
         expect.check(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
         return
     starts = [sandbox.id("n0")]
@@ -185,7 +184,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
     sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
     depth = max(queries.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
-    found = sandbox.reached("a", max_depth=depth, direction=direction)
+    found = sandbox.reach("a", max_depth=depth, direction=direction)
     expect.check(found == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
 
 
@@ -201,7 +200,7 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
     if expect.either(reply, "BadRequest"):
         more = sandbox.names(reply.result) - ({"n0", "n1"} if known else set())
         expect.check(not more, "nothing of the unknown one", f"{len(more)} nodes", "result.nodes")
-        edges = len(listed(reply.result, "relationships"))
+        edges = len(items_of(reply.result, "relationships"))
         expect.check(known or not edges, "no relationships", f"{edges}", "result.relationships")
 
 
@@ -209,7 +208,7 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
 @arguments_of("GRA-TRAV-12", "GRA-TRAV-16")
 def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`start_nodes` is a list of ids, `max_depth` a whole number from 1 on, `direction` one of three."""
-    bad.are_refused(graph)
+    bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-TRAV-13")
@@ -219,11 +218,11 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
     sandbox.put(*(sandbox.node(name) for name in "abc"))
     ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
     sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))
-    result = sandbox.traversed("a", max_depth=max(queries.depths(graph)))
+    result = sandbox.traverse("a", max_depth=max(queries.depths(graph)))
     for key in ("nodes", "relationships"):
-        ids = [item.get("id") for item in listed(result, key)]
+        ids = [item.get("id") for item in items_of(result, key)]
         expect.check(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
-    queries.along_edges(sandbox, result, ends)
+    queries.expect_paths(sandbox, result, ends)
 
 
 @pytest.mark.requirement("GRA-TRAV-15")
@@ -231,7 +230,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     """If path queries are claimed, a traversal along an edge gives a path, or a query for paths returns one."""
     expect.applicable(graph.capabilities.flag("supports_path_queries") is True, "path queries are not claimed")
     if graph.works("traversal") and graph.works("upsert_edges"):
-        given = queries.walked(graph, "n0", max_depth=1).get("paths")
+        given = queries.walk(graph, "n0", max_depth=1).get("paths")
         if isinstance(given, list) and given:
             note_check()
             return
@@ -253,5 +252,5 @@ def test_a_traversal_takes_one_outgoing_step_by_default(graph: Graph) -> None:
     """Without `max_depth` and `direction` only the targets of outgoing edges are reached."""
     sandbox, _ = queries.chain(graph)
     result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
-    found = {str(node.get("id")) for node in listed(result, "nodes")} - {sandbox.id("n1")}
+    found = {str(node.get("id")) for node in items_of(result, "nodes")} - {sandbox.id("n1")}
     expect.check(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")

@@ -28,9 +28,9 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
 @rules("labels GRA-SCHEMA-2, names GRA-SCHEMA-3, no_values GRA-SCHEMA-4")
 @pytest.mark.parametrize("tenant", [False, True], ids=["no_tenant", "tenant"])
 def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, requirement: str) -> None:
-    """The labels of new nodes and of a new edge, and the names of their properties, stand in it, and no values."""
+    """It contains the labels of new nodes and edges and the names of their properties, but no values."""
     graph.require("get_schema")
-    schema, edge, nodes = cached(graph, ("schema", tenant), lambda: described(graph, tenant=tenant))
+    schema, edge, nodes = cached(graph, ("schema", tenant), lambda: describe(graph, tenant=tenant))
     what, texts = {
         "GRA-SCHEMA-2": ("labels", [edge["label"], *(label for node in nodes for label in node["labels"])]),
         "GRA-SCHEMA-3": ("names of properties", ["corpus_weight", "corpus_rank"]),
@@ -48,9 +48,8 @@ def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
     schema_of(sandbox)
     label = f"Corpus{canary(6)}"
     sandbox.put({**sandbox.node("late"), "labels": [label]})
-    expect.check(
-        label in schema_of(sandbox), "the label of a node that was just written", "the label is missing", "result"
-    )
+    is_right = label in schema_of(sandbox)
+    expect.check(is_right, "the label of a node that was just written", "the label is missing", "result")
 
 
 @pytest.mark.requirement("GRA-SCHEMA-5")
@@ -58,16 +57,15 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
     """If DDL is claimed, both statements are carried out, and a node is found before, between and after them."""
     dialect = claimed_ddl(graph)
     graph.require("query")
-    graph.speaks("find", dialect)
+    graph.require_question("find", dialect)
     sandbox = graph.sandbox()
     [value] = sandbox.put(sandbox.node("a", rank=3))
     for statement in ("", "create_index", "drop_index"):
         if statement:
-            carried_out(graph, sandbox, statement, dialect)
+            carry_out(graph, sandbox, statement, dialect)
         found = sandbox.answers("query", "find", dialect=dialect, wanted=sandbox.key("a"))
-        expect.check(
-            value in found, f"the node, after {statement or 'it was written'}", "another record, or none", "records"
-        )
+        is_right = value in found
+        expect.check(is_right, f"the node, after {statement or 'it was written'}", "another record, or none", "records")
 
 
 def claimed_ddl(graph: Graph) -> str:
@@ -83,7 +81,7 @@ def claimed_ddl(graph: Graph) -> str:
     raise NotAssessed(Obstacle.NO_QUERY, purpose="create_index", dialect="the dialects")
 
 
-def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
+def carry_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
     """One spelling of a statement is carried out."""
     refused = []
     for text in graph.dialects.texts(purpose, dialect):
@@ -97,7 +95,7 @@ def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> N
     raise NotAssessed(Obstacle.NO_SPELLING, purpose=purpose)
 
 
-def described(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
+def describe(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """The schema once two labelled nodes and an edge were written; the edge and the nodes."""
     sandbox = graph.sandbox(tenant=graph.settings.tenant() if tenant else None, own=False)
     nodes = [{**sandbox.node(name), "labels": [f"Corpus{canary(6)}"]} for name in "ab"]
@@ -108,7 +106,7 @@ def described(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[
 
 
 def schema_of(sandbox: Sandbox) -> str:
-    """All that a schema says to the tenant of a place, in whatever form."""
+    """The schema as a text, as the tenant of a place gets it."""
     sandbox.graph.settling.pause()
     result = expect.success(sandbox.graph.call("get_schema", {}, sandbox.ctx), "a schema")
     return json.dumps(result, default=str, ensure_ascii=False)

@@ -16,26 +16,18 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.vector.support.answers import (
-    failures_of,
-    id_of,
-    matches_of,
-    metadata_of,
-    processed,
-    results_of,
-    vector_of,
-)
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, results_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import exactly, five_directions, rankings
+from pytest_corpus.suites.vector.support.scenarios.checks import expect_count, expect_exactly, five_directions, rankings
 from pytest_corpus.suites.vector.support.shared import Item
 
 MOST_VECTORS = 5_000
-"""A batch of more vectors is not sent only to see where the limit is."""
+"""A larger batch is not sent, even if the stated limit is higher."""
 
 MOST_NUMBERS = 2_000_000
-"""Nor one that holds more numbers."""
+"""A batch with more numbers is not sent either."""
 
 MANY = 12
 """The number of queries in a long batch: more than ten, whose numbers are in another order as texts."""
@@ -44,9 +36,9 @@ ORDERS = ((0, 1, 2, 3, 4, 4, 3, 2, 1, 0, 2, 3), (2, 0, 1), (4, 3, 2, 1, 0), (1, 
 """The vectors that the queries of a batch look for."""
 
 
-def largest(vector: Vector) -> int:
+def largest_batch(vector: Vector) -> int:
     """The stated maximum of vectors in an upsert."""
-    return vector.limits.stated("max_batch_size", min(MOST_VECTORS, MOST_NUMBERS // vector.dimensions))
+    return vector.limits.require_limit("max_batch_size", min(MOST_VECTORS, MOST_NUMBERS // vector.dimensions))
 
 
 def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
@@ -59,30 +51,24 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
     """A batch of exactly `max_batch_size` vectors is accepted, and all of it is there."""
     expect.applicable(vector.limits.batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied")
     filters = vector.features.filters
-    most = largest(vector)
+    most = largest_batch(vector)
     sandbox, items = vector.sandbox(), batch_of(vector, most)
-    result = expect.success(sandbox.upsert(*items), f"an upsert of {most}")
-    expect.check(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
-    expect.check(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
+    expect_count(expect.full_success(sandbox.upsert(*items), f"an upsert of {most}"), most)
     for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
-        if filters or (vector.limits.at_most(5) == 5 and vector.dimensions > 1):
+        if filters or (vector.limits.cap_matches(5) == 5 and vector.dimensions > 1):
             narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}
             found = sandbox.ids(item["vector"], 5, **narrowed)
             expect.check(item["id"] in found, "each vector of the batch", "not the first, the middle and the last one")
-    if vector.limits.at_most(most + 3) == most + 3:
-        exactly(sandbox, *items)
+    if vector.limits.cap_matches(most + 3) == most + 3:
+        expect_exactly(sandbox, *items)
 
 
 @pytest.mark.core
 @rules("refused VEC-LIMIT-2, stores_nothing VEC-LIMIT-3, limit VEC-LIMIT-6, reduction VEC-LIMIT-7")
 def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) -> None:
-    """One vector more than `max_batch_size` is a bad request, not a failure that may be retried.
-
-    It leaves nothing behind of itself, and everything that was there before. The details say how many vectors are
-    allowed, and by which percentage the batch must shrink.
-    """
-    most, denied = largest(vector), vector.capabilities.flag("supports_batch_operations") is False
-    held, replies, found, shown_by = too_large(vector, most)
+    """A batch above `max_batch_size` is refused and stores nothing; details give the limit and a reduction."""
+    most, denied = largest_batch(vector), vector.capabilities.flag("supports_batch_operations") is False
+    held, replies, found, shown_by = send_too_large(vector, most)
     for reply in replies:
         if requirement == "VEC-LIMIT-2":
             expect.refusal(reply, "BadRequest", *(["NotSupported"] if denied else []))
@@ -103,8 +89,8 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
 
 
 @remembered
-def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]], list[Exchange]]:
-    """A vector, the answers to batches that are larger than allowed, what is there in the end, and who shows it."""
+def send_too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]], list[Exchange]]:
+    """A stored vector, the answers to batches above the limit, the content afterwards, and the queries that show it."""
     held = vector.item(90)
     sandbox = vector.sandbox(held)
     replies = [sandbox.upsert(*batch_of(vector, most + more)) for more in (1, 7)]
@@ -118,7 +104,7 @@ def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, M
 def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> None:
     """`top_k` of exactly `max_top_k` is served."""
     vector.require("query", operation)
-    query = {**vector.requests.minimal("query"), "top_k": vector.limits.stated("max_top_k")}
+    query = {**vector.requests.minimal("query"), "top_k": vector.limits.require_limit("max_top_k")}
     reply = vector.call(operation, vector.requests.asking(operation, query))
     expect.success(reply, f"top_k of {query['top_k']}")
 
@@ -130,16 +116,16 @@ def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, 
     """`top_k` beyond `max_top_k` is a bad request, in the last query of a batch too."""
     vector.require("query", operation)
     good = vector.requests.minimal("query")
-    query = {**good, "top_k": vector.limits.stated("max_top_k") + more}
+    query = {**good, "top_k": vector.limits.require_limit("max_top_k") + more}
     queries = [good, query] if (vector.limits.batch or 2) > 1 else [query]
     expect.refusal(vector.call(operation, vector.requests.asking(operation, *queries)), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-LIMIT-9")
 def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None:
-    """`details.max_top_k` says how many may be asked for."""
+    """`details.max_top_k` gives the limit."""
     vector.require("query")
-    most = vector.limits.stated("max_top_k")
+    most = vector.limits.require_limit("max_top_k")
     reply = vector.call("query", {**vector.requests.minimal("query"), "top_k": most + 1})
     with expect.resting_on("VEC-LIMIT-5"):
         expect.refusal(reply, "BadRequest")
@@ -162,18 +148,13 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
         return
     expect.either(reply, "NotSupported", "BadRequest")
     if reply.is_error:
-        exactly(sandbox, claim="nothing of a refused batch")
-    elif not failures_of(reply.result):
-        exactly(sandbox, *items)
+        expect_exactly(sandbox, claim="nothing of a refused batch")
+    elif not reply.failed_items:
+        expect_exactly(sandbox, *items)
 
 
 FEW = 5
 """The number of queries in a batch, at most, if it may not be long."""
-
-PERMANENT = ("BadRequest", "NotSupported")
-"""The classes that refuse a batch permanently."""
-
-# -- several queries at once ----------------------------------------------------------------------------
 
 
 @core("VEC-MULTI-1")
@@ -182,20 +163,18 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
     """As many results as queries, each of the schema."""
     vector.require("query", "batch_query")
     if count == MANY:
-        expect.applicable(
-            vector.limits.batch is None or vector.limits.batch >= MANY,
-            f"a batch holds at most {vector.limits.batch} queries",
-        )
+        is_right = vector.limits.batch is None or vector.limits.batch >= MANY
+        expect.applicable(is_right, f"a batch holds at most {vector.limits.batch} queries")
         expect.applicable(takes_many(vector), f"a batch of {MANY} queries is refused")
-        holds("VEC-MULTI-1", answer_of(many(vector), MANY), vector)
+        holds("VEC-MULTI-1", expect_results(send_many(vector), MANY), vector)
         return
     query = vector.requests.minimal("query")
-    holds("VEC-MULTI-1", answered(vector, *[query] * min(count, vector.limits.batch or count)), vector)
+    holds("VEC-MULTI-1", send_batch(vector, *[query] * min(count, vector.limits.batch or count)), vector)
 
 
 def takes_many(vector: Vector) -> bool:
     """True if a batch may be long: no stated limit forbids it, and it is not refused permanently."""
-    return (vector.limits.batch or MANY) >= MANY and not many(vector).is_a(*PERMANENT)
+    return (vector.limits.batch or MANY) >= MANY and not send_many(vector).is_a(*PERMANENT)
 
 
 def queries_at_once(vector: Vector) -> int:
@@ -204,18 +183,18 @@ def queries_at_once(vector: Vector) -> int:
 
 
 @remembered
-def many(vector: Vector) -> Reply:
+def send_many(vector: Vector) -> Reply:
     """The answer to a long batch of plain queries."""
     return vector.call("batch_query", vector.requests.asking("batch_query", *[vector.requests.minimal("query")] * MANY))
 
 
-def answered(vector: Vector, *queries: dict[str, Any]) -> Reply:
+def send_batch(vector: Vector, *queries: dict[str, Any]) -> Reply:
     """The answer to a batch, which has as many results as queries."""
     reply = vector.call("batch_query", vector.requests.asking("batch_query", *queries))
-    return answer_of(reply, len(queries))
+    return expect_results(reply, len(queries))
 
 
-def answer_of(reply: Reply, count: int) -> Reply:
+def expect_results(reply: Reply, count: int) -> Reply:
     """An answer to a batch of this number of queries, which has as many results."""
     results = results_of(expect.success(reply, "an answer to the batch"))
     expect.check(len(results) == count, f"{count} results", f"{len(results)}", "result")
@@ -227,9 +206,9 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
     """A query of a batch that finds nothing has a result too."""
     vector.require("query", "batch_query")
     vector.features.need_filters()
-    vector.limits.several()
+    vector.limits.require_batch_of()
     query = vector.requests.minimal("query")
-    answered(vector, {**query, "filter": {"kind": "none"}}, query)
+    send_batch(vector, {**query, "filter": {"kind": "none"}}, query)
 
 
 @core("VEC-MULTI-2")
@@ -240,7 +219,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     sandbox, items = five_directions(vector)
     for whole in ORDERS:
         order = whole[: queries_at_once(vector)]
-        sizes = [vector.limits.at_most(3 - number % 3) for number in range(len(order))]
+        sizes = [vector.limits.cap_matches(3 - number % 3) for number in range(len(order))]
         asked = [{"vector": items[at]["vector"], "top_k": top_k} for at, top_k in zip(order, sizes, strict=True)]
         firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
         wanted = [items[at]["id"] for at in order]
@@ -252,9 +231,9 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
 def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     """The options of one query of a batch do not change the answer to another."""
     vector.require("query", "batch_query")
-    vector.limits.several()
+    vector.limits.require_batch_of()
     sandbox, items = five_directions(vector)
-    plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.limits.at_most(3)}
+    plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.limits.cap_matches(3)}
     others: dict[str, Any] = {
         "top_k": 1,
         "vector": items[4]["vector"],
@@ -263,20 +242,20 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
         **({"filter": {"part": 0}} if vector.features.filters_work() else {}),
     }
     asked = [plain, *({**plain, key: value} for key, value in others.items())]
-    alone = [shown(sandbox.matches(**query)) for query in asked]
+    alone = [summary_of(sandbox.matches(**query)) for query in asked]
     if vector.features.filters_work():
-        filters_of_a_batch(vector, sandbox, plain)
+        expect_filters_in_a_batch(vector, sandbox, plain)
     for number, key in enumerate(others, start=1):
         pair = (0, number) if number % 2 else (number, 0)
-        found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
+        found = [*map(summary_of, sandbox.batch(*(asked[each] for each in pair)))]
         wanted = [alone[each] for each in pair]
         expect.check(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
 
 
-def filters_of_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
-    """An operator, and a word that is not tame, do in a batch what they do alone, or are refused there (R31, R138).
+def expect_filters_in_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
+    """Check that an operator and an odd word select the same in a batch as alone, or are refused there (R31, R138).
 
-    The queries behind that of the word have the other words and find nothing; if the batch is refused, it goes alone.
+    The other queries filter by other odd words and find nothing. If the batch is refused, the query is sent alone.
     """
     [word] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
     others = [{"sort": several} for several in vocabulary.distribute_words(queries_at_once(vector) - 1, "w")]
@@ -289,13 +268,13 @@ def filters_of_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any
             batch = sandbox.args(queries=[sandbox.args(**each) for each in queries])
             if expect.either(vector.call("batch_query", batch, sandbox.ctx), *PERMANENT):
                 first, *rest = sandbox.batch(*queries)
-                same = shown(first) == shown(matches_of(alone.result))
+                same = summary_of(first) == summary_of(matches_of(alone.result))
                 expect.check(same, "the answer that the query gets alone (another filter)", "other matches")
                 expect.check(not any(rest), "no match of a value that nothing has", "matches")
                 break
 
 
-def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+def summary_of(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
     """The content of matches without their numbers, in an order that ties do not change."""
     return sorted((id_of(match), bool(metadata_of(match)), bool(vector_of(match).get("vector"))) for match in matches)
 
@@ -309,15 +288,15 @@ def test_a_batch_ranks_by_the_metric(vector: Vector, metric: str) -> None:
     expect.applicable(found, "no query of a batch has matches")
     for ranking in found:
         with expect.resting_on(f"VEC-SCORE-{METRICS.index(metric) + 1}"):
-            ranking.in_order()
+            ranking.expect_order()
         strange = any(id_of(match) not in ranking.truth for match in ranking.batched)
         expect.assessable(not strange, Obstacle.FOREIGN_MATCHES)
-        replace(ranking, matches=ranking.batched).in_order()
+        replace(ranking, matches=ranking.batched).expect_order()
 
 
 @pytest.mark.requirement("VEC-MULTI-3")
 def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
-    """The same batch before and after a write and a delete tells what is there each time."""
+    """The same batch, sent before and after a write and a delete, shows the current content each time."""
     vector.require("query", "batch_query", "delete")
     old, new = vector.item(20), vector.item(110)
     sandbox = vector.sandbox(old)
@@ -335,14 +314,14 @@ def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
     """A namespace that was never created is an error for a batch of queries too."""
     vector.features.need_namespaces("query", "batch_query")
     where = {"namespace": vector.name("nowhere")}
-    expect.refusal(vector.call("batch_query", {"queries": [{**vector.looking(), **where}], **where}), "BadRequest")
+    expect.refusal(vector.call("batch_query", {"queries": [{**vector.query_args(), **where}], **where}), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-MULTI-6")
 def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None:
-    """Queries that name no namespace are answered from that of the batch."""
+    """Queries without a namespace are answered from the namespace of the batch."""
     vector.features.need_namespaces("query", "batch_query")
-    query = {**vector.looking(), "top_k": 1}
+    query = {**vector.query_args(), "top_k": 1}
     reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
     found = set(map(id_of, matches_of(result, "VEC-MULTI-1")))
@@ -355,7 +334,7 @@ def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vec
     vector.features.need_namespaces("query", "batch_query")
     item = vector.item(40)
     other = vector.sandbox(item)
-    query = other.args(vector=item["vector"], top_k=vector.limits.at_most(3))
+    query = other.args(vector=item["vector"], top_k=vector.limits.cap_matches(3))
     reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:

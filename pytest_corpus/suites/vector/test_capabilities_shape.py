@@ -24,9 +24,8 @@ def test_metrics_are_advertised(vector: Vector) -> None:
     """Some key that speaks of metrics names at least one of the protocol's."""
     look_at_capabilities(vector.capabilities)
     stated = list(metrics_of(vector.capabilities.document))
-    expect.check(
-        any(map(canonical, stated)), "cosine, euclidean or dot", "other metrics, or none", "result.supported_metrics"
-    )
+    is_right = any(map(canonical, stated))
+    expect.check(is_right, "cosine, euclidean or dot", "other metrics, or none", "result.supported_metrics")
 
 
 @pytest.mark.requirement("VEC-CAP-2")
@@ -38,7 +37,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
     expect.applicable(listed, "no metric is listed")
     for metric in listed:
         if not is_ranked(vector, metric):
-            upsert_and_query(vector, vector.named(metric=metric), describe(metric))
+            upsert_and_query(vector, vector.namespace_args(metric=metric), describe(metric))
 
 
 def is_ranked(vector: Vector, metric: str) -> bool:
@@ -69,9 +68,8 @@ def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) ->
     expect.applicable(stated, f"no {name} is stated")
     for path, value in stated:
         if math.isfinite(value):
-            expect.check(
-                value == int(value) and value > 0, "a positive whole number", found=value, path=f"result.{path}"
-            )
+            is_right = value == int(value) and value > 0
+            expect.check(is_right, "a positive whole number", found=value, path=f"result.{path}")
 
 
 def metrics_of(document: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pytest_corpus.kit.answer_cache import cached, context_with_key, remembered
 from pytest_corpus.kit.faults import try_with_fault
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import Undecided
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, failed_items
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.store.store import tenant_context
 from pytest_corpus.spec.errors import PERMANENT
@@ -29,12 +29,17 @@ from pytest_corpus.suites.shared.claims.labels import (
 )
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 from pytest_corpus.suites.shared.contexts import keys_alike, new_key, new_tenant, require_tenants
-from pytest_corpus.suites.vector.support.answers import failures_of, matches_of
+from pytest_corpus.suites.vector.support.answers import matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, within
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, shared_places, with_context
 from pytest_corpus.suites.vector.support.scenarios import checks, flow
-from pytest_corpus.suites.vector.support.scenarios.checks import answers_with, described_by, exactly, present
+from pytest_corpus.suites.vector.support.scenarios.checks import (
+    expect_exactly,
+    expect_metadata,
+    expect_only_match,
+    expect_present,
+)
 from pytest_corpus.text.values import same
 
 
@@ -43,17 +48,17 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
     """One context carries a flow: a graph query is completed, embedded, searched for and stored."""
     vector.require("upsert", "query")
     ctx = flow.shared_context(vector.settings.edition)
-    numbers = flow.embedded(vector, ctx)
-    sandbox = flow.place(vector, len(numbers), ctx["tenant"])
+    numbers = flow.embed_flow(vector, ctx)
+    sandbox = flow.make_place(vector, len(numbers), ctx["tenant"])
     old, new = ({"id": vector.name(), "vector": numbers, "metadata": {"source": "summary"}} for _ in range(2))
     sandbox.put(old)
-    query = sandbox.args(vector=numbers, top_k=vector.limits.at_most(flow.MOST_MATCHES))
+    query = sandbox.args(vector=numbers, top_k=vector.limits.cap_matches(flow.MOST_MATCHES))
     sandbox.ask(numbers)
-    flow.step(vector, "query", query, ctx)
+    flow.take_step(vector, "query", query, ctx)
     sandbox.know(new)
-    flow.step(vector, "upsert", sandbox.args(vectors=[new]), ctx)
-    if vector.limits.at_most(flow.MOST_MATCHES) > 1:
-        present(sandbox, new)
+    flow.take_step(vector, "upsert", sandbox.args(vectors=[new]), ctx)
+    if vector.limits.cap_matches(flow.MOST_MATCHES) > 1:
+        expect_present(sandbox, new)
 
 
 @pytest.mark.requirement("COM-LEAK-1")
@@ -63,23 +68,20 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
     for reply in answers_to_canaries(vector, refused=True):
         if isinstance(reply, Reply) and reply.exchange.op == "vector.upsert":
             expect.readable(reply)
-            said = json.dumps(failures_of(reply.result), ensure_ascii=False)
+            said = json.dumps(reply.failed_items, ensure_ascii=False)
             held = any(text in said for text in reply.exchange.secrets.values())
             expect.check(not held, "no content", "a part of the content", "result.failures")
 
 
 @rules("made_up VEC-CAP-5, there VEC-CAP-6")
 def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
-    """Neither the id of a vector nor a namespace that a client made up becomes a label, nor should one that is there.
-
-    The vector is upserted, found and deleted, the namespace created, written to, read and deleted.
-    """
+    """No label contains the id of a vector or an unknown namespace, nor should it contain a known namespace."""
     vector.require("query", "upsert", "delete")
     secret, known = canary(12), requirement == "VEC-CAP-6"
     if known:
         vector.features.need_namespaces()
     name = vector.name(secret)
-    replies = [vector.call("create_namespace", vector.named(name))] if known else []
+    replies = [vector.call("create_namespace", vector.namespace_args(name))] if known else []
     sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
     item = vector.item() if known else {**vector.item(), "id": name}
     replies += [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
@@ -89,12 +91,9 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     if known:
         replies.append(vector.call("delete_namespace", {"namespace": name}))
     elif vector.namespaces:
-        replies.append(vector.call("query", {**vector.looking(), "namespace": f"{name}unknown"}))
+        replies.append(vector.call("query", {**vector.query_args(), "namespace": f"{name}unknown"}))
     for reply in replies:
         expect_no_label(reply, secret, "what a client named")
-
-
-# -- replays --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -104,22 +103,21 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
     if differing == "namespace":
         vector.features.need_namespaces()
     first = vector.item(20, {"kind": "first"})
-    alone = differing == "namespace" or vector.limits.at_most(2) == 1
+    alone = differing == "namespace" or vector.limits.cap_matches(2) == 1
     changes: list[list[dict[str, Any]]] = [] if alone else [[{**first, "id": vector.name()}]]
     changes.append([{**first, "metadata": {"kind": "other"}}])
     changes.append([{**first, "metadata": {"kind": "other"}, "vector": direction(150, vector.dimensions)}])
     changes += [] if vector.limits.batch == 1 else [[*changes[-1], vector.item(100)]]
     sandbox, key = vector.sandbox(), new_key()
-    expect.success(within(sandbox, **key).upsert(first), "an upsert")
+    expect.success(with_context(sandbox, **key).upsert(first), "an upsert")
     held = {first["id"]: first}
     if differing == "namespace":
         sandbox, changes, held = vector.sandbox(), [[first]], {}
     for items in changes:
-        expect.success(within(sandbox, **key).upsert(*items), "another upsert")
+        expect.success(with_context(sandbox, **key).upsert(*items), "another upsert")
         held.update({item["id"]: item for item in items})
-        found = exactly(sandbox, *held.values())
-        described = described_by(found[items[0]["id"]], items[0]["metadata"])
-        expect.check(described, "the metadata of the last upsert", "other metadata")
+        found = expect_exactly(sandbox, *held.values())
+        expect_metadata(found, items[:1], "the metadata of the last upsert")
         if vector.dimensions > 1 and items[0]["vector"] != first["vector"]:
             nearest = sandbox.ids(items[0]["vector"], 1)
             expect.check(nearest == [items[0]["id"]], "the vector of the last upsert", "that of an earlier one")
@@ -133,13 +131,12 @@ def test_keys_that_resemble_each_other_are_two(vector: Vector) -> None:
     late = {**early, "metadata": {"kind": "late"}}
     *others, key = keys_alike()
     for other in others:
-        expect.either(within(sandbox, **other).upsert(late), *PERMANENT)
+        expect.either(with_context(sandbox, **other).upsert(late), *PERMANENT)
     sandbox.put(early)
-    reply = within(sandbox, **key).upsert(late)
-    is_taken = expect.either(reply, *PERMANENT) and not failures_of(reply.result)
+    reply = with_context(sandbox, **key).upsert(late)
+    is_taken = expect.either(reply, *PERMANENT) and not reply.failed_items
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
-    found = exactly(sandbox, late)
-    expect.check(described_by(found[late["id"]], late["metadata"]), "the metadata of the last upsert", "other metadata")
+    expect_metadata(expect_exactly(sandbox, late), [late], "the metadata of the last upsert")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -147,12 +144,12 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
     sandbox = vector.sandbox(*items)
-    context_with_key = within(sandbox, **new_key())
+    context_with_key = with_context(sandbox, **new_key())
     for item in items[:2]:
         expect.success(context_with_key.delete(ids=[item["id"]]), "the deletion")
-    exactly(sandbox, items[2])
+    expect_exactly(sandbox, items[2])
     expect.success(context_with_key.upsert(items[0]), "an upsert")
-    exactly(sandbox, items[0], items[2])
+    expect_exactly(sandbox, items[0], items[2])
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -162,52 +159,50 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     vector.require("query", operation)
     vector.features.need_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
-    [sandbox] = lasting(vector, "asked under a key", lambda: [vector.sandbox(*items)])
-    context_with_key = within(sandbox, **new_key())
+    [sandbox] = shared_places(vector, "asked under a key", lambda: [vector.sandbox(*items)])
+    context_with_key = with_context(sandbox, **new_key())
     for item in items:
-        answers_with(context_with_key, item, 1, operation)
+        expect_only_match(context_with_key, item, 1, operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
     """A namespace that was created is deleted under the same key and by the same arguments."""
     vector.features.need_namespaces("create_namespace", "delete_namespace", "query")
-    args, key = vector.named(), new_key()
+    args, key = vector.namespace_args(), new_key()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
     deleted = vector.call("delete_namespace", args, key)
     expect.applicable(not deleted.is_a("BadRequest"), "arguments that no document knows are refused")
     expect.success(deleted, "the deletion")
-    left = vector.call("query", {**vector.looking(), "namespace": args["namespace"]})
+    left = vector.call("query", {**vector.query_args(), "namespace": args["namespace"]})
     is_gone = left.is_a("BadRequest") or not is_made(vector, left)
     expect.check(is_gone, "the namespace deleted", "matches of the namespace")
 
 
 def is_made(vector: Vector, reply: Reply) -> bool:
-    """True if an answer to a query is that of a namespace that is there; an empty one may not be ready."""
-    return reply.is_success or vector.says_empty(reply)
+    """True if a query is answered as in an existing namespace; an empty one may not be ready."""
+    return reply.is_success or vector.is_empty_answer(reply)
 
 
 @pytest.mark.requirement("COM-IDEM-2")
 def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
-    """The same write under the same key of another tenant is carried out, whether or not they share their data."""
+    """The same write under the same key of another tenant is carried out, even if tenants share their data."""
     vector.require("query", "upsert", "delete")
     vector.faults.provider_op("upsert")
     vector.faults.provider_op("delete")
-    item, place, stem = (
-        vector.item(70),
-        vector.name("shared") if vector.namespaces else "default",
-        new_tenant()["tenant"],
-    )
+    item = vector.item(70)
+    place = vector.name("shared") if vector.namespaces else "default"
+    stem = new_tenant()["tenant"]
     similar, keys = vocabulary.fill_in(vocabulary.MEETING, stem), {name: new_key() for name in ("upsert", "delete")}
 
     def written(tenant: str) -> list[Reply]:
         """The answers to both writes of a tenant."""
         sandbox = Sandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
         if vector.namespaces:  # where tenants share their data, the second one may be refused what is there
-            vector.call("create_namespace", vector.named(place), sandbox.ctx)
+            vector.call("create_namespace", vector.namespace_args(place), sandbox.ctx)
         sandbox.know(item)
         return [
-            vector.call(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **key}) for name, key in keys.items()
+            vector.call(*request_of(vector, sandbox, name, item), {**sandbox.ctx, **key}) for name, key in keys.items()
         ]
 
     first, other = (written(similar.get(kind, f"{stem}a")) for kind in vocabulary.ALIKE[0])
@@ -224,10 +219,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("like", vocabulary.ALIKE, ids=["letters", "signs", "normal_forms"])
 def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[str, str]) -> None:
-    """The same write under the same key of two tenants is carried out for each (R126).
-
-    Of two whose names differ in letter case, each deletes vectors and a namespace, too.
-    """
+    """The same write under the same key of two tenants is carried out for each of them (R126)."""
     added, gone, filtered = vector.item(40), vector.item(90, {"kind": "other"}), vector.item(140, {"kind": "first"})
     places = checks.two_tenants(vector, like=like)
     writes = {"upsert": added}
@@ -239,7 +231,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         key = new_key()
         for place in places:
             place.know(item)
-            operation, args = replayed(vector, place, write, item)
+            operation, args = request_of(vector, place, write, item)
             vector.shared.actions.note(operation, args)
             expect.success(vector.call(operation, args, {**place.ctx, **key}), f"a {write}")
     for place in places:
@@ -266,8 +258,8 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
 def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     """The same namespace is created under the same key of two tenants for each of them."""
     require_tenants(vector)
-    needs(vector, "create_namespace")
-    args, key, stem = vector.named(vector.name("shared")), new_key(), new_tenant()["tenant"]
+    require_write(vector, "create_namespace")
+    args, key, stem = vector.namespace_args(vector.name("shared")), new_key(), new_tenant()["tenant"]
     similar = vocabulary.fill_in(vocabulary.MEETING, stem)
     contexts: list[dict[str, str]] = []
     for kind, end in zip(vocabulary.ALIKE[1], "ab", strict=True):
@@ -291,12 +283,12 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     sandbox, key = vector.sandbox(), new_key()
     items = [vector.item(angle) for angle in (20, 80, 140)][: vector.limits.batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
-    first = within(sandbox, **context_with_key(key)).upsert(*items)
-    expect.applicable(failures_of(first.result), "an upsert with a bad vector is refused whole")
-    replays.expect_same_result(first, within(sandbox, **context_with_key(key)).upsert(*items))
+    first = with_context(sandbox, **context_with_key(key)).upsert(*items)
+    expect.applicable(first.failed_items, "an upsert with a bad vector is refused whole")
+    replays.expect_same_result(first, with_context(sandbox, **context_with_key(key)).upsert(*items))
 
 
-def needs(vector: Vector, write: str) -> None:
+def require_write(vector: Vector, write: str) -> None:
     """Go on only if a write is offered, and works."""
     if write == "delete_by_filter":
         vector.features.need_filter_deletes()
@@ -308,12 +300,9 @@ def needs(vector: Vector, write: str) -> None:
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("write", ["upsert", "upsert_of_a_tenant", "create_namespace", "delete_namespace"])
 def test_a_replay_applies_once(vector: Vector, write: str) -> None:
-    """A replay answers as the first call did, and does not undo what was written in between, of a tenant or of none.
-
-    With an upsert goes a delete by ids, or by a filter for a tenant.
-    """
+    """A replay is answered as the first call was, and does not overwrite later writes, with or without a tenant."""
     name, _, tenant = write.partition("_of_a_")
-    needs(vector, name)
+    require_write(vector, name)
     owner = f"tenant{canary()}" if tenant or name == "create_namespace" else None
     item, gone = vector.item(40, {"kind": "upserted"}), vector.item(80, {"kind": "first"})
     if name == "create_namespace":
@@ -324,7 +313,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     writes = {name: item, **({deleted: gone} if name == "upsert" else {})}
     made = []
     for each, of in writes.items():
-        operation, args = replayed(vector, sandbox, each, of)
+        operation, args = request_of(vector, sandbox, each, of)
         key, first = replays.send_first(partial(vector.call, operation, args), **tenant_context(owner))
         made.append((operation, args, key, first))
     if name == "delete_namespace":
@@ -336,18 +325,17 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     sandbox.put(*later)
     for operation, args, key, first in made:
         replays.expect_same_result(first, vector.call(operation, args, context_with_key(key)))
-    found = exactly(sandbox, *later, claim="what was written after the first call")
-    described = all(described_by(found[each["id"]], {"kind": "later"}) for each in later)
-    expect.check(described, "the later metadata", "the first metadata")
+    found = expect_exactly(sandbox, *later, claim="the vectors written after the first call")
+    expect_metadata(found, later, "the later metadata")
 
 
-def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def request_of(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The operation and the arguments of a write."""
     requests: dict[str, tuple[str, dict[str, Any]]] = {
         "upsert": ("upsert", sandbox.args(vectors=[item])),
         "delete": ("delete", sandbox.args(ids=[item["id"]])),
         "delete_by_filter": ("delete", sandbox.args(filter={"kind": "first"})),
-        "create_namespace": ("create_namespace", vector.named(sandbox.name)),
+        "create_namespace": ("create_namespace", vector.namespace_args(sandbox.name)),
         "delete_namespace": ("delete_namespace", {"namespace": sandbox.name}),
     }
     return requests[write]
@@ -373,8 +361,8 @@ def sent_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
     op, item = None, cached(vector, "sent twice", lambda: vector.item(40))
     with suppress(Undecided):
         op = vector.faults.provider_op(name)
-    [sandbox] = lasting(vector, "sent twice", lambda: [vector.sandbox(item, vector.item(120))])
-    request = vector.envelope(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **new_key()})
+    [sandbox] = shared_places(vector, "sent twice", lambda: [vector.sandbox(item, vector.item(120))])
+    request = vector.envelope(*request_of(vector, sandbox, name, item), {**sandbox.ctx, **new_key()})
     return replays.send_twice_at_once(vector, request, op)
 
 
@@ -387,4 +375,4 @@ def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
         vector, lambda instance: replays.expect_second_attempt(instance, "upsert", args), lambda reply: reply.is_success
     )
     result = reply.result
-    expect.check(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")
+    expect.check(not failed_items(result), "the write to be carried out", "a failed item", "result.failures")

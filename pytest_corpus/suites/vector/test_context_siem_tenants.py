@@ -1,7 +1,7 @@
-"""Tenants: what one writes, another neither reads nor changes (SPECIFICATION 6.1, 14.1; R25, R27, R55, R127)."""
+"""Tenants cannot read or change each other's data (SPECIFICATION 6.1, 14.1; R25, R27, R55, R127)."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -19,7 +19,7 @@ from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, within
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, shared_places, with_context
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -28,18 +28,12 @@ MERGED_S = 0.3
 
 
 LIKE = {"upsert": ("", "colon"), "delete": ("composed", "decomposed"), "delete_many": ("", "trailing_blank")}
-"""The kinds of the names of two tenants, by the change that one of them makes; a plain name has an empty one.
-
-Two that differ in a dash are those of `test_one_tenant_does_not_find_what_another_wrote`.
-"""
+"""The kinds of the names of two tenants, by the change that one of them makes; empty for a plain name."""
 
 
 @rules("claimed COM-TENANT-1, unclaimed COM-TENANT-3")
 def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> None:
-    """The vectors of one tenant are in no answer to another, who has a namespace of the same name.
-
-    So it should be where capabilities claim nothing.
-    """
+    """A tenant does not find vectors of another one in a namespace of the same name, with or without a claim."""
     item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
     one, other = checks.two_tenants(vector, item, claimed=requirement == "COM-TENANT-1")
     asked: list[dict[str, Any]] = [{}]
@@ -55,10 +49,10 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
     if requirement == "COM-TENANT-1":
         pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first with the plain name
         tenants = vocabulary.similar_names(str(one.ctx["tenant"]), len(pairs), pairs)
-        for places in checks.offered_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
+        for places in checks.offer_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
             for place, mine in places:
-                checks.exactly(place, mine, claim="the vector of a tenant whose name resembles that of another")
-        checks.exactly(one, item)
+                checks.expect_exactly(place, mine, claim="the vector of a tenant whose name resembles that of another")
+        checks.expect_exactly(one, item)
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -82,19 +76,18 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
     for reply in replies:
         expect.success(reply, f"a {change}")
     expect.applicable(replies, "neither deletes by filter nor namespaces are offered")
-    found = checks.exactly(one, item, claim="the vectors of the other tenant")
-    expect.check(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
+    checks.expect_metadata(checks.expect_exactly(one, item, claim="the vectors of the other tenant"), [item])
 
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> None:
-    """No operation on its name reads or changes it, nor is it there a moment later (R127)."""
+    """No operation of another tenant reads or changes the namespace, and none creates it (R127)."""
     require_tenants(vector)
     vector.features.need_namespaces()
     vector.require("query", "upsert", "delete")
     item = vector.item(40, {"kind": "a"})
     one = vector.sandbox(item, tenant=f"tenant{canary()}")
-    other, query = within(one, **new_tenant()), {"vector": item["vector"], "top_k": 1}
+    other, query = with_context(one, **new_tenant()), {"vector": item["vector"], "top_k": 1}
     requests: list[tuple[str, dict[str, Any]]] = [
         ("query", query),
         ("batch_query", {"queries": [other.args(**query)]}),
@@ -110,8 +103,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
         for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():
             kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
             expect.check("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
-    found = checks.exactly(one, item, claim="the vectors of the other tenant")
-    expect.check(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
+    checks.expect_metadata(checks.expect_exactly(one, item, claim="the vectors of the other tenant"), [item])
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -122,19 +114,12 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     one = vector.sandbox(item, tenant=f"tenant{canary()}", name=name)
     untenanted = vector.sandbox(name=name)
     expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
-    checks.present(one, item)
-
-
-def scopes_of_caches(vector: Vector) -> Iterator[dict[str, Any]]:
-    """The contexts that name a scope, but for those that a pinned edition does not have."""
-    for scope in CACHE_SCOPES:
-        with suppress(NotApplicable):
-            yield cache_scope(vector, scope)
+    checks.expect_present(one, item)
 
 
 @pytest.mark.requirement("COM-TENANT-2")
 def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
-    """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
+    """The report for another tenant, or without a tenant, contains no namespace or id of a tenant."""
     require_tenants(vector)
     vector.require("health")
     item = {**vector.item(40), "id": vector.name(canary(12))}
@@ -147,27 +132,27 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
 
 @rules("cached COM-CACHE-1, scoped COM-CACHE-2")
 def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> None:
-    """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named.
-
-    So do those of a third one, unless it is refused for what its name begins with (R138).
-    """
+    """Tenants that send the same query in turn each find their own vectors, whatever cache scope they name."""
     vector.require("query")
     is_scoped = requirement == "COM-CACHE-2"
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
-    scopes = list(scopes_of_caches(vector)) if is_scoped else [{}]
+    scopes: list[dict[str, Any]] = [] if is_scoped else [{}]
+    for scope in CACHE_SCOPES if is_scoped else ():
+        with suppress(NotApplicable):  # a pinned edition may lack a scope
+            scopes.append(cache_scope(vector, scope))
     items = cached(vector, "of each tenant", lambda: [vector.item(45) for _ in range(3)])
-    sandboxes = lasting(vector, "of each tenant", lambda: of_each_tenant(vector, items))
+    sandboxes = shared_places(vector, "of each tenant", lambda: make_for_each_tenant(vector, items))
     for operation, ctx in product(reversed(operations) if is_scoped else operations, scopes):
         if operation == "batch_query" and ctx is not scopes[-1]:
             continue
         for number in (0, 1) if is_scoped else (*range(len(sandboxes)), 0):
-            checks.answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)
+            checks.expect_only_match(with_context(sandboxes[number], **ctx), items[number], 2, operation)
 
 
-def of_each_tenant(vector: Vector, items: Sequence[Item]) -> list[Sandbox]:
+def make_for_each_tenant(vector: Vector, items: Sequence[Item]) -> list[Sandbox]:
     """A place of one name for each of two tenants, and of a third one if it is taken, with a vector each."""
     sandboxes = checks.two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
     name, tenant = sandboxes[0].name, sandboxes[0].ctx["tenant"]
-    third = vector.offered(name, items[2], tenant=f"-{tenant}")
+    third = vector.offer_place(name, items[2], tenant=f"-{tenant}")
     return sandboxes if third is None else [*sandboxes, third]

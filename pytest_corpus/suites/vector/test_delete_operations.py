@@ -10,13 +10,21 @@ from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.results import processed
 from pytest_corpus.kit.vocabulary import CONTROLS, INJECTIONS, WORDS, choose, fill_in
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, matches_of, processed
+from pytest_corpus.suites.vector.support.answers import failed, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, offer
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present, with_ids, with_value
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items, shared_places
+from pytest_corpus.suites.vector.support.scenarios.checks import (
+    expect_count,
+    expect_exactly,
+    expect_metadata,
+    expect_present,
+    items_with_ids,
+    items_with_value,
+)
 from pytest_corpus.suites.vector.support.shared import Item
 
 WRONG_DELETES: dict[str, dict[str, Any]] = {
@@ -66,10 +74,10 @@ def four_items(vector: Vector) -> list[dict[str, Any]]:
     ]
 
 
-def four_that_stay(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
+def four_lasting_vectors(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with four vectors for tests whose deletes remove nothing."""
     items = cached(vector, "four that stay", lambda: four_items(vector))
-    [sandbox] = lasting(vector, "four that stay", lambda: [vector.sandbox(*items)])
+    [sandbox] = shared_places(vector, "four that stay", lambda: [vector.sandbox(*items)])
     return sandbox, items
 
 
@@ -90,18 +98,12 @@ def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
     filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.features.filters_work() else []
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):
         for way in ways:
-            expect.check(
-                item["id"] in sandbox.ids(item["vector"], 5, **way),
-                "the vector, before its deletion",
-                "no match of the vector",
-            )
+            is_right = item["id"] in sandbox.ids(item["vector"], 5, **way)
+            expect.check(is_right, "the vector, before its deletion", "no match of the vector")
         expect.success(sandbox.delete(ids=[item["id"]]), "the deletion")
         for way in ways:
-            expect.check(
-                item["id"] not in sandbox.ids(item["vector"], 5, **way),
-                "the vector gone",
-                "a match of the deleted vector",
-            )
+            is_right = item["id"] not in sandbox.ids(item["vector"], 5, **way)
+            expect.check(is_right, "the vector gone", "a match of the deleted vector")
 
 
 @pytest.mark.requirement("VEC-DELETE-2")
@@ -129,13 +131,13 @@ LONG = 40
 @core("VEC-DELETE-3")
 def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     """All vectors of a list are gone, from the first to the last, behind many unknown ids if these are taken."""
-    vector.limits.several()
+    vector.limits.require_batch_of()
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
     doomed = [item["id"] for item in items][-min(11, vector.limits.batch or 11) :]
     unknown = [vector.name("unknown") for _ in range(LONG - len(doomed))]
     reply = sandbox.delete(ids=[*unknown, *doomed])
-    if reply.is_a("BadRequest", "NotSupported") or failures_of(reply.result):
+    if reply.is_a("BadRequest", "NotSupported") or reply.failed_items:
         reply = sandbox.delete(ids=doomed)
     expect.success(reply, "the deletion")
     found = sandbox.contents()
@@ -145,14 +147,12 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
 
 @core("VEC-DELETE-4")
 def test_a_delete_leaves_all_others(vector: Vector) -> None:
-    """The other vectors are found with what they had, also those whose ids begin with or resemble the deleted one."""
+    """The other vectors keep their metadata, even if their ids begin with or resemble the deleted one."""
     sandbox, items = four_vectors(vector)
     for number in (0, 3):
         sandbox.remove(items[number]["id"])
         kept = items[1:] if number == 0 else items[1:3]
-        found = present(sandbox, *kept)
-        for item in kept:
-            expect.check(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "other metadata")
+        expect_metadata(expect_present(sandbox, *kept), kept)
     stem, sandbox = vector.name("d"), vector.sandbox()
     twins = [{**vector.item(20 + 40 * number), "id": f"{stem}{end}"} for number, end in enumerate(("", "x"))]
     sandbox.put(*twins)
@@ -160,10 +160,10 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         "dash": {**vector.item(100), "id": f"{stem}-1"},
         "letter_case": {**vector.item(140), "id": stem.upper()},
     }
-    odd |= with_ids(
+    odd |= items_with_ids(
         vector, {**INJECTIONS, **choose(WORDS, vector.features.words_at_once(8), ["composed", "decomposed"])}
     )
-    others = offer(sandbox, odd)
+    others = offer_items(sandbox, odd)
     gone = [stem, *(others.pop(kind)["id"] for kind in (*INJECTIONS, "composed") if kind in others)]
     written = len(twins) + len(others) + len(gone) - 1
     if len(sandbox.contents()) == written:  # else ids are not told apart, which is VEC-UPSERT-13
@@ -171,7 +171,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         never = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*CONTROLS, "long")}
         unknown = [*fill_in(choose(never, vector.limits.batch or len(never)), stem).values()]
         expect.either(sandbox.delete(ids=unknown), *PERMANENT)
-        found = present(sandbox, twins[1], *others.values())
+        found = expect_present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
             expect.check(not found.keys() & {*gone}, "every id of the delete gone", "some of the vectors")
 
@@ -186,10 +186,10 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     sandbox = vector.sandbox(*items, *kept)
     if requirement == "VEC-DELETE-6":
         expect.success(sandbox.delete(filter={"kind": "nothing"}), "a delete by filter")
-        present(sandbox, items[0], *kept)
+        expect_present(sandbox, items[0], *kept)
         expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
-        present(sandbox, *kept)
-        words_select_what_has_them(vector, sandbox, kept)
+        expect_present(sandbox, *kept)
+        expect_words_select(vector, sandbox, kept)
         return
     expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     found = sandbox.ids(items[0]["vector"], 5), sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
@@ -197,11 +197,11 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.check(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
 
 
-def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
-    """A delete by a word removes what has it as a value and nothing else, or is refused permanently (R138)."""
+def expect_words_select(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
+    """Check that a delete by an odd word removes only vectors with this value, or is refused permanently (R138)."""
     words = fill_in(choose(INJECTIONS, 2, ["expression", "condition"]), "w")
-    items = with_value(vector, words, "kind")
-    taken = offer(sandbox, items)
+    items = items_with_value(vector, words, "kind")
+    taken = offer_items(sandbox, items)
     for kind, item in items.items():
         wanted = item["metadata"]
         met = sandbox.ask(item["vector"], len(kept) + len(items), filter=wanted)  # before a delete that removes more
@@ -211,20 +211,20 @@ def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[
             expect.check(found <= {item["id"]}, "what has the value, or a refusal", f"{len(found)} matches")
         if expect.either(sandbox.delete(filter=wanted), *PERMANENT):
             taken.pop(kind, None)
-    present(sandbox, *kept, *taken.values())
+    expect_present(sandbox, *kept, *taken.values())
 
 
 @pytest.mark.requirement("VEC-DELETE-6")
 def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
-    """A delete with ids and a filter is refused, or removes only what both name (R131); all terms must hold."""
+    """A delete with ids and a filter is refused, or removes only vectors that both select; all terms apply (R131)."""
     vector.features.need_filter_deletes()
     sandbox, items = four_vectors(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
     expect.either(reply, "BadRequest", "NotSupported")
-    present(sandbox, *items)
+    expect_present(sandbox, *items)
     vector.limits.need_terms()
     expect.success(sandbox.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
-    present(sandbox, *items[1:])
+    expect_present(sandbox, *items[1:])
 
 
 @rules("of_ids VEC-DELETE-7, of_a_filter VEC-DELETE-14")
@@ -240,14 +240,14 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None
         wanted = [({"ids": ids[:1]}, 1), *([] if vector.limits.batch == 1 else [({"ids": ids[1:3]}, 2)])]
     for args, count in wanted:
         result = expect.success(sandbox.delete(**args), "the deletion")
-        expect.check(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
+        expect_count(result, count)
 
 
 @pytest.mark.requirement("VEC-DELETE-7")
 @pytest.mark.parametrize("at", [0, 1], ids=["first", "middle"])
 def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> None:
-    """With an unknown id in the list, what is counted is gone: the unknown one may count for nothing, or fail."""
-    vector.limits.several(3)
+    """With an unknown id in the list, the count is the number of vectors that are gone; the unknown id may fail."""
+    vector.limits.require_batch_of(3)
     sandbox, items = four_vectors(vector)
     ids = [item["id"] for item in items[:2]]
     ids.insert(at, vector.name("unknown"))
@@ -266,13 +266,13 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
 @rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12")
 def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> None:
     """Without `ids` and without `filter`, with null in their place, or with no ids at all, nothing is removed."""
-    sandbox, items = four_that_stay(vector)
+    sandbox, items = four_lasting_vectors(vector)
     if requirement == "VEC-DELETE-12":
         expect.either(sandbox.delete(ids=[]), "BadRequest")
     else:
         for args in NOTHING.values():
             expect.readable(sandbox.delete(**args))
-    present(sandbox, *items)
+    expect_present(sandbox, *items)
 
 
 @pytest.mark.requirement("VEC-DELETE-15")
@@ -286,7 +286,7 @@ def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-DELETE-9")
 def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
     """`ids` is a list of strings, `namespace` a string, `filter` an object; otherwise nothing is removed."""
-    sandbox, items = four_that_stay(vector)
+    sandbox, items = four_lasting_vectors(vector)
     name = items[0]["id"]
     for args in WRONG_DELETES.values():
         ids = args.get("ids", [name])
@@ -296,7 +296,7 @@ def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
     for value, ids in zip(NO_FILTERS, ({}, {"ids": [name]}), strict=True):
         reply = vector.call("delete", {**sandbox.args(), **ids, "filter": value})
         expect.refusal(reply, "BadRequest", *unsupported)
-    present(sandbox, *items)
+    expect_present(sandbox, *items)
 
 
 @pytest.mark.requirement("VEC-DELETE-10")
@@ -308,38 +308,34 @@ def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
         sandbox.remove(item["id"])
         again = {**item, "vector": direction(20 + 40 * number, vector.dimensions), "metadata": {"round": number}}
         sandbox.put(again)
-        found = exactly(sandbox, again)
-        expect.check(described_by(found[item["id"]], again["metadata"]), "the new metadata", "other metadata")
+        expect_metadata(expect_exactly(sandbox, again), [again])
 
 
 @pytest.mark.requirement("VEC-DELETE-11")
 def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vector) -> None:
-    """A filter with an unknown operator or null, or any where deletes take none, is not taken for all vectors.
-
-    If a delete with an operator is not refused, only what meets it is removed.
-    """
+    """A filter that cannot be applied does not delete all vectors; an operator deletes only vectors that meet it."""
     sandbox, items = four_vectors(vector)
     for strange in STRANGE:
         sandbox.delete(filter=strange)
-    present(sandbox, *items)
+    expect_present(sandbox, *items)
     if not vector.features.deletes_by_filter:
         reply = sandbox.delete(filter={"kind": "a"})
         expect.either(reply, "NotSupported", "BadRequest")
-        present(sandbox, *(item for item in items if item["metadata"]["kind"] == "b"))
+        expect_present(sandbox, *(item for item in items if item["metadata"]["kind"] == "b"))
         return
     for term, wanted in OPERATORS:
         reply = sandbox.delete(filter={"part": term})
         expect.either(reply, "BadRequest", "NotSupported")
-        present(sandbox, *(item for item in items if item["metadata"]["part"] not in wanted))
+        expect_present(sandbox, *(item for item in items if item["metadata"]["part"] not in wanted))
         if reply.is_success:
             sandbox.put(*items)
 
 
 @pytest.mark.requirement("VEC-DELETE-13")
 def test_deleting_what_is_not_there_succeeds(vector: Vector) -> None:
-    """An unknown id, or one that was deleted before, is not an error and counts nothing."""
+    """An id that is unknown or already deleted is not an error and is not counted."""
     sandbox, items = four_vectors(vector)
     sandbox.remove(items[0]["id"])
     for name in (vector.name("unknown"), items[0]["id"]):
         result = expect.success(sandbox.delete(ids=[name]), "a success")
-        expect.check(processed(result) == 0, "0 processed", f"{processed(result)}", "result")
+        expect_count(result, 0)

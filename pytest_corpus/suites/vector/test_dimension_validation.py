@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.vector.support.answers import failed, failures_of
+from pytest_corpus.suites.vector.support.answers import failed
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -31,15 +31,12 @@ def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
 
 @core("VEC-DIM-1")
 def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector) -> None:
-    """Longer and shorter vectors are refused or reported, in a filled namespace and in one that is empty, or again.
-
-    Without namespaces the first vector may decide on the dimensions.
-    """
+    """Longer and shorter vectors are refused or reported, in an empty, a filled and an emptied namespace."""
     held, sandbox = vector.item(30), vector.sandbox()
 
     def mismatch(item: Item) -> None:
         for wrong in wrong_lengths(vector):
-            checks.refused_or_reported(sandbox.upsert({**item, "vector": wrong}), MISMATCH)
+            checks.expect_refused_or_reported(sandbox.upsert({**item, "vector": wrong}), MISMATCH)
 
     if vector.namespaces or vector.limits.fixed:
         mismatch(vector.item())
@@ -58,16 +55,18 @@ def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
     vector.require("upsert")
     first = vector.call("upsert", {"vectors": [vector.item(30)]})
     expect.readable(first)
-    if not first.is_success or failures_of(first.result):
+    if not first.is_carried_out:
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     for wrong in wrong_lengths(vector):
-        checks.refused_or_reported(vector.call("upsert", {"vectors": [{**vector.item(), "vector": wrong}]}), MISMATCH)
+        checks.expect_refused_or_reported(
+            vector.call("upsert", {"vectors": [{**vector.item(), "vector": wrong}]}), MISMATCH
+        )
 
 
 @pytest.mark.core
 @rules("query VEC-DIM-2, batch VEC-DIM-3")
 def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement: str) -> None:
-    """A vector that is longer or shorter than those of the namespace is refused, at either end of a batch too."""
+    """A query with a longer or shorter vector is refused, also at either end of a batch."""
     operation, good = "query" if requirement == "VEC-DIM-2" else "batch_query", vector.requests.minimal("query")
     vector.require("query", operation)
     filtered = [{**good, "filter": {"kind": "home"}}] if operation == "query" and vector.features.filters_work() else []
@@ -80,15 +79,13 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement:
 
 @pytest.mark.requirement("VEC-DIM-4")
 def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
-    """Neither cut nor padded: a new id is not there, a known one keeps its components and metadata."""
+    """A vector is not cut or padded: a new id is not stored, a known id keeps its components and metadata."""
     held = vector.item(30, {"kind": "kept"})
     sandbox = vector.sandbox(held)
     for wrong in wrong_lengths(vector, 120):
         for item in (vector.item(), held):
             sandbox.upsert({**item, "vector": wrong, "metadata": {"kind": "wrong"}})
-        found = checks.exactly(sandbox, held, claim="what was there before")
-        kept = checks.described_by(found[held["id"]], held["metadata"])
-        expect.check(kept, "the metadata as before", "those of the wrong one")
+        checks.expect_metadata(checks.expect_exactly(sandbox, held, claim="only the vector from before"), [held])
     if vector.dimensions > 1:
         expect.check(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another vector")
 
@@ -96,7 +93,7 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-DIM-5")
 def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     """If a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
-    vector.limits.several(4)
+    vector.limits.require_batch_of(4)
     sandbox = vector.sandbox(vector.item(5))
     items: list[dict[str, Any]] = [vector.item(degrees, {"part": degrees}) for degrees in (30, 70, 110, 150)]
     wrong = {number: items[number] for number in (1, 3)}
@@ -107,8 +104,8 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
         expect.refusal(reply, MISMATCH)
         raise NotApplicable("a batch with a bad item is refused whole")
     expect.check(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
-    points = checks.points_at(reply.result, wrong, vector.settings.edition)
-    expect.check(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
+    points = checks.points_at(reply, wrong, vector.settings.edition)
+    expect.check(points, "failures of the items 1 and 3", f"{len(reply.failed_items)} others", "result.failures")
     found = sandbox.contents()
     stored = all(items[number]["id"] in found for number in (0, 2))
     expect.check(stored, "the other items stored", "not all of the items")
@@ -118,52 +115,45 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
 def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> None:
     """A namespace of `max_dimensions` dimensions takes vectors and gives them back; one of more is refused."""
     vector.features.need_namespaces("create_namespace")
-    most = vector.limits.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
+    most = vector.limits.require_limit("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
     expect.applicable(vector.limits.fixed in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
-        args = vector.named(dimensions=most)
+        args = vector.namespace_args(dimensions=most)
         checks.upsert_and_query(vector, args, f"{most} dimensions")
         if most > 2 and not vector.limits.approximate:
             first, second = ({**vector.item(), "vector": [0.1] * (most - 1) + [last]} for last in (1.0, -1.0))
             sandbox = Sandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
             sandbox.put(first, second)
             for item in (first, second):
-                expect.check(
-                    sandbox.ids(item["vector"], 1) == [item["id"]],
-                    "a rank by all dimensions",
-                    "a rank by fewer dimensions",
-                )
+                is_right = sandbox.ids(item["vector"], 1) == [item["id"]]
+                expect.check(is_right, "a rank by all dimensions", "a rank by fewer dimensions")
         return
     for more in (1, 1000):
-        expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")
+        expect.refusal(vector.call("create_namespace", vector.namespace_args(dimensions=most + more)), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-DIM-9")
 def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
-    """Two namespaces of different dimensions each take their own vectors and refuse those of the other.
-
-    A name that is used again, with other dimensions, takes vectors of those.
-    """
+    """Two namespaces of different dimensions take only vectors of their dimensions, also after one is created again."""
     vector.features.need_namespaces()
     expect.applicable(vector.dimensions > 1 and not vector.limits.fixed, "all namespaces have the same dimensions")
     sizes = (vector.dimensions, vector.dimensions - 1)
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
     for sandbox, item in zip(sandboxes, items, strict=True):
-        takes(sandbox, item)
+        expect_taken(sandbox, item)
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
-        checks.exactly(sandbox, own)
-        checks.refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
+        checks.expect_exactly(sandbox, own)
+        checks.expect_refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
         expect.refusal(sandbox.ask(other["vector"], 1), "BadRequest")
     if vector.works("delete_namespace"):
         expect.success(vector.call("delete_namespace", {"namespace": sandboxes[0].name}), "the deletion")
-        takes(vector.sandbox(name=sandboxes[0].name, dimensions=sizes[1]), items[1])
+        expect_taken(vector.sandbox(name=sandboxes[0].name, dimensions=sizes[1]), items[1])
 
 
-def takes(sandbox: Sandbox, item: Item) -> None:
+def expect_taken(sandbox: Sandbox, item: Item) -> None:
     """A place takes a vector."""
-    result = expect.success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
-    expect.check(not failures_of(result), "an upsert of its dimensions", "a failed item", "result.failures")
+    expect.full_success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
 
 
 @rules("dimensions VEC-DIM-11, namespace VEC-DIM-12")
@@ -176,7 +166,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     upsert = {"vectors": [{**vector.item(), "vector": wrong}], **vector.requests.in_main}
     ask = partial(vector.call, operation, query if operation == "query" else upsert)
     reply = cached(vector, ("mismatch", operation), ask)
-    if operation == "upsert" and reply.is_success and failures_of(reply.result):
+    if operation == "upsert" and reply.is_success and reply.failed_items:
         raise NotApplicable("a wrong item is reported as a failure, which has no details")
     with expect.resting_on("VEC-DIM-2" if operation == "query" else "VEC-DIM-1"):
         expect.refusal(reply, MISMATCH)

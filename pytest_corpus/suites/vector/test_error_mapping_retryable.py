@@ -4,12 +4,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.reply import error_names
+from pytest_corpus.kit.reply import error_names, failed_items
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.shared.claims.faults import KINDS, TestFaults, answer_to_fault
 from pytest_corpus.suites.shared.claims.replays import TestLateReplays
-from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 
 
@@ -18,12 +17,12 @@ def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str)
     """If a failing provider is reported for each item of a batch, the failure names the class (R14)."""
     vector.faults.provider_op(vector.principal)
     families = vector.faults.classes(kind)
-    reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.faults.itemised(name)]
+    reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.faults.reports_items(name)]
     expect.applicable(reporting, "no operation reports a failing provider for each item")
     for name in reporting:
         reply = answer_to_fault(vector, name, kind)
         expect.readable(reply)
-        for failure in failures_of(reply.exchange.frames[-1].body.get("result")):
+        for failure in failed_items(reply.exchange.frames[-1].body.get("result")):
             named = any(is_a(each, family) for each in error_names(failure) for family in families)
             expect.check(
                 named,

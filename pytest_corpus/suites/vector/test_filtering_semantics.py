@@ -14,9 +14,9 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, offer
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items, shared_places
 from pytest_corpus.suites.vector.support.scenarios import checks
-from pytest_corpus.suites.vector.support.scenarios.checks import five_directions, same
+from pytest_corpus.suites.vector.support.scenarios.checks import are_equal, five_directions
 from pytest_corpus.suites.vector.support.shared import Item
 
 OPERATORS: tuple[tuple[Any, tuple[int, ...]], ...] = (
@@ -42,7 +42,7 @@ ODD_OPERANDS: tuple[dict[str, Any], ...] = (
 """Terms whose operand is of another type than their operator wants, or whose operator is unknown."""
 
 LARGE = 2**53
-"""The last integer that a double tells from the next one."""
+"""The last integer that a double distinguishes from the next one."""
 
 SCALARS: dict[str, tuple[Any, Any]] = {
     "whole": (7, 8),
@@ -57,7 +57,7 @@ SCALARS: dict[str, tuple[Any, Any]] = {
     "empty": ("", "x"),
     "casing": ("a", "A"),
 }
-"""A value to filter by, and one that it is not."""
+"""A value to filter by, and a different one."""
 
 TYPES: tuple[tuple[Any, Any], ...] = ((1, True), (True, 1), (1, "1"), ("1", 1), (0, False), ("true", True))
 """A value to filter by, and one of another type that resembles it."""
@@ -97,7 +97,7 @@ MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 """The values under one key, in the order of the directions of the vectors."""
 
 UNPRINTABLE = ("nul", "newline", "tab", "long")
-"""The kinds of words that stand apart from the others, or not at all, in a value of several words."""
+"""The kinds of words that are left out of a value of several words."""
 
 MOST_TERMS = 2000
 """A filter of more terms is not sent."""
@@ -110,13 +110,9 @@ MOST_BATCHES = 50
 
 
 def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
-    """The vectors that a query with a filter finds, however few it may ask for or find at once.
-
-    Args:
-        refusals: the classes that may refuse the filter; the result is then None.
-    """
+    """The vectors that a query with a filter finds, or several queries if limits or the search require it."""
     count = len(items) + 1
-    whole = sandbox.vector.limits.at_most(count) == count and not sandbox.vector.limits.approximate
+    whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.approximate
     found: set[str] = set()
     for components in [None] if whole else [item["vector"] for item in items]:
         reply = sandbox.ask(components, count, filter=wanted)
@@ -124,8 +120,8 @@ def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusa
             expect.either(reply, *refusals)
             if reply.is_error:
                 return None
-        if not sandbox.vector.says_empty(reply):
-            found.update(map(id_of, sandbox.own(matches_of(expect.success(reply, "an answer to the query")))))
+        if not sandbox.vector.is_empty_answer(reply):
+            found.update(map(id_of, sandbox.expect_own(matches_of(expect.success(reply, "an answer to the query")))))
     expect.check(found <= set(sandbox.known), "vectors of the namespace", "vectors of another namespace")
     return [item for item in items if item["id"] in found]
 
@@ -145,10 +141,7 @@ def expect_exact_matches(
 @pytest.mark.core
 @rules(**{name: name for name in FILTERS})
 def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) -> None:
-    """All vectors of a sort are matches, and none of another; each filter, and none, is another query.
-
-    All terms must hold; a filter that nothing meets has no matches, one without terms leaves out nothing.
-    """
+    """A filter selects exactly the vectors that meet all its terms; a filter without terms selects all."""
     if requirement == "VEC-FILTER-1" and not vector.features.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
     if requirement == "VEC-FILTER-3":
@@ -160,28 +153,23 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
         unknown = wanted.keys() - items[0]["metadata"].keys()  # a store of declared keys may refuse one (R31, R138)
         expect_exact_matches(sandbox, wanted, items, [items[part] for part in parts], *(PERMANENT if unknown else ()))
     if requirement == "VEC-FILTER-1":
-        found, all_of_them = (
-            len(sandbox.contents() if vector.limits.approximate else sandbox.ids(top_k=5)),
-            vector.limits.at_most(5),
-        )
+        found = len(sandbox.contents() if vector.limits.approximate else sandbox.ids(top_k=5))
+        all_of_them = vector.limits.cap_matches(5)
         expect.check(found >= all_of_them, f"all {all_of_them} vectors without a filter", f"{found}")
 
 
 @rules(**{name: name for name in HELD})
 def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> None:
-    """A number, a boolean or a word meets the filter of the same value only, and of its own type.
-
-    Other metadata, none at all, and an empty object do not meet a filter.
-    """
+    """A filter selects only vectors with the same value of the same type under its key."""
     vector.features.need_filters()
     filters, odd, taken = HELD[requirement][1], dict[str, Item](), dict[str, Item]()
     if requirement == "VEC-FILTER-5":
         items = held_items(vector, requirement)
         sandbox = vector.sandbox(*items)
         odd = odd_items(vector)
-        taken = offer(sandbox, odd)
+        taken = offer_items(sandbox, odd)
     else:
-        sandbox, items = with_other_metadata(vector, requirement)
+        sandbox, items = place_with_metadata(vector, requirement)
     stored = [*items, *taken.values()]
     rounded = vector.capabilities.rounds_numbers
     for wanted, right in filters:
@@ -208,10 +196,12 @@ def held_items(vector: Vector, requirement: str) -> list[Item]:
     return [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(HELD[requirement][0])]
 
 
-def with_other_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list[Item]]:
-    """A place with the vectors of some rows of `HELD`, those of the row of this requirement first."""
+def place_with_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list[Item]]:
+    """A place with the vectors of some rows of `HELD`; those of this requirement come first."""
     rows = cached(vector, "held", lambda: {name: held_items(vector, name) for name in HELD if name != "VEC-FILTER-5"})
-    [sandbox] = lasting(vector, "held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))])
+    [sandbox] = shared_places(
+        vector, "held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))]
+    )
     return sandbox, [*rows[requirement], *(item for name, row in rows.items() if name != requirement for item in row)]
 
 
@@ -224,7 +214,7 @@ def odd_items(vector: Vector) -> dict[str, Item]:
     values |= vocabulary.choose({**vocabulary.WORDS, **several}, min(5, vector.features.words_at_once(5)), first)
     keys = vocabulary.fill_in(vocabulary.choose({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
     with_keys = {f"{kind} key": vector.item(90 + 9 * n, {word: f"a{n}"}) for n, (kind, word) in enumerate(keys.items())}
-    return {**checks.with_value(vector, vocabulary.fill_in(values, "w")), **with_keys}
+    return {**checks.items_with_value(vector, vocabulary.fill_in(values, "w")), **with_keys}
 
 
 @core("VEC-FILTER-2")
@@ -235,18 +225,16 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
     sandbox = vector.sandbox(*near, *far)
     for most, include_metadata in ((1, True), (2, True), (2, False)):
-        top_k = vector.limits.at_most(most)
+        top_k = vector.limits.cap_matches(most)
         narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
         narrowed["include_vectors"] = not include_metadata
         found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
-        expect.check(
-            set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "vectors that do not meet it"
-        )
+        is_right = set(found) <= {item["id"] for item in far}
+        expect.check(is_right, "vectors that meet the filter", "vectors that do not meet it")
         if vector.limits.post_filters or vector.limits.approximate:
             first = sandbox.ids(far[0]["vector"], 1, **narrowed)
-            expect.check(
-                first == [far[0]["id"]], "the match of the filter that comes first without it", f"{len(first)}"
-            )
+            is_right = first == [far[0]["id"]]
+            expect.check(is_right, "the match of the filter that comes first without it", f"{len(first)}")
             continue
         expect.check(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
         if vector.dimensions > 1:
@@ -326,23 +314,22 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     expect.applicable(vector.capabilities.flag("supports_filters") is False, "filters are not denied")
     vector.require("query", operation)
     sandbox, items = five_directions(vector)
-    query = {"vector": items[0]["vector"], "top_k": vector.limits.at_most(5), "filter": {"sort": "b"}}
+    query = {"vector": items[0]["vector"], "top_k": vector.limits.cap_matches(5), "filter": {"sort": "b"}}
     args = query if operation == "query" else {"queries": [sandbox.args(**query)]}
     reply = vector.call(operation, sandbox.args(**args))
     expect.either(reply, "NotSupported")
     if reply.is_success:
         found = sandbox.ids(**query, by=operation)
         right = {item["id"] for item in items if item["metadata"]["sort"] == "b"}
-        expect.check(
-            set(found) <= right, "matches that meet the filter", "matches that do not meet it", "result.matches"
-        )
+        is_right = set(found) <= right
+        expect.check(is_right, "matches that meet the filter", "matches that do not meet it", "result.matches")
 
 
 @pytest.mark.requirement("VEC-FILTER-10")
 def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
     """As many terms as are allowed all apply."""
     vector.features.need_filters()
-    terms = {key_of(number): number for number in range(vector.limits.stated("max_filter_terms", MOST_TERMS))}
+    terms = {key_of(number): number for number in range(vector.limits.require_limit("max_filter_terms", MOST_TERMS))}
     first, last = key_of(0), key_of(len(terms) - 1)
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, first: -1})]
     sandbox = vector.sandbox(*items)
@@ -354,7 +341,9 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
 def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -> None:
     """One term more than allowed is refused, wherever a filter goes in."""
     vector.features.need_filters()
-    terms = {key_of(number): number for number in range(vector.limits.stated("max_filter_terms", MOST_TERMS) + 1)}
+    terms = {
+        key_of(number): number for number in range(vector.limits.require_limit("max_filter_terms", MOST_TERMS) + 1)
+    }
     vector.require(operation)
     if operation == "delete":
         vector.features.need_filter_deletes()
@@ -369,13 +358,13 @@ def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
     vector.features.need_filters()
     sandbox = vector.sandbox()
     items = {str(number): vector.item(10 + 20 * number, {"held": value}) for number, value in enumerate(MIXED)}
-    stored = [*offer(sandbox, items).values()]
+    stored = [*offer_items(sandbox, items).values()]
     doubtful = [item for item in stored if isinstance(item["metadata"]["held"], list)]
     for wanted in ("a", 7):
         found = matching_items(sandbox, {"held": wanted}, stored, *PERMANENT)
         if found is None:
             raise NotApplicable("a filter on a key of several types is refused")
-        right = [item for item in stored if same(item["metadata"]["held"], wanted)]
+        right = [item for item in stored if are_equal(item["metadata"]["held"], wanted)]
         extra = [item["id"] for item in found if item not in (*right, *doubtful)]
         missing = [item["id"] for item in right if item not in found]
         with expect.resting_on("VEC-FILTER-1" if isinstance(wanted, str) else "VEC-FILTER-5"):

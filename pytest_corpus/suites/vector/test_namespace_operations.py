@@ -13,15 +13,16 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, distribute_words, similar_names
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, stored
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, expect_stored
 from pytest_corpus.suites.vector.support.scenarios.checks import (
-    described_by,
-    exactly,
-    offered_in_turn,
+    expect_exactly,
+    expect_metadata,
+    offer_in_turn,
     upsert_and_query,
 )
 from pytest_corpus.suites.vector.support.shared import Item
@@ -31,25 +32,21 @@ ODD_NAMES = 4
 
 
 def odd_sandbox(vector: Vector, turn: int, *items: Item) -> Sandbox:
-    """A new namespace with these vectors, whose name has several words that are not tame, if it is taken (R138).
-
-    Args:
-        turn: the number of the place among those of the run, as each has other words.
-    """
+    """A new namespace with these vectors, whose name contains several odd words if it is accepted (R138)."""
     name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
-    return (vector.offered(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
+    return (vector.offer_place(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
 
 
 @core("VEC-NS-1")
 def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
     """A new namespace takes vectors and gives them back."""
     vector.features.need_namespaces()
-    args = vector.named()
+    args = vector.namespace_args()
     expect.success(vector.call("create_namespace", args), "a namespace")
     sandbox, item = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, {}), vector.item(70)
     written = sandbox.upsert(item)
     if not written.is_a("BadRequest"):
-        stored(written, [item])
+        expect_stored(written, [item])
     expect.check(written.is_success, "an upsert into the namespace that was created", str(written))
     read = sandbox.ask(item["vector"], 1)
     expect.check(not read.is_a("BadRequest"), "a query on the namespace that was created", str(read))
@@ -74,18 +71,19 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     name, long, *similar = similar_names(vector.name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]
-    sandboxes.append(vector.offered(long, *items[1]) or vector.sandbox(*items[1]))
-    for places in offered_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
+    sandboxes.append(vector.offer_place(long, *items[1]) or vector.sandbox(*items[1]))
+    for places in offer_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places[:1]:  # the second one would change it, or the plain one
-            exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
-        exactly(sandboxes[0], *items[0], claim="only the vectors of a namespace, whatever names resemble its own")
+            expect_exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
+        expect_exactly(
+            sandboxes[0], *items[0], claim="only the vectors of a namespace, whatever names resemble its own"
+        )
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
             found = set(sandbox.ids(own[0]["vector"], by=operation))
-            expect.check(
-                found <= {item["id"] for item in own}, "vectors of the namespace only", "vectors of another namespace"
-            )
-        exactly(sandbox, *own)
+            is_right = found <= {item["id"] for item in own}
+            expect.check(is_right, "vectors of the namespace only", "vectors of another namespace")
+        expect_exactly(sandbox, *own)
 
 
 @core("VEC-NS-3")
@@ -96,28 +94,19 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
     first, second = odd_sandbox(vector, 1, one), odd_sandbox(vector, 2, other)
     for sandbox, item in ((first, one), (second, other)):
-        found = exactly(sandbox, item)[item["id"]]
-        expect.check(
-            described_by(found, item["metadata"]),
-            "the metadata of this namespace",
-            "the metadata of the other namespace",
-        )
+        expect_metadata(expect_exactly(sandbox, item), [item], "the metadata of this namespace")
     deletes: list[dict[str, Any]] = [{"filter": one["metadata"]}] if vector.features.deletes_by_filter else []
     for args in (None, *deletes, {"ids": [one["id"]]}):
         second.put({**other, "metadata": one["metadata"]})
         if args:
             with expect.resting_on("VEC-DELETE-1" if "ids" in args else "VEC-DELETE-5"):
                 expect.success(second.delete(**args), "a delete to be carried out")
-        found = exactly(first, one, claim="the vector of the other namespace")[one["id"]]
-        expect.check(described_by(found, one["metadata"]), "the metadata as before", "other metadata")
+        expect_metadata(expect_exactly(first, one, claim="the vector of the other namespace"), [one])
 
 
 @core("VEC-NS-4")
 def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
-    """After its deletion a namespace gives no matches or an error, and a new one of its name is empty.
-
-    A query that was asked before finds the vector of the new one.
-    """
+    """A deleted namespace gives no matches or an error, and a new one of its name is empty for earlier queries too."""
     vector.features.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = odd_sandbox(vector, 3, *items), items[0]["vector"]
@@ -125,57 +114,47 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     expect.check(matches_of(before), "the vectors before", "no matches")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     sandbox.held.clear()
-    nothing(sandbox.ask(asked, 3))
+    expect_nothing(sandbox.ask(asked, 3))
     again, new = vector.sandbox(name=sandbox.name), vector.item(20)
-    nothing(again.ask(asked, 2))
+    expect_nothing(again.ask(asked, 2))
     again.put(new)
-    exactly(again, new)
-    expect.check(
-        new["id"] in again.ids(asked, 3), "the vector of the new namespace", "no match of the vector", "result.matches"
-    )
+    expect_exactly(again, new)
+    is_right = new["id"] in again.ids(asked, 3)
+    expect.check(is_right, "the vector of the new namespace", "no match of the vector", "result.matches")
 
 
 @core("VEC-NS-5")
 def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
-    """The vectors of another namespace stay, even if its name begins with that of the deleted one, or resembles it."""
+    """Other namespaces keep their vectors, even if their names begin with or resemble the deleted name."""
     vector.features.need_namespaces("delete_namespace")
-    item, (name, *similar) = (
-        vector.item(20),
-        similar_names(vector.name("n"), vector.features.names_at_once(2), ["composed", "decomposed"]),
-    )
+    item = vector.item(20)
+    (name, *similar) = similar_names(vector.name("n"), vector.features.names_at_once(2), ["composed", "decomposed"])
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
-    others = [other for each in similar if (other := vector.offered(each, item)) is not None]
+    others = [other for each in similar if (other := vector.offer_place(each, item)) is not None]
     for each in [doomed, *others[:1]]:
         expect.success(vector.call("delete_namespace", {"namespace": each.name}), "the deletion")
     kept += others[1:]
     for sandbox in kept:
-        exactly(sandbox, item, claim="the vectors of the other namespace")
+        expect_exactly(sandbox, item, claim="the vectors of the other namespace")
 
 
 @pytest.mark.core
 @rules("refused VEC-NS-6, as_not_found VEC-NS-11")
 def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement: str) -> None:
-    """A namespace that was never created is an error, also where its name resembles a known one.
-
-    The subtype NamespaceNotFound should tell it from other bad requests.
-    """
+    """A query on a namespace that was never created is refused, even if its name resembles a known one."""
     vector.features.need_namespaces("query")
     family = "BadRequest" if requirement == "VEC-NS-6" else "NamespaceNotFound"
     for number, name in enumerate((vector.name("nowhere"), f"{vector.requests.main_namespace}x")):
-        query = partial(vector.call, "query", {**vector.looking(), "namespace": name})
+        query = partial(vector.call, "query", {**vector.query_args(), "namespace": name})
         expect.refusal(cached(vector, ("unknown", number), query), family)
 
 
 @pytest.mark.requirement("VEC-NS-8")
 def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
-    """Namespaces of different metrics, made one after the other, rank the same vectors each by its own.
-
-    One has the name of a deleted namespace of another metric.
-    """
+    """Namespaces of different metrics rank the same vectors by their own metric, also after one is created again."""
     vector.features.need_namespaces()
-    expect.applicable(
-        len({canonical(metric) for metric in vector.limits.metrics}) >= 2, "fewer than two metrics are listed"
-    )
+    is_right = len({canonical(metric) for metric in vector.limits.metrics}) >= 2
+    expect.applicable(is_right, "fewer than two metrics are listed")
     expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
     first, *others = vector.limits.metrics
@@ -218,7 +197,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     query = {"vector": item["vector"], "top_k": 1}
     for where in ({}, {"namespace": "default"}):
-        answer = expect.success(vector.ready(partial(vector.call, "query", {**query, **where}), True))
+        answer = expect.success(vector.wait_for_index(partial(vector.call, "query", {**query, **where}), True))
         found = [id_of(match) for match in matches_of(answer)]
         expect.check(item["id"] in found, "the vector of the default namespace", "no match of the vector")
     expect.check(item["id"] not in other.contents(), "nothing of it elsewhere", "the vector")
@@ -245,7 +224,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
 @pytest.mark.requirement("VEC-NS-10")
 @pytest.mark.parametrize("name", ["create_namespace", "delete_namespace"])
 def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, name: str) -> None:
-    """The result is an object that says neither `success` false nor another namespace."""
+    """The result is an object without `success: false` and without another namespace."""
     vector.features.need_namespaces(name)
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
@@ -253,59 +232,56 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
     expect.check(isinstance(result, dict), "an object", word(result), "result")
     expect.check(result.get("success") is not False, "true", "false", "result.success")
     named = result.get("namespace")
-    expect.check(
-        named in (None, args["namespace"]), "the namespace of the request", "another namespace", "result.namespace"
-    )
+    is_right = named in (None, args["namespace"])
+    expect.check(is_right, "the namespace of the request", "another namespace", "result.namespace")
 
 
-@pytest.mark.requirement("VEC-NS-12")
-def test_a_metric_that_is_not_offered_is_refused(vector: Vector) -> None:
-    """A metric of no document, and one that capabilities do not list, cannot be chosen."""
-    for reply in of_other_metrics(vector):
-        expect.refusal(reply, "BadRequest", "NotSupported")
-
-
-@pytest.mark.requirement("VEC-NS-7")
-def test_a_metric_that_is_not_offered_is_not_an_outage(vector: Vector) -> None:
-    """If a metric of no document, or one that capabilities do not list, is refused, it is so permanently."""
-    for reply in of_other_metrics(vector):
-        expect.either(reply, "BadRequest", "NotSupported")
+@rules("refused VEC-NS-12, permanently VEC-NS-7")
+def test_a_metric_that_is_not_offered(vector: Vector, requirement: str) -> None:
+    """An unknown or unlisted metric is refused; if it is refused, the error is permanent."""
+    for reply in create_with_other_metrics(vector):
+        (expect.refusal if requirement == "VEC-NS-12" else expect.either)(reply, *PERMANENT)
 
 
 @pytest.mark.requirement("VEC-NS-6")
 def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> None:
     """If a metric or a dimension is refused, nothing was created (R14): a query on that namespace is refused too."""
     vector.require("query")
-    replies = [*of_other_metrics(vector), vector.call("create_namespace", {**vector.named(), "dimensions": -1})]
+    replies = [
+        *create_with_other_metrics(vector),
+        vector.call("create_namespace", {**vector.namespace_args(), "dimensions": -1}),
+    ]
     refused = [reply for reply in replies if reply.is_a("BadRequest", "NotSupported")]
     expect.applicable(refused, "no creation is refused")
     for reply in refused:
         where = {"namespace": reply.exchange.request["args"]["namespace"]}
-        expect.refusal(vector.call("query", {**vector.looking(), **where}), "BadRequest")
+        expect.refusal(vector.call("query", {**vector.query_args(), **where}), "BadRequest")
 
 
 @remembered
-def of_other_metrics(vector: Vector) -> list[Reply]:
+def create_with_other_metrics(vector: Vector) -> list[Reply]:
     """The answers to creating namespaces of metrics that are not offered."""
     vector.features.need_namespaces("create_namespace")
     offered = {canonical(metric) for metric in vector.limits.metrics}
     asked = ["no_such_metric", *(each for each in METRICS if offered and each not in offered)]
-    return [vector.call("create_namespace", {**vector.named(), "distance_metric": metric}) for metric in asked]
+    return [vector.call("create_namespace", {**vector.namespace_args(), "distance_metric": metric}) for metric in asked]
 
 
 @pytest.mark.requirement("VEC-NS-13")
 def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
-    """The same creation once more, refused or not, loses nothing, nor does one of other dimensions that is refused."""
+    """Creating a namespace again keeps its vectors, and so does a refused creation with other dimensions."""
     vector.features.need_namespaces()
     item = vector.item(40)
     sandbox = vector.sandbox(item)
-    vector.call("create_namespace", vector.named(sandbox.name))
-    exactly(sandbox, item)
-    if vector.call("create_namespace", vector.named(sandbox.name, dimensions=len(item["vector"]) + 1)).is_error:
-        exactly(sandbox, item)
+    vector.call("create_namespace", vector.namespace_args(sandbox.name))
+    expect_exactly(sandbox, item)
+    if vector.call(
+        "create_namespace", vector.namespace_args(sandbox.name, dimensions=len(item["vector"]) + 1)
+    ).is_error:
+        expect_exactly(sandbox, item)
 
 
-def nothing(reply: Reply) -> None:
+def expect_nothing(reply: Reply) -> None:
     """An answer without matches, or an error."""
     expect.readable(reply)
     empty = not reply.is_success or not matches_of(reply.result)

@@ -13,24 +13,25 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
+from pytest_corpus.kit.store.results import next_cursor
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import SINGLE, TOLERANCE, alike, best, canonical, direction, parallel
-from pytest_corpus.suites.vector.support.pages import next_page, token_of
+from pytest_corpus.suites.vector.support.pages import next_page
 from pytest_corpus.suites.vector.support.requests import HOME
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, five_directions
+from pytest_corpus.suites.vector.support.scenarios.checks import expect_metadata, five_directions
 from pytest_corpus.suites.vector.support.shared import Item
 
 RECALL = 0.9
-"""How much of what is there an approximate search should find (R113)."""
+"""The share of the stored vectors that an approximate search should find (R113)."""
 
 MOST_WRITTEN = 1_000
 """More vectors were never written to a namespace, those that were replaced or deleted among them."""
 
 MOST_PAGES = 20
 MOST_SHOWN = 120
-"""Whoever gives pages at all gives them where more matches than that are there."""
+"""An adapter with pages must give one if there are more matches than this."""
 
 
 @core("VEC-QUERY-1")
@@ -45,10 +46,7 @@ def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) 
 @pytest.mark.core
 @rules("at_most VEC-QUERY-2, all_of_them VEC-QUERY-3, total VEC-QUERY-5")
 def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
-    """Of five vectors `top_k` are matches, or all five; an approximate search finds each that is asked for.
-
-    `total_matches` counts at least what is returned, and at most what was ever written there.
-    """
+    """A query returns `top_k` matches, or all five vectors, each once; `total_matches` is plausible."""
     sandbox, items = five_directions(vector)
     for top_k in (1, 2, 3, 4, 5, 9):
         if requirement == "VEC-QUERY-3" and vector.limits.approximate:
@@ -56,11 +54,13 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
             expect.check(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
             continue
         reply = cached(vector, ("top_k", top_k), partial(sandbox.ask, None, top_k))
-        found = [id_of(match) for match in sandbox.own(matches_of(expect.success(reply, "an answer to the query")))]
+        found = [
+            id_of(match) for match in sandbox.expect_own(matches_of(expect.success(reply, "an answer to the query")))
+        ]
         if requirement == "VEC-QUERY-2":
             expect.check(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
         elif requirement == "VEC-QUERY-3":
-            wanted, different = min(vector.limits.at_most(top_k), len(items)), len(set(found))
+            wanted, different = min(vector.limits.cap_matches(top_k), len(items)), len(set(found))
             expect.check(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
         else:
             holds("VEC-QUERY-5", reply, vector)
@@ -88,7 +88,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
     expect.applicable(vector.limits.approximate, "capabilities do not speak of an approximate search")
     vector.features.need_direction()
     vector.require("query", *(["delete"] if deleted else []))
-    metric, top_k = canonical(vector.metric) or "cosine", vector.limits.at_most(10)
+    metric, top_k = canonical(vector.metric) or "cosine", vector.limits.cap_matches(10)
     items = [vector.item(3 + 174 * number / many) for number in range(many)]
     sandbox = vector.sandbox(*items)
     gone = [item["id"] for item in items[1::2][:deleted]]
@@ -118,13 +118,13 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
         wanted, found = best(metric, query, vectors), sandbox.ids(query, top_k)
         if vector.limits.approximate:
             wanted = [name for name in wanted if name in found]
-        wanted = wanted[: vector.limits.at_most(top_k)]
+        wanted = wanted[: vector.limits.cap_matches(top_k)]
         expect.check(found == wanted, f"the best {len(wanted)}, best first", "other vectors, or another order")
 
 
 @rules("result VEC-QUERY-6, match VEC-QUERY-18")
 def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requirement: str) -> None:
-    """`namespace` of a result, and of a match where it is given, is that of the request, in one as in another."""
+    """`namespace` of a result, and of a match that has one, is the namespace of the request."""
     vector.features.need_namespaces()
     places = [five_directions(vector)[0], cached(vector, "another namespace", lambda: vector.sandbox(vector.item()))]
     for number, sandbox in enumerate(places):
@@ -144,36 +144,30 @@ def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
     sandbox, items = five_directions(vector)
     asked: list[dict[str, Any]] = [{}, {"include_metadata": True}, {"include_vectors": True}]
     for more in asked if requirement == "VEC-QUERY-7" else [{"include_metadata": False}]:
-        found = everything(sandbox, **more)
-        all_found(vector, found, items)
+        found = find_all(sandbox, **more)
+        expect_all_found(vector, found, items)
         if requirement == "VEC-QUERY-16":
             path = "result.matches.vector.metadata"
             expect.check(not any(map(metadata_of, found.values())), "no metadata", "metadata", path)
         else:
-            with_their_own(found, items)
+            expect_metadata(found, items)
     if requirement == "VEC-QUERY-7" and vector.features.filters_work():
         filtered = {id_of(match): match for match in sandbox.matches(items[0]["vector"], 3, filter={"part": 0})}
         with expect.resting_on("VEC-FILTER-1"):
             expect.check(filtered, "the match of the filter", "no match", "result.matches")
-        with_their_own(filtered, items)
+        expect_metadata(filtered, items)
 
 
-def with_their_own(found: Mapping[str, Mapping[str, Any]], items: Sequence[Item]) -> None:
-    """The matches have the metadata of their vectors."""
-    described = all(described_by(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
-    expect.check(described, "the metadata that were stored", "other metadata", "result.matches.vector.metadata")
-
-
-def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
+def find_all(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
     """The matches of a query for five vectors by id; an approximate search is asked for each vector by itself."""
     if sandbox.vector.limits.approximate:
         return sandbox.contents(**args)
     return {id_of(match): match for match in sandbox.matches(None, 5, **args)}
 
 
-def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> None:
+def expect_all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> None:
     """Go on only if as many of these vectors are found as can be asked for."""
-    missing = vector.limits.at_most(len(items)) - len({item["id"] for item in items} & set(found))
+    missing = vector.limits.cap_matches(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):
         expect.check(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
 
@@ -188,8 +182,8 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
     sandbox = vector.sandbox(*items)
     fits = alike if canonical(sandbox.metric) in ("euclidean", "dot") else parallel
     for metadata in (True, False):
-        found = everything(sandbox, include_vectors=True, include_metadata=metadata)
-        all_found(vector, found, items)
+        found = find_all(sandbox, include_vectors=True, include_metadata=metadata)
+        expect_all_found(vector, found, items)
         for item in items:
             if item["id"] in found:
                 held = vector_of(found[item["id"]]).get("vector")
@@ -211,12 +205,10 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     item["vector"], other["vector"] = components[kind], [-component for component in components[kind]]
     sandbox = vector.sandbox()
     for batch in ((item,), (other,)) if vector.limits.batch == 1 else ((item, other),):
-        result = expect.success(sandbox.upsert(*batch), "an upsert of such components")
-        expect.check(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
+        expect.full_success(sandbox.upsert(*batch), "an upsert of such components")
     if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
-        expect.check(
-            sandbox.ids(components[kind], 1) == [item["id"]], "the vector itself", "another vector, or no match"
-        )
+        is_right = sandbox.ids(components[kind], 1) == [item["id"]]
+        expect.check(is_right, "the vector itself", "another vector, or no match")
 
 
 @pytest.mark.requirement("VEC-QUERY-13")
@@ -224,19 +216,19 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
 def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> None:
     """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
-    sandbox, reply = empty(vector)
+    sandbox, reply = empty_place(vector)
     if emptied:
         item = vector.item(30)
         sandbox = vector.sandbox(item)
         sandbox.remove(item["id"])
         reply = sandbox.ask()
-    expect.either(reply, "Unavailable" if vector.says_empty(reply) else "IndexNotReady")
+    expect.either(reply, "Unavailable" if vector.is_empty_answer(reply) else "IndexNotReady")
     if reply.is_success:
-        expect.check(not sandbox.own(matches_of(reply.result)), "no matches", "matches", "result.matches")
+        expect.check(not sandbox.expect_own(matches_of(reply.result)), "no matches", "matches", "result.matches")
 
 
 @remembered
-def empty(vector: Vector) -> tuple[Sandbox, Reply]:
+def empty_place(vector: Vector) -> tuple[Sandbox, Reply]:
     """A place without vectors, and the answer to a query of it."""
     sandbox = vector.sandbox()
     return sandbox, sandbox.ask()
@@ -245,7 +237,7 @@ def empty(vector: Vector) -> tuple[Sandbox, Reply]:
 @pytest.mark.requirement("VEC-QUERY-15")
 def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
     """INDEX_NOT_READY gives `retry_after_ms`."""
-    _, reply = empty(vector)
+    _, reply = empty_place(vector)
     expect.applicable(reply.is_a("IndexNotReady"), "an empty namespace gives no matches")
     expect.check(reply.body.get("retry_after_ms") is not None, "a number", "no number", "retry_after_ms")
 
@@ -253,21 +245,21 @@ def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-14")
 @pytest.mark.parametrize("top_k", [2, 5])
 def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
-    """Following the token from page to page leaves out no vector, gives none of them twice, and comes to an end."""
+    """Following the token gives every vector once and ends with a last page."""
     sandbox, items = five_directions(vector)
-    query = sandbox.args(vector=items[0]["vector"], top_k=vector.limits.at_most(top_k))
+    query = sandbox.args(vector=items[0]["vector"], top_k=vector.limits.cap_matches(top_k))
     send = partial(vector.call, "query")
-    result = expect.success(vector.ready(partial(send, query), True))
-    if not token_of(result):
-        given(vector, shown=len(matches_of(result)), stored=len(items))
+    result = expect.success(vector.wait_for_index(partial(send, query), True))
+    if not next_cursor(result):
+        expect_page_token(vector, shown=len(matches_of(result)), stored=len(items))
         raise NotApplicable("no page token was given")
-    seen = [id_of(match) for match in sandbox.own(matches_of(result))]
+    seen = [id_of(match) for match in sandbox.expect_own(matches_of(result))]
     for _ in range(MOST_PAGES):
-        if not token_of(result):
+        if not next_cursor(result):
             break
         result = next_page(vector.shared, send, query, result)
-        seen += [id_of(match) for match in sandbox.own(matches_of(result))]
-    expect.check(not token_of(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
+        seen += [id_of(match) for match in sandbox.expect_own(matches_of(result))]
+    expect.check(not next_cursor(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
     expect.check(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
     metric, vectors = canonical(vector.metric) or "cosine", {str(item["id"]): item["vector"] for item in items}
     wanted = best(metric, query["vector"], vectors)
@@ -278,36 +270,33 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     if vector.limits.approximate:
         wanted = [name for name in wanted if name in seen]
     if vector.dimensions > 1:
-        expect.check(
-            seen == wanted[: len(seen)],
-            "each next page to begin where the last one ended",
-            "a gap before the next page",
-        )
+        is_right = seen == wanted[: len(seen)]
+        expect.check(is_right, "each next page to begin where the last one ended", "a gap before the next page")
 
 
-def given(vector: Vector, *, shown: int, stored: int) -> None:
+def expect_page_token(vector: Vector, *, shown: int, stored: int) -> None:
     """If pages are claimed and none was given although there is more, many matches at once come in pages (R67)."""
     if vector.capabilities.flag("supports_pagination") is not True or shown >= stored:
         return
-    top_k = vector.limits.at_most(MOST_SHOWN)
+    top_k = vector.limits.cap_matches(MOST_SHOWN)
     sandbox = vector.sandbox(*(vector.item(170 * number / top_k) for number in range(top_k + 1)))
     query = sandbox.args(vector=direction(45, vector.dimensions), top_k=top_k)
-    result = expect.success(vector.ready(lambda: vector.call("query", query), True), "an answer to the query")
-    if token_of(result):
+    result = expect.success(vector.wait_for_index(lambda: vector.call("query", query), True), "an answer to the query")
+    if next_cursor(result):
         return
     expect.applicable(len(matches_of(result)) >= top_k, "an approximate search finds fewer matches than a page holds")
     expect.check(
-        token_of(result), "a page token where there are more matches", "no page token", "result.next_page_token"
+        next_cursor(result), "a page token where there are more matches", "no page token", "result.next_page_token"
     )
 
 
 @pytest.mark.requirement("VEC-QUERY-17")
 def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
-    """`query_vector`, where it is given and not empty, is what was sent, also after a query by almost the same."""
+    """`query_vector`, if present, is the vector of the request, even after a query with a similar vector."""
     vector.require("query")
     args = vector.requests.minimal("query")
     for degrees in (15, 15.15):  # of one length: a store may keep the directions alone
-        query = {**args, **vector.looking(degrees)}
+        query = {**args, **vector.query_args(degrees)}
         given = expect.success(vector.call("query", query)).get("query_vector")
         expect.applicable(given, "no query_vector is given")
         expect.check(alike(given, query["vector"]), "the vector of the query", "another vector", "result.query_vector")

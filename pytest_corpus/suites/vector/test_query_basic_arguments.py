@@ -7,10 +7,10 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.scenarios.checks import refused_or_reported
+from pytest_corpus.suites.vector.support.scenarios.checks import expect_refused_or_reported
 
 OPERATIONS = {"item": "upsert", "batched": "batch_query"}
-"""The operations of arguments that are not their own: those of an item, and of a query at either end of a batch."""
+"""The operation of an argument that stands in an item, or in a query at either end of a batch."""
 
 WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
     "VEC-QUERY-9": (("query", "top_k", (0, -1, -5, 1.5)),),
@@ -66,25 +66,25 @@ def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
         for number, value in enumerate(values):
             reply = vector.call(operation, arguments(vector, place, key, value, at_end=bool(number % 2)))
             if operation == "upsert" and (place == "item" or isinstance(value, list)):
-                refused_or_reported(reply)
+                expect_refused_or_reported(reply)
             else:
                 expect.refusal(reply, "BadRequest", claim=f"a bad {key} to be refused with BAD_REQUEST")
 
 
 def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool) -> dict[str, Any]:
-    """The arguments of a request with one bad value, which is that of the first or the last query of a batch."""
+    """The arguments of a request with one bad value; in a batch, in its first or last query."""
     if place == "item":
-        return {"vectors": [replaced(vector.item(), key, value)], **vector.requests.in_scratch}
+        return {"vectors": [replace_value(vector.item(), key, value)], **vector.requests.in_scratch}
     if place == "batched":
         good = vector.requests.minimal("query")
-        bad = replaced(good, key, value)
+        bad = replace_value(good, key, value)
         queries = [bad] if vector.limits.batch == 1 else [good, bad] if at_end else [bad, good]
         return vector.requests.asking("batch_query", *queries)
     whole = {**vector.item(), **value} if key == "vectors" and isinstance(value, dict) and value else value
-    return replaced(vector.requests.minimal(place), key, whole)
+    return replace_value(vector.requests.minimal(place), key, whole)
 
 
-def replaced(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
+def replace_value(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
     """Arguments with another value; a list of components is repeated, from its first or up to its last one."""
     if key == "vector" and isinstance(value, list) and value:
         right = args[key]

@@ -8,16 +8,13 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.spec.errors import is_a
+from pytest_corpus.kit.reply import Reply, error_names, failed_items
+from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, direction, near
 from pytest_corpus.suites.vector.support.scenarios.checks import Ranking, five_directions, rankings
-
-PERMANENT = ("BadRequest", "NotSupported")
-"""What refuses a vector of zeros (R121)."""
 
 HUGE = 1e200
 """A component whose square no double holds."""
@@ -28,7 +25,7 @@ HUGE = 1e200
 def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
     """Vectors that each metric ranks in another order, and random ones, come in the order of this metric."""
     for ranking in rankings(vector, METRICS[int(requirement[-1]) - 1]):
-        ranking.in_order()
+        ranking.expect_order()
 
 
 @pytest.mark.core
@@ -40,20 +37,20 @@ def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metri
     expect.applicable(found, "one match at most can be asked for")
     for ranking in found:
         if requirement == "VEC-SCORE-4":
-            ranking.keeps("score", 1)
+            ranking.expect_monotonic("score", 1)
         else:
-            ranking.keeps("distance", -1)
+            ranking.expect_monotonic("distance", -1)
 
 
 @rules("cosine VEC-SCORE-6, euclidean VEC-SCORE-7, dot VEC-SCORE-8")
 def test_the_numbers_are_those_of_the_textbook(vector: Vector, requirement: str) -> None:
-    """Score or distance is what the suite computes itself."""
+    """Score or distance equals the value that the suite computes."""
     metric = METRICS[int(requirement[-1]) - 6]
     for ranking in rankings(vector, metric):
-        textbook(ranking, metric)
+        expect_textbook_numbers(ranking, metric)
 
 
-def textbook(ranking: Ranking, metric: str) -> None:
+def expect_textbook_numbers(ranking: Ranking, metric: str) -> None:
     """The numbers of a ranking are native ones, or normalized to [0, 1]."""
     key = "distance" if metric == "euclidean" else "score"
     given = [match.get(key) for match in ranking.matches]
@@ -70,21 +67,18 @@ def textbook(ranking: Ranking, metric: str) -> None:
 @rules("zeros VEC-SCORE-9, extremes COM-NUM-2")
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric: str) -> None:
-    """It is stored, found and looked for under each metric, or refused permanently.
-
-    No answer about it, or about a vector of huge components, which may be refused too, holds NaN or an infinity.
-    """
+    """It is stored and found under each metric, or refused permanently; no answer contains NaN or an infinity."""
     spelled = vector.features.spelling(metric)
-    zero, reply, *queries = asked(vector, spelled)[0]
+    zero, reply, *queries = send_extremes(vector, spelled)[0]
     if requirement == "COM-NUM-2":
-        for answer in (*queries, *asked(vector, spelled)[1][2:]):
+        for answer in (*queries, *send_extremes(vector, spelled)[1][2:]):
             expect.readable(answer)
             holds("COM-NUM-2", answer, vector)
         return
-    settle(reply, f"a vector of zeros to be stored under {metric}", *PERMANENT)
-    stored = reply.is_success and not failures_of(reply.result)
+    expect_success_or(reply, f"a vector of zeros to be stored under {metric}", *PERMANENT)
+    stored = reply.is_carried_out
     for families, answer in zip((PERMANENT, ()), queries, strict=True):
-        settle(answer, f"a query to be answered under {metric}", *families)
+        expect_success_or(answer, f"a query to be answered under {metric}", *families)
     if stored and queries[0].is_success and metric == "euclidean":
         matches = {id_of(match): match for match in matches_of(queries[0].result)}
         given = matches.get(zero, {"distance": 1}).get("distance", 0)
@@ -92,11 +86,8 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
 
 
 @remembered
-def asked(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
-    """The id of a vector of zeros, and the answers to its upsert and to queries for it and another one.
-
-    Then the same of a vector of huge components.
-    """
+def send_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
+    """For a vector of zeros, then of huge components: its id, and the answers to its upsert and to two queries."""
     other, found = vector.item(20), list[tuple[Any, ...]]()
     sandbox = vector.sandbox(other, metric=metric)
     for component in (0.0, HUGE):
@@ -106,13 +97,13 @@ def asked(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
     return found
 
 
-def settle(reply: Reply, claim: str, *families: str) -> None:
-    """A success without failed items, or an error of one of some classes, also where an item carries it."""
+def expect_success_or(reply: Reply, claim: str, *families: str) -> None:
+    """Check for a success without failed items, or an error of these classes, in the answer or in an item."""
     expect.readable(reply)
     if reply.is_error and families:
         expect.refusal(reply, *families, claim=f"{claim}, or an error of class {' or '.join(families)}")
         return
-    failures = failures_of(expect.success(reply, claim))
+    failures = failed_items(expect.success(reply, claim))
     fits = all(any(is_a(name, each) for each in families) for failure in failures for name in error_names(failure))
     expect.check(not failures or (families and fits), claim, "a failed item", "result.failures")
 
@@ -129,5 +120,5 @@ def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     expect.assessable(any(Reply(exchange).is_success for exchange in exchanges), Obstacle.QUERIES_REFUSED)
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
-            found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]
+            found = [id_of(match) for match in sandbox.expect_own(matches_of(reply.result))]
             expect.check(found == [item["id"]], "the vector that the query looks for", "another match, or none")

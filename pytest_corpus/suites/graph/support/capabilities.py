@@ -1,5 +1,7 @@
 """The features of a graph adapter, the texts of its questions, its names of operations in batches (R33, R48)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,10 +12,9 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.suites.graph.support.answers import listed
-from pytest_corpus.suites.graph.support.place import GraphCalls, Trusted
 from pytest_corpus.suites.graph.support.run_state import MANY, Dialects, GraphShared
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 
@@ -23,16 +24,15 @@ WRITES = tuple(f"{what}_{kind}" for what in ("upsert", "delete") for kind in ("n
 
 
 class OperationNames:
-    """The names that batches and transactions know operations by.
+    """The names of operations in batches and transactions.
 
-    A list of operation names anywhere in the capabilities decides. If there is none, bare names are tried, and then
-    qualified ones if the bare ones are refused permanently.
+    If capabilities contain a list of operation names, it decides. Otherwise bare names are tried first, then qualified.
     """
 
-    def __init__(self, graph: GraphCalls) -> None:
+    def __init__(self, graph: GraphCapabilities) -> None:
         self._graph = graph
 
-    def spelled(self, name: str) -> str:
+    def spell(self, name: str) -> str:
         """The name of an operation that batches take. Raises NotApplicable if capabilities list others only."""
         for names in _operation_lists(self._graph.capabilities.document):
             for spelling in (name, PREFIX + name):
@@ -44,14 +44,14 @@ class OperationNames:
     def spelling(self, name: str) -> str:
         """Return the name of an operation; the bare one if batches do not take it."""
         try:
-            return self.spelled(name)
+            return self.spell(name)
         except NotApplicable:
             return name
 
     def carries(self, operation: str) -> bool:
         """True if batches, or transactions, are offered and take every write."""
         try:
-            return self._graph.works(operation) and all(map(self.spelled, WRITES))
+            return self._graph.works(operation) and all(map(self.spell, WRITES))
         except NotApplicable:
             return False
 
@@ -72,27 +72,15 @@ class OperationNames:
                 item = {"op": f"{prefix}upsert_nodes", "args": self._graph.plain_nodes()}
                 with self._graph.client.provider.paused():
                     reply = self._graph.call(carrier, {MANY[carrier]: [item]})
-                if _is_carried_out(reply):
+                if reply.is_carried_out:
                     return prefix
-                if not _is_refused_permanently(reply):
+                if not (reply.is_a(*PERMANENT) or reply.is_success):
                     break
         return ""
 
 
-def _is_carried_out(reply: Reply) -> bool:
-    results = listed(reply.result, "results")
-    return reply.is_success and all(item.get("ok") is not False for item in results)
-
-
-def _is_refused_permanently(reply: Reply) -> bool:
-    return reply.is_a("BadRequest", "NotSupported") or (reply.is_success and not _is_carried_out(reply))
-
-
 def _operation_lists(value: Any, key: str = "") -> Iterator[list[str]]:
-    """Yield the lists of a capabilities document that name the operations of batches.
-
-    A list that has `batch` or `transaction` in it names those of the adapter, not those of its batches.
-    """
+    """Yield the lists in capabilities that name operations of batches, not those of the adapter."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _operation_lists(item, str(name))
@@ -121,7 +109,7 @@ class GraphCapabilities(Subject):
     checked = "GRA-NODE-6"
 
     shared: GraphShared
-    readers: Trusted
+    readers: Any
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -132,7 +120,7 @@ class GraphCapabilities(Subject):
 
     @property
     def dialects(self) -> Dialects:
-        """The listed dialects, and what is known of the questions that can be asked in them."""
+        """The listed dialects, and the spellings of questions that were tried in them."""
         if self.shared.dialects is None:
             self.shared.dialects = Dialects(self.capabilities.names("dialects"), self.settings.dialects)
         return self.shared.dialects
@@ -172,12 +160,12 @@ class GraphCapabilities(Subject):
         return next(iter(self.dialects.known), None)
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
-        """The operations that can be called: where no listed dialect is known, those that need none (R33)."""
+        """The operations that can be called; without queries if no listed dialect is known (R33)."""
         names = super().operations(streaming=streaming)
         return names if self.dialect else [name for name in names if name not in ASKING]
 
     def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]:
-        """The arguments of a query in words that the adapter takes, where it takes any."""
+        """The arguments of a query in the spelling that the adapter accepts, or else the most usual one."""
         spoken = dialect or self.dialect
         if spoken is None:
             return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
@@ -192,11 +180,10 @@ class GraphCapabilities(Subject):
                 self.dialects.attempt(purpose, spoken, attempt)
         return {"text": self.dialects.text(purpose, spoken), "dialect": spoken, "params": params}
 
-    def speaks(self, purpose: str, dialect: str | None = None) -> None:
+    def require_question(self, purpose: str, dialect: str | None = None) -> None:
         """Go on only if a question can be asked.
 
-        Raises NotAssessed if the suite knows no listed dialect, or the adapter takes no spelling of it, Blocked if it
-        takes none although any adapter of the dialect does.
+        Raises NotAssessed if no listed dialect is known or no spelling is accepted, Blocked if one must be accepted.
         """
         spoken = dialect or self.dialect
         if spoken is None:
@@ -210,7 +197,7 @@ class GraphCapabilities(Subject):
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction. Raises NotApplicable if capabilities list others only."""
-        return {"op": self.operation_names.spelled(name), "args": args}
+        return {"op": self.operation_names.spell(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> Sandbox:
         """A new group of nodes, in one of a few namespaces in turn if the adapter makes them; `needs` have to work."""
@@ -220,11 +207,10 @@ class GraphCapabilities(Subject):
             namespace = f"{self.settings.run_prefix}n{inputs.next_in_rotation('namespace') % MIN_NAMESPACES}"
         return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
 
-    def namespaces(self, *, aside: bool = False) -> None:
-        """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
+    def require_namespaces(self, *, aside: bool = False) -> None:
+        """Go on only if a write to a new namespace creates it.
 
-        Raises NotApplicable if namespaces are not claimed, or a new one is refused and the test tries others as well,
-        NotAssessed if a new one is refused.
+        Raises NotApplicable if namespaces are not claimed, NotAssessed (with `aside` NotApplicable) if one is refused.
         """
         if obstacle := self._makes_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle
@@ -240,7 +226,7 @@ class GraphCapabilities(Subject):
     def _try_namespaces(self) -> None:
         claimed = self.capabilities.flag("supports_namespaces")
         with self.client.provider.paused(), inputs.fact_scope("graph namespaces"):
-            reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
+            reply = self.plain.copy_to(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
         if claimed is not True:
             self.shared.namespaces = NotApplicable("namespaces are not claimed")
         elif not reply.is_success:
@@ -257,7 +243,7 @@ class GraphCapabilities(Subject):
 
     def _write_seeds(self, tenant: str | None) -> None:
         with self.client.provider.paused(), inputs.fact_scope(f"graph seeds {tenant}"):
-            sandbox = self.seeds.like(tenant=tenant)
+            sandbox = self.seeds.copy_to(tenant=tenant)
             nodes = [sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=rank) for rank, name in enumerate(SEEDS, 1)]
             edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
             for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):

@@ -25,7 +25,7 @@ EXTENSIONS = ("provider_specific", "experimental_features")
 """The keys of any result that hold an object, if they are there (SCHEMA 10.3, R56)."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
-"""The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
+"""The operations that may answer with ids or nothing, unless edition 1.0.0 forbids it (R123)."""
 
 
 class GraphAuditor(ComponentAuditor):
@@ -75,7 +75,7 @@ class Graph(GraphCapabilities):
             self.seed(tenant)
         return super().call(name, args, ctx, **options)
 
-    def stated(self, limit: str) -> int:
+    def require_limit(self, limit: str) -> int:
         """A limit that capabilities state."""
         return expect.applicable(self.capabilities.limit(limit), f"capabilities state no {limit}")
 
@@ -86,7 +86,7 @@ class Graph(GraphCapabilities):
         return ReplayProbe(
             Request("upsert_nodes", {**sandbox.place, "nodes": [node]}, sandbox.ctx),
             lambda: sandbox.put(newer),
-            lambda: sandbox.all_show([value_of(newer)], "what was written last"),
+            lambda: sandbox.expect_all_show([value_of(newer)], "what was written last"),
         )
 
 

@@ -1,71 +1,25 @@
 """One place of the suite's own: the names, items and calls of one namespace and one tenant."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import Calls
-from pytest_corpus.kit.store.settling import Settling
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
-from pytest_corpus.suites.graph.support.run_state import MANY, GraphShared
+from pytest_corpus.suites.graph.support.run_state import MANY
 
 PLACELESS = (*MANY, "get_schema")
-"""The operations that take no `namespace` of their own."""
-
-
-class Trusted(Protocol):
-    """The operations by which the content of a graph is read."""
-
-    def of_nodes(self) -> list[str]: ...
-
-    def of_edges(self) -> list[str]: ...
-
-
-class GraphCalls(Calls, Protocol):
-    """The members of a graph that its places, and the names of operations in batches, need."""
-
-    @property
-    def shared(self) -> GraphShared: ...
-
-    @property
-    def prerequisites(self) -> Prerequisites: ...
-
-    @property
-    def at_once(self) -> int: ...
-
-    settling: Settling
-
-    @property
-    def filters(self) -> bool: ...
-
-    @property
-    def readers(self) -> Trusted: ...
-
-    def works(self, name: str) -> bool: ...
-
-    def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply: ...
-
-    def stream(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> StreamReply: ...
-
-    def plain_nodes(self) -> dict[str, Any]: ...
-
-    def item(self, name: str, **args: Any) -> dict[str, Any]: ...
-
-    def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]: ...
-
-    def speaks(self, purpose: str, dialect: str | None = None) -> None: ...
+"""The operations without an argument `namespace`."""
 
 
 class Place:
-    """Nodes of one group, of one namespace (None: left out) and one tenant (None: none).
+    """Nodes of one group in a namespace and of a tenant, either of which may be None.
 
-    Every `corpus_value` that is written here begins with a mark of its own: it is recognized in every form that
-    a query gives it.
+    `graph` is a `GraphCapabilities`, whose module imports this one. Every `corpus_value` that is written here begins
+    with the same mark, so that it is recognized in every form in which a query returns it.
     """
 
-    def __init__(self, graph: GraphCalls, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:
+    def __init__(self, graph: Any, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:
         self.graph, self.tag, self.namespace, self.tenant = graph, tag, namespace, tenant
         self.group = f"g-{tag}-"
 
@@ -91,7 +45,7 @@ class Place:
         """A value that was not written before."""
         return f"v-{self.tag}-{name}-{inputs.number()}"
 
-    def named(self, value: str) -> str:
+    def name_of(self, value: str) -> str:
         """The name of the node that a value was made for."""
         return value.removeprefix(f"v-{self.tag}-").rpartition("-")[0]
 
@@ -113,18 +67,20 @@ class Place:
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction in this place."""
-        return self.graph.item(name, **args, **self.place)
+        item: dict[str, Any] = self.graph.item(name, **args, **self.place)
+        return item
 
-    def writing(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    def write_args(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by which an operation writes one node or edge: a batch or a transaction carries the upsert."""
         args = {kind: [item]}
         return {MANY[name]: [self.item(f"upsert_{kind}", **args)]} if name in MANY else args
 
     def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply:
-        """Call a unary operation in this place; one that takes no namespace, for this tenant only."""
+        """Call a unary operation in this place."""
         self.graph.shared.actions.note(name, args, (self.tenant, self.namespace))
         place = {} if name in PLACELESS else self.place
-        return self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
+        reply: Reply = self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
+        return reply
 
     def call_many(self, name: str, *items: Any) -> Reply:
         """Call `batch` or `transaction` with these operations."""
@@ -133,10 +89,11 @@ class Place:
     def stream(self, args: Mapping[str, Any]) -> StreamReply:
         """Call `stream_query` in this place."""
         self.graph.shared.actions.note("stream_query", args, (self.tenant, self.namespace))
-        return self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
+        reply: StreamReply = self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
+        return reply
 
 
-def empty_namespace(graph: GraphCalls) -> str:
+def empty_namespace(graph: Any) -> str:
     """A namespace that nothing was written to."""
     return f"{graph.settings.prefix}nowhere{inputs.number()}"
 

@@ -1,11 +1,10 @@
-"""The operations that show what a graph holds, tried once, and the prerequisites of a test of a graph."""
+"""The operations that show the content of a graph, tried once, and the prerequisites of tests of a graph."""
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
+from contextlib import contextmanager
 from typing import Any
 
-from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.judgement import reading_apart
@@ -13,13 +12,13 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Unde
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import uuid_of
-from pytest_corpus.kit.store.settling import Look, Settling
+from pytest_corpus.kit.store.settling import Probe, Settling
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import failures, listed, size
+from pytest_corpus.suites.graph.support.answers import size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox, observed
+from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox, try_look
 
 _NAMESPACE = re.compile(r"'namespace': '([^']*)'")
 _READS = re.compile(r"'filter'|'op': '(graph\.)?query'")
@@ -32,31 +31,30 @@ class Readers:
         self._graph = graph
 
     @reading_apart()
-    def nodes_shown(self) -> Mapping[str, bool]:
-        """By operation that shows nodes, whether it shows exactly those of the seeds and of other places."""
+    def correct_for_nodes(self) -> Mapping[str, bool]:
+        """By operation that shows nodes, True if it shows exactly the nodes of the seeds and of other places."""
         with self._graph.client.provider.paused():
             return self._graph.shared.once("node_readers", lambda: _node_readers(self._graph))
 
     @reading_apart()
-    def of_nodes(self) -> list[str]:
+    def for_nodes(self) -> list[str]:
         """The operations that show nodes correctly, or all if none does. Raises NotAssessed if there are none."""
-        return _correct(self.nodes_shown(), "read back: neither bulk_vertices nor a query of a known dialect")
+        return _choose(self.correct_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect")
 
     @reading_apart()
-    def of_edges(self) -> list[str]:
+    def for_edges(self) -> list[str]:
         """The operations that show edges correctly, or all if none does. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.once("edge_readers", lambda: _edge_readers(self._graph))
-        return _correct(found, "show edges: neither traversal nor a query of a known dialect")
+        return _choose(found, "show edges: neither traversal nor a query of a known dialect")
 
     @reading_apart()
-    def trusted(self, name: str) -> str:
-        """Go on only if an operation shows nodes correctly, or no operation does.
+    def require_correct(self, name: str) -> str:
+        """Go on only if an operation shows nodes correctly, or none does.
 
-        Raises NotApplicable if the suite knows no listed dialect, but other operations show nodes, Undecided if the
-        operation is not offered, does not work, or shows less than the others.
+        Raises NotApplicable for a query of an unknown dialect if other operations work, Undecided otherwise.
         """
-        shown = self.nodes_shown()
+        shown = self.correct_for_nodes()
         self.skip_if_others_work(name, shown)
         if not shown.get(name, True) and any(shown.values()):
             self._shows_new_nodes(name)
@@ -64,22 +62,16 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Go on only if an operation shows nodes that no query asked for before they were written.
-
-        A stream of the records that a query does not show either rests on the query.
-        """
-        if name == "stream_query" and self.nodes_shown().get("query") is False:
+        """Go on only if an operation shows nodes that no query asked for before; a stream also depends on `query`."""
+        if name == "stream_query" and self.correct_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
         values = [value for node in SEEDS for value in sandbox.put(sandbox.node(node))]
         with expect.resting_on(NODE_READERS[name]):
-            sandbox.shows(name, values, "the nodes that were written")
+            sandbox.expect_values(name, values, "the nodes that were written")
 
     def skip_if_others_work(self, name: str, others: Mapping[str, bool]) -> None:
-        """Go on only if an operation works; a query of an unknown dialect is not needed if others show the same.
-
-        Raises NotApplicable if there are others, Undecided if it is not offered or does not work.
-        """
+        """Go on only if an operation works; NotApplicable for a query of an unknown dialect if there are others."""
         try:
             self._graph.require(name)
         except NotAssessed as unknown:
@@ -88,18 +80,18 @@ class Readers:
             raise NotApplicable(unknown.reason) from None
 
 
-def _correct(readers: Mapping[str, bool], purpose: str) -> list[str]:
+def _choose(readers: Mapping[str, bool], purpose: str) -> list[str]:
     expect.assessable(readers, Obstacle.NO_READER, purpose=purpose)
     return [name for name, correct in readers.items() if correct] or list(readers)
 
 
 @reading_apart()
 def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """By operation that works, whether it shows exactly what is in every place, before a first write and after it."""
+    """By operation that works, True if it shows exactly the content of every place, before and after a first write."""
     readers = {name: True for name in NODE_READERS if graph.works(name)}
     for sandbox, wanted in _written_nodes(graph):
         for name, correct in readers.items():
-            readers[name] = correct and observed(sandbox.seen, name) == sorted(wanted)
+            readers[name] = correct and try_look(sandbox.read_values, name) == sorted(wanted)
     return readers
 
 
@@ -113,13 +105,13 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
     yield places[0], []
     for sandbox in places:
         nodes = [sandbox.node(name) for name in "abc"]
-        if observed(sandbox.put, *nodes):
+        if try_look(sandbox.put, *nodes):
             yield sandbox, [value_of(node) for node in nodes]
 
 
 @reading_apart()
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """By operation that works, whether it shows exactly the edge of the seeds, and one in another place."""
+    """By operation that works, True if it shows exactly the edge of the seeds and one in another place."""
     readers = {
         name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
@@ -127,7 +119,7 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     _follow(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
     sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("b")]
-    if observed(sandbox.put, *nodes) and observed(sandbox.link, sandbox.edge("a", "b")):
+    if try_look(sandbox.put, *nodes) and try_look(sandbox.link, sandbox.edge("a", "b")):
         _follow(readers, sandbox, "a", {"b": value_of(nodes[1])})
     return readers
 
@@ -136,7 +128,7 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
 def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) -> bool:
     """True if a question can be asked."""
     try:
-        graph.speaks(purpose, dialect)
+        graph.require_question(purpose, dialect)
     except Undecided:
         return False
     return True
@@ -145,17 +137,17 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
 def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Mapping[str, str]) -> None:
     """Note which operations show that the edges of a node lead to one other only."""
     for name, correct in readers.items():
-        found, wanted = observed(sandbox.ends, name, source), sandbox.expected_ends(name, target)
+        found, wanted = try_look(sandbox.ends, name, source), sandbox.expected_ends(name, target)
         # Plain requests may have added edges between the same seeds, which only a traversal shows.
         same = found is not None and set(found) == set(wanted) if name == "traversal" else found == wanted
         readers[name] = correct and same
 
 
 class GraphSettling(Settling):
-    """Try nodes that are written and deleted, with each operation that shows nodes.
+    """Measures with nodes that are written and deleted, by each operation that shows nodes.
 
-    Each group of ids settles for itself, its nodes apart from its edges; a request that names no group looks at its
-    namespace, and without one at the seeds: a test that looks at more pauses.
+    Each group of ids settles separately, and so do its edges. A request without a group reads its namespace, or else
+    the seeds; a test that reads more pauses first.
     """
 
     blind = frozenset({"capabilities", "health", "upsert_nodes"})
@@ -192,37 +184,51 @@ class GraphSettling(Settling):
         return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
 
     def note(self, request: Any, *, refused: bool = False) -> None:
-        """Note a write; one that was refused matters only in a place that a test looks at."""
+        """Note a write; a refused one matters only in a place that a test reads."""
         plain = {self._graph.seeds.tag, _edges(self._graph.seeds.tag), self._graph.plain.tag}
         if not (refused and isinstance(request, Mapping) and self.written_to(request) <= plain):
             super().note(request, refused=refused)
 
-    def looks(self, name: str, request: Mapping[str, Any]) -> bool:
-        """True if a request reads what was written; a write may do so only if it has a filter or a query."""
+    def reads_written_data(self, name: str, request: Mapping[str, Any]) -> bool:
+        """True if a request reads written data; a write may read only if it has a filter or a query."""
         direct = self.known.in_order and self._graph.operation(name).mutating
-        return super().looks(name, request) and not (direct and not _READS.search(str(request.get("args"))))
+        return super().reads_written_data(name, request) and not (
+            direct and not _READS.search(str(request.get("args")))
+        )
 
-    def trials(self) -> Iterator[Look]:
-        graph = self._graph
-        readers = [name for name in NODE_READERS if graph.prerequisites.is_callable(name)]
-        with graph.client.provider.paused():
-            sandbox = graph.sandbox(own=False)
-            values = sandbox.put(sandbox.node("a"))
-            yield from (partial(_shows, sandbox, name, values) for name in readers)
-            sandbox.remove("nodes", "a")
-            yield from (partial(_shows, sandbox, name, []) for name in readers)
-            if readers and self.known.in_order is None:
-                yield self._trial_of_order(graph.sandbox(own=False), readers[0])
+    @contextmanager
+    def probe(self) -> Iterator[Probe]:
+        with self._graph.client.provider.paused():
+            yield GraphProbe(self._graph)
 
-    def _trial_of_order(self, sandbox: Sandbox, reader: str) -> Look:
+
+class GraphProbe(Probe):
+    """Nodes in a new place."""
+
+    def __init__(self, graph: GraphCapabilities) -> None:
+        self._graph, self._sandbox = graph, graph.sandbox(own=False)
+        self.readers = [name for name in NODE_READERS if graph.prerequisites.is_callable(name)]
+
+    def write(self, *names: str) -> bool:
+        self._sandbox.put_named(names)
+        return True
+
+    def delete(self, *names: str) -> bool:
+        self._sandbox.remove("nodes", *names)
+        return True
+
+    def seen(self, reader: str) -> set[str] | None:
+        found = try_look(self._sandbox.read_values, reader)
+        return None if found is None else {*map(self._sandbox.name_of, found)}
+
+    def write_in_order(self) -> tuple[bool, set[str]]:
         """Write nodes, and at once delete one and link the others."""
-        begun, values = inputs.monotonic(), sandbox.put_named("abc")
+        sandbox = self._sandbox = self._graph.sandbox(own=False)
+        sandbox.put_named("abc")
         writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}
-        replies = [
-            sandbox.call(name, args) for name, args in writes.items() if self._graph.prerequisites.is_callable(name)
-        ]
-        done = all(each.is_success and not failures(each.result) and size(each.result) != 0 for each in replies)
-        return self.order(begun, partial(observed, sandbox.seen, reader), [values["a"], values["b"]], done=done)
+        offered = [name for name in writes if self._graph.prerequisites.is_callable(name)]
+        replies = [sandbox.call(name, writes[name]) for name in offered]
+        return all(each.is_carried_out and size(each.result) != 0 for each in replies), {"a", "b"}
 
 
 def _edges(group: str) -> str:
@@ -230,28 +236,22 @@ def _edges(group: str) -> str:
     return f"{group} edges"
 
 
-def _shows(sandbox: Sandbox, reader: str, values: list[str]) -> bool | None:
-    """True if an operation shows exactly these nodes; None if it does not work."""
-    found = observed(sandbox.seen, reader)
-    return None if found is None else found == values
-
-
 NAMING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", "traversal", *MANY)
 """The operations whose plain requests hold ids."""
 
 ANY_ID = "GRA-NODE-12"
-"""The requirement that says that any text is an id."""
+"""The requirement that any text can be an id."""
 
 
 NODES = "GRA-NODE-1"
-"""The requirement that says that nodes are written."""
+"""The requirement that nodes are written."""
 
 DELETES = {"delete_nodes": "GRA-DELETE-1", "delete_edges": "GRA-DELETE-2"}
-"""The deletes, and the requirement that says of each that it removes what is there."""
+"""The deletes, and the requirement that each removes the given items."""
 
 
 class GraphPrerequisites(Prerequisites):
-    """Queries need a listed dialect that the suite knows, and what holds ids needs ids that are taken."""
+    """Queries need a listed dialect that the suite knows; requests with ids need an adapter that accepts the ids."""
 
     _calls: GraphCapabilities
 
@@ -261,7 +261,7 @@ class GraphPrerequisites(Prerequisites):
     def obstacle(self, name: str) -> Undecided | None:
         if name in ASKING and (self._calls.dialect is None or not self.denies(name)):
             try:
-                self._calls.speaks("group")
+                self._calls.require_question("group")
             except Undecided as obstacle:
                 return obstacle
         return super().obstacle(name)
@@ -281,13 +281,13 @@ class GraphPrerequisites(Prerequisites):
         if not graph.works("upsert_nodes"):
             obstacle = graph.shared.obstacles.get("upsert_nodes")
             return obstacle if isinstance(obstacle, Blocked) else None
-        shown = [observed(graph.seeds.seen, reader) for reader in NODE_READERS if graph.works(reader)]
+        shown = [try_look(graph.seeds.read_values, reader) for reader in NODE_READERS if graph.works(reader)]
         if [] not in shown or any(shown):
             return None
         return Blocked(NODES, "no operation shows the nodes that were written for the request")
 
     def _deletes(self, name: str) -> Blocked | None:
-        """The answer to a delete of what is there; None if it is deleted, and only what is not there is refused."""
+        """The obstacle if a delete of existing items is refused; None if only unknown items are."""
         graph = self._calls
         write, args = {
             "delete_nodes": ("upsert_nodes", graph.plain_nodes("gone")),
@@ -319,7 +319,4 @@ class GraphPrerequisites(Prerequisites):
 
 def is_refused(reply: Reply | StreamReply) -> bool:
     """True if a request is refused, or an item of it is."""
-    result = reply.result if isinstance(reply, Reply) else None
-    return (
-        reply.is_error or bool(failures(result)) or any(each.get("ok") is False for each in listed(result, "results"))
-    )
+    return reply.is_error or (isinstance(reply, Reply) and bool(reply.failed_items))

@@ -9,7 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
-from pytest_corpus.suites.graph.support.answers import listed, size
+from pytest_corpus.suites.graph.support.answers import items_of, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.run_state import MANY
 
@@ -20,11 +20,11 @@ SPACES = 120
 """The number of spaces, at most, before and after the text of a query, in which plain requests differ."""
 
 FEW = 4
-"""The number of requests of one kind in which a test must not repeat those of another."""
+"""The number of requests of one kind that no other test repeats."""
 
 
 class GraphRequests(Requests):
-    """Requests about the seeds, and about plain nodes of their own."""
+    """Requests about the seeds and about other plain nodes."""
 
     nullable = MappingProxyType(
         {
@@ -182,7 +182,7 @@ class GraphRequests(Requests):
     def fingerprint(self, reply: Reply) -> Any:
         result = expect.success(reply, "the answer that the request gets alone")
         if isinstance(result, Mapping) and "records" in result:
-            return " ".join(sorted(map(str, listed(result, "records", of=object))))
+            return " ".join(sorted(map(str, items_of(result, "records", of=object))))
         return size(result)
 
     def with_canaries(self, *, refused: bool) -> list[Request]:

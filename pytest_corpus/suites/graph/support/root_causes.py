@@ -1,8 +1,8 @@
-"""One root cause, one finding: the requirements that nearly every test of a graph rests on.
+"""The basic requirements of a graph, so that one root cause is one finding.
 
-If a test finds a violation, these are tried in their plainest form, once per run, each in places of its own, where
-no query is asked twice. A requirement that no operation shows to be kept explains the findings of the tests that
-rest on it: they are blocked by it. A fault that only one operation shows is not among them.
+If a test finds a violation, these are tried in their plainest form, once a run, each in new places and with new
+queries. If no operation shows that a basic requirement holds, it blocks the tests that depend on it. A fault that only
+one operation shows is not among them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,11 +14,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
 from pytest_corpus.suites.graph.support import run_state
-from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
-from pytest_corpus.suites.graph.support.sandbox import Sandbox, observed
+from pytest_corpus.suites.graph.support.sandbox import Sandbox, try_look
 from pytest_corpus.text.values import strings_of
 
 BASICS = {
@@ -50,10 +50,10 @@ BASICS = {
         ("GRA-TXN-1", "no operation shows a node that a transaction wrote", "transaction"),
     )
 }
-"""The basic requirements of a graph, what is seen if they are broken, and the actions of a test that rests on them."""
+"""The basic requirements of a graph, the observation if they are broken, and the actions of tests that need them."""
 
 STREAMED = replace(BASICS["GRA-QUERY-2"], needs=frozenset(("stream_query",)))
-"""What a query does not show, a stream of its records does not show either."""
+"""A node that a query does not show is not in a stream of its records either."""
 
 ALL = ("GRA-NODE-1", "GRA-NODE-12", "GRA-NODE-3")
 """The requirements on which everything else rests."""
@@ -64,13 +64,13 @@ class GraphRootCauses(RootCauses[Graph]):
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
-        for stage in (_nodes, _questions, _edges, _places, _many):
+        for stage in (_try_nodes, _try_questions, _try_edges, _try_places, _try_many):
             try:
                 for root in stage(graph):
                     yield BASICS[root]
                     if root in ALL:
                         return
-                    if root == "GRA-QUERY-2" and _is_streamed_alike(graph):
+                    if root == "GRA-QUERY-2" and _hides_node(graph, "stream_query"):
                         yield STREAMED
             except Blocked as obstacle:
                 if obstacle.by == "GRA-NODE-1":
@@ -80,10 +80,10 @@ class GraphRootCauses(RootCauses[Graph]):
                 continue
 
 
-def _nodes(graph: Graph) -> Iterator[str]:
+def _try_nodes(graph: Graph) -> Iterator[str]:
     """The broken requirements among writing, updating and deleting nodes."""
     graph.require("upsert_nodes")
-    graph.readers.of_nodes()
+    graph.readers.for_nodes()
     sandbox = graph.sandbox()
     node = sandbox.node("a")
     if not _succeeds(sandbox, "upsert_nodes", nodes=[node]) or _nodes_missing(sandbox, node):
@@ -93,7 +93,7 @@ def _nodes(graph: Graph) -> Iterator[str]:
         if node["id"] not in (each.get("id") for each in shown):
             yield "GRA-NODE-12"
             return
-        if not any({*node["labels"]} <= {*listed(each, "labels", of=str)} for each in shown):
+        if not any({*node["labels"]} <= {*items_of(each, "labels", of=str)} for each in shown):
             yield "GRA-NODE-1"
             return
     sandbox = graph.sandbox()
@@ -115,37 +115,36 @@ def _nodes(graph: Graph) -> Iterator[str]:
         yield "GRA-DELETE-1"
 
 
-def _questions(graph: Graph) -> Iterator[str]:
+def _try_questions(graph: Graph) -> Iterator[str]:
     """The broken requirement that a query shows a node, if other operations do; it was not asked for before."""
-    if graph.works("query"):
-        sandbox = graph.sandbox(own=False)
-        node = sandbox.node("a")
-        sandbox.put(node)
-        if not _nodes_missing(sandbox, node) and observed(sandbox.seen, "query") == []:
-            yield "GRA-QUERY-2"
+    if _hides_node(graph, "query"):
+        yield "GRA-QUERY-2"
 
 
-def _is_streamed_alike(graph: Graph) -> bool:
-    """True if a stream does not show a node either."""
+def _hides_node(graph: Graph, operation: str) -> bool:
+    """True if an operation that takes queries does not show a new node, which others show."""
     sandbox = graph.sandbox(own=False)
-    sandbox.put(sandbox.node("a"))
-    return graph.works("stream_query") and observed(sandbox.seen, "stream_query") == []
+    node = sandbox.node("a")
+    if not graph.works(operation):
+        return False
+    sandbox.put(node)
+    return not _nodes_missing(sandbox, node) and try_look(sandbox.read_values, operation) == []
 
 
-def _edges(graph: Graph) -> Iterator[str]:
+def _try_edges(graph: Graph) -> Iterator[str]:
     """The broken requirements among writing and deleting edges, and following one."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
-    graph.readers.of_edges()
+    graph.readers.for_edges()
     edges = [sandbox.edge(source, target) for source, target in ("ab", "cb")]
     for edge in edges:
         sandbox.call("upsert_edges", {"edges": [edge]})
     if _edges_missing(sandbox, {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}):
         yield "GRA-EDGE-1"
         return
-    if graph.works("traversal") and observed(sandbox.reached, "a") != ["b"]:
+    if graph.works("traversal") and try_look(sandbox.reach, "a") != ["b"]:
         yield "GRA-TRAV-2"
-    elif lost := _lost(sandbox, edges[0]):
+    elif lost := _lost_by_edge(sandbox, edges[0]):
         yield lost
         return
     if graph.at_once > 1:
@@ -155,7 +154,7 @@ def _edges(graph: Graph) -> Iterator[str]:
         if _edges_missing(sandbox, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
             yield "GRA-EDGE-9"
             return
-        if graph.works("traversal") and "c" in (observed(sandbox.reached, "a") or ()):
+        if graph.works("traversal") and "c" in (try_look(sandbox.reach, "a") or ()):
             yield "GRA-TRAV-3"
     sandbox = graph.sandbox("delete_edges")
     values = sandbox.put_named("abc")
@@ -166,39 +165,41 @@ def _edges(graph: Graph) -> Iterator[str]:
         yield "GRA-DELETE-2"
 
 
-def _lost(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
+def _lost_by_edge(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
     """The broken requirement among keeping the label and the properties of the only edge from `a`."""
     asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
-    for shown in observed(sandbox.relationships, "a") or ():
-        if shown.get("label") != edge["label"] and not any(observed(sandbox.ends, each, "a") for each in asked):
+    for shown in try_look(sandbox.relationships, "a") or ():
+        if shown.get("label") != edge["label"] and not any(try_look(sandbox.ends, each, "a") for each in asked):
             return "GRA-EDGE-1"
         value, key = value_of(edge), sandbox.key("a")
-        known = (observed(partial(sandbox.answers, each, "link_values", wanted=key)) for each in asked)
+        known = (try_look(partial(sandbox.answers, each, "link_values", wanted=key)) for each in asked)
         if value not in strings_of(shown) and not any(known):
             return "GRA-EDGE-2"
     return None
 
 
-def _places(graph: Graph) -> Iterator[str]:
+def _try_places(graph: Graph) -> Iterator[str]:
     """The broken requirements among the same id in two namespaces, and reading a namespace without a write."""
-    graph.namespaces()
+    graph.require_namespaces()
     one = graph.sandbox()
-    nodes = {place: place.node("a") for place in (one, one.like(namespace=graph.sandbox().namespace))}
+    nodes = {place: place.node("a") for place in (one, one.copy_to(namespace=graph.sandbox().namespace))}
     for place, node in nodes.items():
         place.put(node)
     if any(_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
-    if any(_fails_to_read(one.like(namespace=empty_namespace(graph)), reader) for reader in graph.readers.of_nodes()):
+    if any(
+        _fails_to_read(one.copy_to(namespace=empty_namespace(graph)), reader) for reader in graph.readers.for_nodes()
+    ):
         yield "GRA-NS-4"
 
 
-def _many(graph: Graph) -> Iterator[str]:
+def _try_many(graph: Graph) -> Iterator[str]:
     """The broken requirements among a batch and a transaction of one write."""
     for operation, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
         if graph.operation_names.carries(operation):
             sandbox = graph.sandbox()
             node = sandbox.node("a")
-            args = sandbox.writing(operation, "nodes", node)
+            args = sandbox.write_args(operation, "nodes", node)
             if not _succeeds(sandbox, operation, **args) or _nodes_missing(sandbox, node):
                 yield root
 
@@ -207,37 +208,37 @@ def _succeeds(sandbox: Sandbox, name: str, **args: Any) -> bool:
     """True if a write is answered with a success without failures."""
     reply = sandbox.call(name, args)
     undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
-    return reply.is_success and not undone and not listed(reply.result, "failures")
+    return reply.is_success and not undone and not items_of(reply.result, "failures")
 
 
 def _whole_nodes(sandbox: Sandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """A node as the operations show it that return whole nodes, known by its value."""
-    listed_nodes = observed(sandbox.listed) if sandbox.graph.works("bulk_vertices") else None
-    reached = observed(sandbox.traversed, name) if sandbox.graph.works("traversal") else None
-    shown = [*(listed_nodes or ()), *listed(reached, "nodes")]
+    listed_nodes = try_look(sandbox.list_nodes) if sandbox.graph.works("bulk_vertices") else None
+    reached = try_look(sandbox.traverse, name) if sandbox.graph.works("traversal") else None
+    shown = [*(listed_nodes or ()), *items_of(reached, "nodes")]
     return [each for each in shown if value_of(node) in strings_of(each.get("properties"))]
 
 
 def _nodes_missing(sandbox: Sandbox, *nodes: dict[str, Any]) -> bool:
     """True if no operation shows exactly these nodes."""
     values = sorted(map(value_of, nodes))
-    return not any(observed(sandbox.seen, reader) == values for reader in sandbox.graph.readers.of_nodes())
+    return not any(try_look(sandbox.read_values, reader) == values for reader in sandbox.graph.readers.for_nodes())
 
 
 def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
     """True if no operation shows that the edges from each node lead exactly to its expected targets."""
     return not any(
         all(
-            observed(sandbox.ends, edge_reader, source) == sandbox.expected_ends(edge_reader, targets)
+            try_look(sandbox.ends, edge_reader, source) == sandbox.expected_ends(edge_reader, targets)
             for source, targets in expected_targets.items()
         )
-        for edge_reader in sandbox.graph.readers.of_edges()
+        for edge_reader in sandbox.graph.readers.for_edges()
     )
 
 
 def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
     """True if reading a place without a write is an error other than a permanent refusal."""
-    reply = sandbox.asked(reader)
+    reply = sandbox.ask_for_all(reader)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")
 

@@ -11,7 +11,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import Actions, Shared
 from pytest_corpus.spec.dialects import Dialect
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.answers import items_of
 
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
 
@@ -47,7 +47,7 @@ class Dialects:
         return (dialect, purpose) in self._taken
 
     def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> None:
-        """Find the first spelling that `attempt` is not refused with; the most usual one where all are."""
+        """Find the first spelling that is not refused; the most usual one if all are."""
         asked = dialect, purpose
         texts = self.texts(purpose, dialect)
         refused = self._refused[asked] = []
@@ -90,10 +90,10 @@ NODE_AGAIN = "a node again"
 """A node was written under an id that the test had written before."""
 
 IN_A_NAMESPACE = "in a namespace"
-"""The test spoke of a namespace of its own."""
+"""The test named a namespace."""
 
 LOOKING_FIRST = "looking first"
-"""The test looked where it had written no node."""
+"""The test read a place to which it had not written."""
 
 _SHOWING = ("query", "stream_query", "bulk_vertices", "traversal", "get_schema")
 _SEVERAL = {"upsert_nodes": SEVERAL_NODES, "upsert_edges": SEVERAL_EDGES}
@@ -119,10 +119,10 @@ class GraphActions(Actions):
             self.done.add(IN_A_NAMESPACE)
         if name in _SHOWING:
             self.done |= {LOOKING} if place in self._places else {LOOKING, LOOKING_FIRST}
-        for carried in listed(args, MANY.get(name, "")):
+        for carried in items_of(args, MANY.get(name, "")):
             if isinstance(carried.get("args"), Mapping):
                 self.note(str(carried.get("op")).removeprefix("graph."), carried["args"], place)
-        items = listed(args, WRITES.get(name, ""))
+        items = items_of(args, WRITES.get(name, ""))
         if len(items) > 1:
             self.done.add(_SEVERAL[name])
         if name == "upsert_nodes":

@@ -1,4 +1,4 @@
-"""A place for one test: what it writes there, and how every operation shows it."""
+"""A place for one test: its writes, and the operations that show them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation, difference
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.results import next_cursor
+from pytest_corpus.kit.store.store import parts_of
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import failures, following, has_no_place, listed, records
+from pytest_corpus.suites.graph.support.answers import has_no_place, items_of, records
 from pytest_corpus.suites.graph.support.place import Place
 from pytest_corpus.text.values import strings_of
 
 NODE_READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
-"""The operations that show nodes, and the requirement that says so of each."""
+"""The operations that show nodes, and the requirement for each."""
 
 EDGE_READERS = {"traversal": "GRA-TRAV-2", "query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2"}
 """The operations that show edges."""
@@ -26,7 +28,7 @@ PAGE = 100
 T = TypeVar("T")
 
 
-def observed(look: Callable[..., T], *args: Any) -> T | None:
+def try_look(look: Callable[..., T], *args: Any) -> T | None:
     """Return the result of a look, or None if it ends in a finding or without a verdict."""
     try:
         return look(*args)
@@ -37,77 +39,67 @@ def observed(look: Callable[..., T], *args: Any) -> T | None:
 class NodeViews(Place):
     """The nodes of a place, as operations show them."""
 
-    def seen(self, reader: str) -> list[str]:
+    def read_values(self, reader: str) -> list[str]:
         """The values of all nodes here, sorted, as one operation shows them."""
         if reader == "bulk_vertices":
-            mine = [node["properties"] for node in self.listed()]
+            mine = [node["properties"] for node in self.list_nodes()]
             return sorted(str(each.get("corpus_value")) for each in mine if each.get("corpus_group") == self.group)
         return sorted(self.answers(reader, "group", group=self.group))
 
-    def all_seen(self) -> dict[str, list[str]]:
-        """The values of all nodes here, sorted, by operation that shows nodes correctly."""
-        return {reader: self.seen(reader) for reader in self.graph.readers.of_nodes()}
-
-    def shows(self, reader: str, values: Iterable[str], claim: str) -> None:
+    def expect_values(self, reader: str, values: Iterable[str], claim: str) -> None:
         """One operation shows exactly these values."""
-        wanted, found = sorted(values), self.seen(reader)
+        wanted, found = sorted(values), self.read_values(reader)
         if wanted != found:
-            about = (self.named(value) for value in set(wanted) ^ set(found))
+            about = (self.name_of(value) for value in set(wanted) ^ set(found))
             raise Violation(f"{claim}: {len(wanted)} nodes", difference(wanted, found), reader, about=about)
 
-    def all_show(self, values: Iterable[str], claim: str) -> None:
+    def expect_all_show(self, values: Iterable[str], claim: str) -> None:
         """Every operation that shows nodes correctly shows exactly these values."""
         wanted = list(values)
-        for reader in self.graph.readers.of_nodes():
-            self.shows(reader, wanted, claim)
+        for reader in self.graph.readers.for_nodes():
+            self.expect_values(reader, wanted, claim)
 
-    def one_shows(self, values: Iterable[str], claim: str) -> None:
+    def expect_one_shows(self, values: Iterable[str], claim: str) -> None:
         """One operation that shows nodes correctly, each in turn as in `_in_turn`, shows exactly these values."""
-        self.shows(self.node_reader(), values, claim)
+        self.expect_values(self.node_reader(), values, claim)
 
     def node_reader(self) -> str:
         """An operation that shows nodes correctly, each in turn."""
-        return self._in_turn(self.graph.readers.of_nodes())
+        return self._in_turn(self.graph.readers.for_nodes())
 
     def _in_turn(self, readers: list[str]) -> str:
-        """Another operation for the next look, the next case of a test and the next seed.
-
-        A fault of one operation in one case alone is found by the runs with some seeds.
-        """
+        """Another operation for each read, case and seed, so that runs with several seeds find every fault."""
         return readers[inputs.next_in_rotation("reader") % len(readers)]
 
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
         """The values that the records of a question hold, one per record, in order."""
         args = self.graph.question(purpose, dialect, **params)
-        self.graph.speaks(purpose, dialect)
+        self.graph.require_question(purpose, dialect)
         reply = self.stream(args) if operation == "stream_query" else self.call("query", args)
         if has_no_place(reply):
             return []
-        return [min(values) for values in map(self.own, records(reply)) if values]
+        return [min(values) for values in map(self.own_values, records(reply)) if values]
 
-    def asked(self, reader: str) -> Any:
+    def ask_for_all(self, reader: str) -> Any:
         """The answer of one operation to a request for all nodes here."""
         if reader == "bulk_vertices":
             return self.call(reader, {"limit": 5})
         args = self.graph.question("group", group=self.group)
         return self.stream(args) if reader == "stream_query" else self.call(reader, args)
 
-    def own(self, value: Any) -> set[str]:
+    def own_values(self, value: Any) -> set[str]:
         """The values of this place that occur anywhere in a JSON value."""
         return {text for text in strings_of(value) if text.startswith(f"v-{self.tag}-")}
 
-    def listed(self, **args: Any) -> list[Mapping[str, Any]]:
-        """All nodes here, once each, as `bulk_vertices` lists them; only those of the group if others lie here."""
+    def list_nodes(self, **args: Any) -> list[Mapping[str, Any]]:
+        """All nodes here once, as `bulk_vertices` lists them, narrowed to the group if the place is shared."""
         own = {} if self.namespace or not self.graph.filters else {"filter": {"corpus_group": self.group}}
         nodes = [node for page in self.pages({"limit": PAGE, **own, **args}) for node in page]
         sound = [node for node in nodes if isinstance(node.get("properties"), Mapping)]
         return list({str(node.get("id")): node for node in sound}.values())
 
     def pages(self, args: Mapping[str, Any], first: Reply | None = None) -> Iterator[list[Mapping[str, Any]]]:
-        """The pages of `bulk_vertices`, to the last one; `first` is the answer to the first request.
-
-        Raises NotAssessed if there are too many.
-        """
+        """The pages of `bulk_vertices`, beginning with the answer `first`. Raises NotAssessed if there are too many."""
         cursor: Any = None
         for _ in range(MOST_PAGES):
             following_args = {**args, "cursor": cursor} if cursor else args
@@ -115,8 +107,8 @@ class NodeViews(Place):
             if has_no_place(reply) and not cursor:
                 return
             result = expect.success(reply, "a page of nodes")
-            yield listed(result, "nodes")
-            cursor = following(result)
+            yield items_of(result, "nodes")
+            cursor = next_cursor(result)
             if not cursor:
                 return
         raise NotAssessed(Obstacle.MANY_PAGES, number=MOST_PAGES)
@@ -137,26 +129,28 @@ class EdgeViews(NodeViews):
         values = dict(targets) if isinstance(targets, Mapping) else {name: name for name in targets}
         return sorted(map(self.id, values) if edge_reader == "traversal" else values.values())
 
-    def leads(self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+    def expect_targets(
+        self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str
+    ) -> None:
         """The edges from a node lead exactly to these: names, or names with the values of their nodes."""
         wanted, found = self.expected_ends(edge_reader, targets), self.ends(edge_reader, source)
         expect.check(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
 
-    def all_lead(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+    def expect_all_lead(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """Every operation that shows edges correctly shows that those from a node lead exactly to these."""
-        for edge_reader in self.graph.readers.of_edges():
-            self.leads(edge_reader, source, targets, claim)
+        for edge_reader in self.graph.readers.for_edges():
+            self.expect_targets(edge_reader, source, targets, claim)
 
-    def one_leads(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+    def expect_one_leads(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """One operation that shows edges correctly, each in turn, shows that a node leads exactly to these."""
-        self.leads(self._in_turn(self.graph.readers.of_edges()), source, targets, claim)
+        self.expect_targets(self._in_turn(self.graph.readers.for_edges()), source, targets, claim)
 
     def relationships(self, *sources: str) -> list[Mapping[str, Any]]:
         """The outgoing edges of nodes, as a traversal shows them."""
-        found = listed(self.traversed(*sources), "relationships")
+        found = items_of(self.traverse(*sources), "relationships")
         return [edge for edge in found if edge.get("src") in map(self.id, sources)]
 
-    def traversed(self, *sources: str, **args: Any) -> Any:
+    def traverse(self, *sources: str, **args: Any) -> Any:
         """The result of a traversal. Raises NotApplicable if edges are not followed in its direction."""
         starts = [self.id(source) for source in sources]
         given = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", **args}
@@ -165,19 +159,19 @@ class EdgeViews(NodeViews):
             expect.applicable(not reply.is_a("NotSupported"), f"the direction {given['direction']} is not supported")
         return expect.success(reply, "a traversal to work")
 
-    def reached(self, *sources: str, **args: Any) -> list[str]:
+    def reach(self, *sources: str, **args: Any) -> list[str]:
         """The names of the nodes that a traversal reaches, without its start nodes, sorted."""
-        return sorted(self.names(self.traversed(*sources, **args)) - {*sources})
+        return sorted(self.names(self.traverse(*sources, **args)) - {*sources})
 
     def names(self, result: Any) -> set[str]:
         """The names of the nodes in the result of a traversal."""
-        return {str(node.get("id")).removeprefix(f"{self.tag}-") for node in listed(result, "nodes")}
+        return {str(node.get("id")).removeprefix(f"{self.tag}-") for node in items_of(result, "nodes")}
 
 
 class Sandbox(EdgeViews):
     """A place that one test writes to and reads back from."""
 
-    def like(self, *, namespace: str | None = None, tenant: str | None = None) -> Sandbox:
+    def copy_to(self, *, namespace: str | None = None, tenant: str | None = None) -> Sandbox:
         """The same ids and group in another place."""
         return Sandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
 
@@ -195,14 +189,12 @@ class Sandbox(EdgeViews):
 
     def _write(self, name: str, kind: str, items: tuple[Mapping[str, Any], ...]) -> list[str]:
         self.graph.require(name)
-        most = self.graph.at_once
-        for start in range(0, len(items), most):
-            result = expect.success(self.call(name, {kind: list(items[start : start + most])}), f"{name} to work")
-            expect.check(not failures(result), f"{name} of valid {kind} to work", "failures")
+        for part in parts_of([*items], self.graph.at_once):
+            expect.full_success(self.call(name, {kind: [*part]}), f"{name} of valid {kind} to work")
         return [str(item["properties"].get("corpus_value")) for item in items]
 
     def remove(self, kind: str, *names: str) -> None:
-        """Delete nodes or edges, each by a request of its own."""
+        """Delete nodes or edges, one with each request."""
         self.graph.require(f"delete_{kind}")
         for name in names:
             expect.success(self.call(f"delete_{kind}", {"ids": [self.id(name)]}), f"delete_{kind} to work")

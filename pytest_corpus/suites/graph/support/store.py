@@ -1,7 +1,7 @@
 """The nodes and edges that the suite wrote: once they are many, those that no other test needs are deleted (R115)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pytest_corpus.adapter import inputs
@@ -18,12 +18,12 @@ from pytest_corpus.kit.store.store import (
     Use,
     Writes,
     by_place,
-    is_keyed,
+    has_key,
     parts_of,
     tenant_of,
 )
 from pytest_corpus.spec.errors import BY_KIND
-from pytest_corpus.suites.graph.support.answers import failures, listed
+from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.capabilities import GraphCapabilities
 from pytest_corpus.suites.graph.support.run_state import MANY, WRITES
 
@@ -52,19 +52,17 @@ class GraphStore(Store):
         super().__init__(graph)
         self._graph, self._shared = graph, graph.shared
 
-    # -- what requests write -----------------------------------------------------------------------------
-
-    def _written_by(self, request: Any) -> Writes:
+    def _things_written(self, request: Any) -> Writes:
         """The things that a request writes, those in batches and transactions included."""
         return dict(_written(op_of(request), request.get("args"), tenant_of(request))) if op_of(request) else {}
 
-    def _deleted_by(self, request: Any) -> Iterator[Thing]:
+    def _things_deleted(self, request: Any) -> Iterator[Thing]:
         """The things that a request deletes by ids alone."""
         kind, args = DELETES.get(op_of(request)), request.get("args")
-        if kind is None or not isinstance(args, Mapping) or is_keyed(request) or args.get("filter"):
+        if kind is None or not isinstance(args, Mapping) or has_key(request) or args.get("filter"):
             return
         place: Place = ("graph", tenant_of(request), _text(args.get("namespace")), kind)
-        yield from ((place, name) for name in listed(args, "ids", of=str))
+        yield from ((place, name) for name in items_of(args, "ids", of=str))
 
     def _is_refused(self, reply: Reply) -> bool:
         """True if nothing was written; over the wire a part of a write that was struck may be carried out."""
@@ -73,9 +71,7 @@ class GraphStore(Store):
         return reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (is_whole and reply.is_error)
 
     def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        super().settle(request, reply, fresh if alone else (), alone=alone and not failures(reply.result))
-
-    # -- within a test -----------------------------------------------------------------------------------
+        super().settle(request, reply, fresh if alone else (), alone=alone and not reply.failed_items)
 
     @property
     def most_items(self) -> int:
@@ -85,7 +81,7 @@ class GraphStore(Store):
 
     @property
     def holds_much(self) -> bool:
-        return self._shared.crowded or len(self.written.where(*THERE)) >= self.most_items
+        return self._shared.crowded or len(self.written.select(*THERE)) >= self.most_items
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
@@ -102,15 +98,13 @@ class GraphStore(Store):
         (_, tenant, _, _), name = thing
         return self.written.use_of(thing) is Use.LASTING or (tenant is None and name in self._graph.seed_ids)
 
-    # -- after a test ------------------------------------------------------------------------------------
-
     def release(self, *, unlearn: bool) -> None:
-        """Delete what earlier tests wrote, once it is much."""
+        """Delete the items of earlier tests if they are many."""
         shared = self._shared
         if shared.crowded and unlearn:  # what other tests look at is in the way, and will be written again
-            self.written.change(self.written.where(*State, use=Use.LASTING), use=Use.ANY)
-        self.written.change(self.written.where(State.NEW), state=State.OLD)
-        if len(self.written.where(State.OLD)) < self.most_items and not shared.crowded:
+            self.written.change(self.written.select(*State, use=Use.LASTING), use=Use.ANY)
+        self.written.change(self.written.select(State.NEW), state=State.OLD)
+        if len(self.written.select(State.OLD)) < self.most_items and not shared.crowded:
             return
         least = 1 if shared.crowded else FEW_ITEMS
         shared.crowded = False
@@ -123,14 +117,12 @@ class GraphStore(Store):
             with self._graph.settling.at_once():
                 self._clear(least)
 
-    # -- deleting ----------------------------------------------------------------------------------------
-
     def _clear(self, least: int = 1) -> bool:
         """Delete things of earlier tests that do not last, `least` of a kind in a place; True if any is deleted."""
         return any([*self._deleted(lambda thing: not self.lasts(thing), least)])
 
     def remove(self, until: float) -> None:
-        self.written.change(self.written.where(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
+        self.written.change(self.written.select(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
         for gone in self._deleted(lambda _: True):
             if inputs.monotonic() > until or not (gone or not self._graph.outages.lasting):
                 return
@@ -138,7 +130,7 @@ class GraphStore(Store):
     def _deleted(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
         """Delete things of earlier tests, all of one kind, then those left of the other; True for each place's part."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
-            places = by_place(filter(is_due, self.written.where(State.OLD, kind=kind)))
+            places = by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
             size = MOST_IDS if self._shared.takes_long_lists else self._graph.at_once
             parts = [(place, part) for place, names in places.items() for part in parts_of(names, size)]
             due = [each for each in parts if len(each[1]) >= least]
@@ -155,19 +147,16 @@ class GraphStore(Store):
         if size:
             return True in [self._is_deleted(place, part, self.delete(place, part)) for part in parts_of(names, size)]
         things = [(place, name) for name in names]
-        if reply.is_success and not failures(reply.result):
-            self.forget([*things, *(self.written.joining(things) if self._shared.edges_go else ())])
+        if reply.is_carried_out:
+            self.forget([*things, *(self.written.edges_at(things) if self._shared.edges_go else ())])
             return True
         self.written.change(things, state=State.STUCK)
         return False
 
     @contextmanager
-    def _paused(self) -> Iterator[None]:
+    def _without_faults(self) -> Iterator[None]:
         with self._graph.client.provider.paused(), inputs.fact_scope("graph cleanup"):
             yield
-
-    def _aside(self) -> AbstractContextManager[None]:
-        return self._paused()
 
 
 def _text(value: Any) -> str | None:
@@ -176,9 +165,9 @@ def _text(value: Any) -> str | None:
 
 def _written(op: str, args: Any, tenant: str | None) -> Iterator[tuple[Thing, tuple[Thing, ...]]]:
     name = op.removeprefix("graph.")
-    for operation in listed(args, MANY.get(name, "")):
+    for operation in items_of(args, MANY.get(name, "")):
         yield from _written(op_of(operation), operation.get("args"), tenant)
-    for item in listed(args, WRITES.get(name, "")):
+    for item in items_of(args, WRITES.get(name, "")):
         if isinstance(item.get("id"), str) and item["id"]:
             namespace = _text(item.get("namespace") or args.get("namespace"))
             ends = [item.get(end) for end in ("src", "dst")] if name == "upsert_edges" else []

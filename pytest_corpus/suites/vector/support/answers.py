@@ -1,14 +1,14 @@
-"""Reading the results of the vector component, leniently: what they look like is the finding of their schemas."""
+"""Results of the vector component, read leniently: their form is the finding of their schemas."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter.facts import whole
-from pytest_corpus.kit.outcomes import Blocked, Violation
+from pytest_corpus.kit.outcomes import Blocked
 
 
 def matches_of(result: Any, by: str = "VEC-QUERY-1") -> list[Mapping[str, Any]]:
-    """The matches of a query result, read leniently; `by` is the requirement that says what it looks like."""
+    """The matches of a query result. Raises Blocked by the requirement `by` if it has no list of matches."""
     matches = result.get("matches") if isinstance(result, Mapping) else None
     if not isinstance(matches, list):
         raise Blocked(by, "a query result has no list of matches")
@@ -40,29 +40,6 @@ def metadata_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
     return held if isinstance(held, Mapping) else {}
 
 
-def failures_of(result: Any) -> list[Any]:
-    """The failures of a batch."""
-    failures = result.get("failures") if isinstance(result, Mapping) else None
-    return failures if isinstance(failures, list) else []
-
-
-def processed(result: Any) -> int:
-    """The number of items reported as processed, in any spelling (R14). Raises Violation if there is none."""
-    for key in ("upserted_count", "deleted_count", "processed_count"):
-        count = whole(result.get(key)) if isinstance(result, Mapping) else None
-        if count is not None:
-            return count
-    raise Violation("a count of what was processed", "no count", "result")
-
-
 def failed(result: Any) -> int:
     """The number of items that a batch reports as failed."""
     return (whole(result.get("failed_count")) if isinstance(result, Mapping) else None) or 0
-
-
-def indexes(result: Any) -> Iterator[int]:
-    """The indexes of the failed items, as far as they are given."""
-    for failure in failures_of(result):
-        index = whole(failure.get("index")) if isinstance(failure, Mapping) else None
-        if index is not None:
-            yield index

@@ -22,7 +22,6 @@ from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.vocabulary import FEW
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.geometry import canonical, direction
 from pytest_corpus.suites.vector.support.limits import Limits
 from pytest_corpus.suites.vector.support.shared import VectorShared
@@ -32,7 +31,7 @@ INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
 
 
 class VectorCalls(Subject):
-    """The calls of the vector component, and what plain arguments are made of."""
+    """The calls of the vector component, and the parts of plain arguments."""
 
     component = "vector"
     principal = "query"
@@ -57,11 +56,11 @@ class VectorCalls(Subject):
 
     @property
     def namespaces(self) -> bool:
-        """True if namespaces can be created, by what capabilities say or by trying."""
+        """True if namespaces can be created: as capabilities state, or found out by a trial."""
         claimed = self.prerequisites.claim_of("create_namespace")
         if claimed is not None:
             return claimed
-        return self.shared.once("namespaces", lambda: self.features.answers("create_namespace", self.named()))
+        return self.shared.once("namespaces", lambda: self.features.answers("create_namespace", self.namespace_args()))
 
     @property
     def metric(self) -> str | None:
@@ -77,7 +76,7 @@ class VectorCalls(Subject):
         if self.limits.fixed or self.namespaces:
             return self.limits.usual
         name, components = self.name(), direction(45, self.limits.usual)
-        with self.prepares():
+        with self.suite_calls():
             written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
             read = self.call("query", {"vector": components, "top_k": 1})
             self.call("delete", {"ids": [name]})
@@ -95,15 +94,17 @@ class VectorCalls(Subject):
         return self.name(prefix)
 
     def item(self, degrees: float = 45, metadata: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-        """A vector of unit length with an id of its own."""
+        """A vector of unit length with a new id."""
         named = {"id": self.name(), "vector": direction(degrees, self.dimensions)}
         return {**named, **({} if metadata is None else {"metadata": dict(metadata)}), **more}
 
-    def at(self, namespace: str) -> dict[str, Any]:
+    def namespace_arg(self, namespace: str) -> dict[str, Any]:
         """The argument that names a namespace, if the adapter has namespaces."""
         return {"namespace": namespace} if self.namespaces else {}
 
-    def named(self, name: str = "", dimensions: int | None = None, metric: str | None = None) -> dict[str, Any]:
+    def namespace_args(
+        self, name: str = "", dimensions: int | None = None, metric: str | None = None
+    ) -> dict[str, Any]:
         """The arguments that create a namespace."""
         chosen = metric or self.limits.plain_metric
         return {
@@ -112,13 +113,13 @@ class VectorCalls(Subject):
             **({"distance_metric": chosen} if chosen else {}),
         }
 
-    def looking(self, degrees: float = 15) -> dict[str, Any]:
+    def query_args(self, degrees: float = 15) -> dict[str, Any]:
         """The arguments of a query of the home namespace, without its name."""
         self.occupied = False
-        return {"vector": direction(degrees, self.dimensions), "top_k": self.limits.at_most(3)}
+        return {"vector": direction(degrees, self.dimensions), "top_k": self.limits.cap_matches(3)}
 
-    def says_empty(self, reply: Reply | StreamReply) -> bool:
-        """True if an answer to a query is that of an empty place: INDEX_NOT_READY, or its class alone (R12)."""
+    def is_empty_answer(self, reply: Reply | StreamReply) -> bool:
+        """True if a query is answered as in an empty place: with INDEX_NOT_READY, or its class alone (R12)."""
         return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self._knows_subtypes)
 
     @property
@@ -126,18 +127,18 @@ class VectorCalls(Subject):
         """True if the error for an unknown namespace names the subtype, and not only its parent class."""
 
         def is_named() -> bool:
-            unknown = {**self.looking(), "namespace": self.name("none")}
-            with self.prepares(), self.retries.once():  # made again, its answer would ask for this fact
+            unknown = {**self.query_args(), "namespace": self.name("none")}
+            with self.suite_calls(), self.retries.once():  # made again, its answer would ask for this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
         return self.namespaces and self.shared.once("knows_subtypes", is_named)
 
-    def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
+    def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""
         return self.retries.until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
 
     @contextmanager
-    def prepares(self) -> Iterator[None]:
+    def suite_calls(self) -> Iterator[None]:
         """Make calls of the suite's own: nothing is prepared for them, and no planned fault strikes them."""
         outer, self.is_preparing = self.is_preparing, True
         try:
@@ -157,14 +158,14 @@ class VectorCalls(Subject):
 
 
 class Features:
-    """What an adapter turns out to offer. Each `need` goes on, or raises the reason why there is no verdict."""
+    """Features that are found out by trials. Each `need` raises the reason if the test cannot decide."""
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
 
     @property
     def filters(self) -> bool:
-        """True if filters are offered, by what capabilities say or by trying."""
+        """True if filters are offered: as capabilities state, or found out by a trial."""
         claimed = self._vector.capabilities.flag("supports_filters")
         if claimed is not None:
             return claimed
@@ -193,7 +194,7 @@ class Features:
 
     def words_at_once(self, most: int) -> int:
         """The number of items with words to try: as many as go into a few upserts, and are surely found again."""
-        found = self._vector.limits.at_most(most + FEW) - FEW if self._vector.dimensions == 1 else most
+        found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self._vector.limits.batch or most), found))
 
     def names_at_once(self, most: int) -> int:
@@ -226,7 +227,7 @@ class Features:
 
     def _plain_filter(self) -> Reply:
         query = {**self._vector.requests.minimal("query"), "filter": {"kind": "home"}}
-        return self._vector.ready(lambda: self._vector.call("query", query), True)
+        return self._vector.wait_for_index(lambda: self._vector.call("query", query), True)
 
     @reading_apart()
     def filters_work(self) -> bool:
@@ -250,22 +251,22 @@ class Features:
     @reading_apart()
     def check_ids(self, reply: Reply) -> None:
         """Go on only if an upsert was not refused for ids that are not UUIDs. Raises Blocked if it was."""
-        if not (reply.is_a(*PERMANENT) or (reply.is_success and failures_of(reply.result))):
+        if not (reply.is_a(*PERMANENT) or (reply.is_success and reply.failed_items)):
             return
         if self._vector.shared.once("only_uuids", lambda: not self.takes_any_id()):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:
         """True if a vector with a text for an id is stored, if one with a UUID is."""
-        where, item = self._vector.at(self._vector.name("corpus")), self._vector.item()
+        where, item = self._vector.namespace_arg(self._vector.name("corpus")), self._vector.item()
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []
-        with self._vector.prepares():
+        with self._vector.suite_calls():
             if self._vector.namespaces:
-                self._vector.call("create_namespace", self._vector.named(where["namespace"]))
+                self._vector.call("create_namespace", self._vector.namespace_args(where["namespace"]))
             for each in (uuid, item):
                 reply = self._vector.call("upsert", {"vectors": [each], **where})
-                taken.append(reply.is_success and not failures_of(reply.result))
+                taken.append(reply.is_carried_out)
             if self._vector.namespaces:
                 self._vector.call("delete_namespace", where)
         return taken[1] or not taken[0]

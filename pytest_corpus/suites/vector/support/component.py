@@ -20,13 +20,13 @@ from pytest_corpus.kit.store.store import Use, tenant_context, tenant_of
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
-from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, VectorShared, named_in, namespace_of
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items
+from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, VectorShared, namespace_of, namespaces_in
 from pytest_corpus.suites.vector.support.store import VectorStore
 
 
@@ -37,16 +37,16 @@ class VectorFaults(ProviderFaults):
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
         """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
-        return [name for name in super().backed_operations(streaming=streaming) if not self.itemised(name)]
+        return [name for name in super().backed_operations(streaming=streaming) if not self.reports_items(name)]
 
-    def itemised(self, name: str) -> bool:
+    def reports_items(self, name: str) -> bool:
         """True if an operation on several items reports a failing provider as the failure of each item."""
         if name not in ("upsert", "delete"):
             return False
         if name not in self._calls.shared.itemised:
             with inputs.fact_scope(f"vector.{name} itemised"):
                 _, reply = try_with_fault(self._calls, partial(_unavailable, name=name), lambda reply: reply.is_error)
-            self._calls.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
+            self._calls.shared.itemised[name] = reply.is_success and bool(reply.failed_items)
         return self._calls.shared.itemised[name]
 
 
@@ -59,7 +59,7 @@ def _unavailable(vector: VectorCalls, name: str) -> Reply:
 
 
 class VectorAuditor(ComponentAuditor):
-    """The payloads of the vector component; what only repeats a wrong argument is no finding."""
+    """The payloads of the vector component. An answer that only repeats a wrong argument is no finding."""
 
     _calls: VectorCalls
 
@@ -91,10 +91,9 @@ class VectorAuditor(ComponentAuditor):
 
 
 class Vector(VectorCalls):
-    """Requests of the vector component.
+    """The vector component.
 
-    Plain requests speak of a home and a scratch namespace, which are made for each tenant and each instance of
-    the adapter just before the first call that names them.
+    Plain requests name a home and a scratch namespace, which are made just before the first call that names them.
     """
 
     parts = Parts(
@@ -105,38 +104,36 @@ class Vector(VectorCalls):
     store: VectorStore
     faults: VectorFaults
 
-    # -- places ----------------------------------------------------------------------------------------
-
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Sandbox:
-        """A new namespace with these vectors in it; without namespaces the default one, swept.
-
-        Raises Blocked if it cannot be created or written to.
-        """
+        """Create a namespace with these vectors, or sweep the default one. Raises Blocked if that fails."""
         ctx = tenant_context(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
         sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
         if self.namespaces:
-            reply = self.call("create_namespace", self.named(sandbox.name, dimensions, metric), ctx)
+            reply = self.call("create_namespace", self.namespace_args(sandbox.name, dimensions, metric), ctx)
             if not name and self.store.written.is_there(sandbox.place):
                 self.store.written.change([sandbox.place], use=Use.SANDBOX)
-            self._created(reply, sandbox)
+            self._expect_created(reply, sandbox)
         else:
             sandbox.name = "default"
-            self._find_out_what_works()
+            # Before the sweep, because finding it out fills the main namespace again.
+            _ = self.features.deletes_by_filter, self.features.filters_work(), *map(self.works, self.operations())
             self.store.sweep(tenant)
             self.occupied = True
         sandbox.put(*items)
         return sandbox
 
-    def offered(self, name: str, *items: Item, tenant: str | None = None) -> Sandbox | None:
+    def offer_place(self, name: str, *items: Item, tenant: str | None = None) -> Sandbox | None:
         """A place with these vectors, whose name or tenant may be refused permanently (R138, R139); None if it is."""
         named = name if self.namespaces else "default"
         sandbox = Sandbox(self, named, self.dimensions, self.metric, tenant_context(tenant))
-        reply = self.call("create_namespace", self.named(name), sandbox.ctx) if self.namespaces else sandbox.ask()
+        reply = (
+            self.call("create_namespace", self.namespace_args(name), sandbox.ctx) if self.namespaces else sandbox.ask()
+        )
         if self.store.is_full(reply) or not (reply.is_a("IndexNotReady") or expect.either(reply, *PERMANENT)):
             return None
-        taken = offer(sandbox, {str(number): item for number, item in enumerate(items)})
+        taken = offer_items(sandbox, {str(number): item for number, item in enumerate(items)})
         return sandbox if len(taken) == len(items) else None
 
     def home(self) -> Sandbox:
@@ -159,8 +156,8 @@ class Vector(VectorCalls):
 
         def other() -> None:
             if self.namespaces and not self.store.written.is_there(sandbox.place):
-                with self.prepares():
-                    self.call("create_namespace", self.named(sandbox.name))
+                with self.suite_calls():
+                    self.call("create_namespace", self.namespace_args(sandbox.name))
             self.occupied = self.occupied or not self.namespaces  # the only place is not swept before the look
             sandbox.put(later)
 
@@ -172,11 +169,7 @@ class Vector(VectorCalls):
 
         return ReplayProbe(Request("upsert", sandbox.args(vectors=[item])), other, shows)
 
-    def _find_out_what_works(self) -> None:
-        """Before the sweep, because finding it out fills the main namespace again."""
-        _ = self.features.deletes_by_filter, self.features.filters_work(), *map(self.works, self.operations())
-
-    def _created(self, reply: Reply, sandbox: Sandbox) -> None:
+    def _expect_created(self, reply: Reply, sandbox: Sandbox) -> None:
         """Go on only if a namespace was created."""
         expect.readable(reply)
         if reply.is_success:
@@ -186,8 +179,6 @@ class Vector(VectorCalls):
         plain = sandbox.metric in (self.metric, next(iter(self.limits.metrics), None))
         said = Obstacle.CREATION_ANSWERED.reason(reply=reply)
         raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, judged_on=(reply.exchange,))
-
-    # -- calls -----------------------------------------------------------------------------------------
 
     @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
@@ -201,14 +192,14 @@ class Vector(VectorCalls):
         if self.store.exceeds(reply):
             return [reply]
         failed = super().transient_errors(reply)
-        return [] if failed and reads and self.says_empty(reply) and not self._holds_something(reply) else failed
+        return [] if failed and reads and self.is_empty_answer(reply) and not self._holds_something(reply) else failed
 
     def _holds_something(self, reply: Reply | StreamReply) -> bool:
         """True if UNAVAILABLE is the answer to a query of a place with vectors; INDEX_NOT_READY is judged as it is."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request
-        names, tenant = set(named_in(request)) or {"default"}, tenant_of(request)
+        names, tenant = set(namespaces_in(request)) or {"default"}, tenant_of(request)
         filled = {each.place for each in self.shared.sandboxes if each.held}
         return self.shared.main_namespace in names or any(namespace_of(tenant, name) in filled for name in names)
 

@@ -1,4 +1,4 @@
-"""Vectors that any adapter can tell apart, and how near they are under each metric (SPECIFICATION 9.4; R30)."""
+"""Vectors that any adapter can distinguish, and their similarity under each metric (SPECIFICATION 9.4; R30)."""
 
 import math
 import operator
@@ -27,13 +27,13 @@ SINGLE = 1e-5
 
 
 def canonical(metric: str | None) -> str | None:
-    """The protocol's name of a metric; None for one that it does not know."""
+    """The protocol's name of a metric, or None for an unknown metric."""
     name = SAME_METRIC.get(metric or "", metric)
     return name if name in METRICS else None
 
 
 def direction(degrees: float, dimensions: int, length: float = 1.0) -> list[float]:
-    """A vector in the plane of the first two components; on a line, one that differs in its length."""
+    """A vector in the plane of the first two components; in one dimension the angle changes the length."""
     angle = math.radians(degrees)
     if dimensions == 1:
         return [round(length + degrees / 180, 9)]
@@ -53,14 +53,9 @@ def cosine(left: Components, right: Components) -> float:
     return math.fsum(a / lengths[0] * (b / lengths[1]) for a, b in zip(left, right, strict=True))
 
 
-def nearness(left: Components, right: Components) -> float:
-    """The euclidean distance, negated so that more is better as elsewhere."""
-    return -math.dist(left, right)
-
-
 GOODNESS: Mapping[str, Callable[[Components, Components], float]] = {
     "cosine": cosine,
-    "euclidean": nearness,
+    "euclidean": lambda left, right: -math.dist(left, right),
     "dot": dot,
 }
 """The quality of a match under each metric: more is better."""

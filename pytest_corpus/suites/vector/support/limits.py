@@ -1,4 +1,4 @@
-"""The limits of a vector adapter, and the kind of its search, by what capabilities say."""
+"""The limits of a vector adapter and the kind of its search, as capabilities state them."""
 
 from functools import cached_property
 
@@ -23,7 +23,7 @@ class Limits:
 
     @property
     def shares(self) -> bool:
-        """True if capabilities deny that tenants are kept apart; otherwise each may have data of its own."""
+        """True if capabilities deny that tenants are isolated; otherwise each tenant may have separate data."""
         return self._capabilities.flag("supports_multi_tenant") is False
 
     @cached_property
@@ -48,7 +48,7 @@ class Limits:
 
     @property
     def plain_metric(self) -> str | None:
-        """A listed metric that can tell plain vectors apart: in one dimension only the euclidean one."""
+        """A listed metric that distinguishes plain vectors: in one dimension only the euclidean one."""
         on_a_line = [name for name in self.metrics if canonical(name) == "euclidean"] if self.usual == 1 else []
         return next(iter((*on_a_line, *self.metrics)), None)
 
@@ -59,7 +59,7 @@ class Limits:
 
     @cached_property
     def usual(self) -> int:
-        """The dimensions of plain namespaces, by what capabilities say."""
+        """The dimensions of plain namespaces, as capabilities state them."""
         return self.fixed or min(USUAL_DIMENSIONS, self._capabilities.limit("max_dimensions") or USUAL_DIMENSIONS)
 
     @property
@@ -74,11 +74,11 @@ class Limits:
         """The most namespaces that the suite holds at a time (R115)."""
         return min(self._given, self._capabilities.published("max_namespaces") or self._given)
 
-    def at_most(self, top_k: int) -> int:
+    def cap_matches(self, top_k: int) -> int:
         """Return this number of matches, or the most that a query may ask for."""
         return min(top_k, self._capabilities.limit("max_top_k") or top_k)
 
-    def several(self, count: int = 2) -> None:
+    def require_batch_of(self, count: int = 2) -> None:
         """Go on only if an upsert may hold this many vectors. Raises NotApplicable if it may not."""
         expect.applicable((self.batch or count) >= count, f"an upsert holds at most {self.batch} vectors")
 
@@ -86,7 +86,7 @@ class Limits:
         """Go on only if a filter may have two terms. Raises NotApplicable if it may not."""
         expect.applicable((self._capabilities.limit("max_filter_terms") or 2) >= 2, "a filter has at most one term")
 
-    def stated(self, limit: str, most: int | None = None) -> int:
+    def require_limit(self, limit: str, most: int | None = None) -> int:
         """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""
         found = expect.applicable(self._capabilities.limit(limit), f"no {limit} is stated")
         expect.assessable(most is None or found <= most, Obstacle.LARGE_LIMIT, limit=limit, number=found)

@@ -6,6 +6,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.shared import VectorShared
@@ -19,16 +20,9 @@ Send = Callable[[Mapping[str, Any]], Reply]
 """Sends a query with these arguments."""
 
 
-def token_of(result: Any) -> Any:
-    """The token of the next page, in either spelling; nothing on the last page."""
-    if not isinstance(result, Mapping) or result.get("has_more") is False:
-        return None
-    return result.get("next_page_token") or result.get("next_cursor")
-
-
 def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
     """The page after a result; the argument for its token is found out at the first one (R32)."""
-    token, before = token_of(result), [*map(id_of, matches_of(result))]
+    token, before = next_cursor(result), [*map(id_of, matches_of(result))]
     if shared.page_key:
         return expect.success(send({**query, shared.page_key: token}), "the next page")
     for key in KEYS:
@@ -39,19 +33,19 @@ def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result
     raise NotAssessed(Obstacle.NO_PAGE_TOKEN)
 
 
-def all_pages(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
+def join_pages(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
     """A result with the matches of the pages after it, as far as `top_k` reaches."""
     matches = list(matches_of(result))
     pages = 0
-    while token_of(result) and len(matches) < query["top_k"] and pages < MOST_PAGES:
+    while next_cursor(result) and len(matches) < query["top_k"] and pages < MOST_PAGES:
         result, pages = next_page(shared, send, query, result), pages + 1
         matches += matches_of(result)
     return {**result, "matches": matches}
 
 
-def whole(shared: VectorShared, send: Send, query: Mapping[str, Any]) -> Reply:
+def ask_for_all(shared: VectorShared, send: Send, query: Mapping[str, Any]) -> Reply:
     """The answer to a query; if it comes in pages, with the matches of all."""
     reply = send(query)
-    if not reply.is_success or not token_of(reply.result):
+    if not reply.is_success or not next_cursor(reply.result):
         return reply
-    return Reply(reply.exchange, {**reply.body, "result": all_pages(shared, send, query, reply.result)})
+    return Reply(reply.exchange, {**reply.body, "result": join_pages(shared, send, query, reply.result)})

@@ -1,22 +1,23 @@
-"""Making what plain requests name, just before they are sent, and waiting until a store shows a write (R46)."""
+"""Makes the things that plain requests name, and measures when a store shows a write (R46)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.store.settling import Look, Settling
-from pytest_corpus.kit.store.store import tenant_context, tenant_of
+from pytest_corpus.kit.store.settling import Probe, Settling
+from pytest_corpus.kit.store.store import parts_of, tenant_context, tenant_of
 from pytest_corpus.suites.vector.support import pages
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
+from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.requests import VectorRequests
-from pytest_corpus.suites.vector.support.sandbox import lost, stored
-from pytest_corpus.suites.vector.support.shared import Item, dropping, namespace_of, speaking
+from pytest_corpus.suites.vector.support.sandbox import expect_stored, missing_namespace
+from pytest_corpus.suites.vector.support.shared import Item, namespace_of, objects_in, wait_for_drop
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
 """The operations that need nothing that was made before."""
@@ -42,7 +43,7 @@ class VectorPrerequisites(Prerequisites):
             return obstacle
         if unmade := self._vector.shared.unmade:
             return unmade[0]
-        return lost(Reply(obstacle.exchanges[-1])) or obstacle if obstacle.exchanges else obstacle
+        return missing_namespace(Reply(obstacle.exchanges[-1])) or obstacle if obstacle.exchanges else obstacle
 
 
 class Preparation:
@@ -56,15 +57,15 @@ class Preparation:
         self._vector, self._places, self._sweep = vector, places, sweep
 
     def prepare(self, request: Mapping[str, Any]) -> None:
-        """Make what a request needs and was not made before."""
+        """Make everything that a request needs, unless it was made before."""
         args = request.get("args")
         if not isinstance(args, Mapping) or request.get("op") in INDEPENDENT:
             return
         tenant = tenant_of(request)
-        with self._vector.prepares():
+        with self._vector.suite_calls():
             for name, make in self._needed(args, tenant):
                 key = (self._vector.client.instance.generation, tenant, name)
-                with dropping(namespace_of(tenant, name)):
+                with wait_for_drop(namespace_of(tenant, name)):
                     pass
                 with finding_out(id(self._vector.client), key):
                     ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
@@ -73,7 +74,7 @@ class Preparation:
                         ready.add(key)
 
     def keep(self, request: Any) -> None:
-        """Note that what was made to be deleted by a request is still there, because the request was refused."""
+        """Note that a delete was refused, so that the things made for it are still there."""
         args = request.get("args") if isinstance(request, Mapping) else None
         if not isinstance(args, Mapping) or tenant_of(request) is not None:
             return
@@ -95,7 +96,7 @@ class Preparation:
 
     def _needed(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
         """The name of each thing that a request needs, and the step that makes it."""
-        names = {str(each.get("namespace", "default")) for each in speaking(args, "queries")}
+        names = {str(each.get("namespace", "default")) for each in objects_in(args, "queries")}
         doomed = self._vector.shared.to_delete
         plain = set() if self._vector.occupied else {self._places.main_namespace, self._places.scratch}
         for name in sorted(names & plain):
@@ -113,7 +114,7 @@ class Preparation:
         self._create(name, tenant)
         if name == self._places.main_namespace:
             self._fill(name, self._places.settled, tenant)
-            self._await_index({**self._vector.looking(), **self._vector.at(name)}, tenant_context(tenant))
+            self._await_index({**self._vector.query_args(), **self._vector.namespace_arg(name)}, tenant_context(tenant))
 
     def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:
         """Wait until a namespace that was filled can be queried, unless the first one could be at once."""
@@ -121,20 +122,20 @@ class Preparation:
         if self._vector.shared.index_lags is not False:
             self._vector.shared.index_lags = ask().is_a("IndexNotReady")
         if self._vector.shared.index_lags:
-            self._vector.ready(ask, True)
+            self._vector.wait_for_index(ask, True)
 
     def _create(self, name: str, tenant: str | None) -> None:
         if self._vector.namespaces:
-            self._vector.call("create_namespace", self._vector.named(name), tenant_context(tenant))
+            self._vector.call("create_namespace", self._vector.namespace_args(name), tenant_context(tenant))
 
     def _fill(self, name: str, items: Sequence[Item], tenant: str | None) -> None:
         size = self._vector.limits.batch or len(items)
         for start in range(0, len(items), size):
             batch = list(items[start : start + size])
-            args = {"vectors": batch, **self._vector.at(name)}
+            args = {"vectors": batch, **self._vector.namespace_arg(name)}
             reply = self._vector.call("upsert", args, tenant_context(tenant))
             self._vector.features.check_ids(reply)
-            stored(reply, batch)
+            expect_stored(reply, batch)
 
 
 SEVERAL = 5
@@ -142,20 +143,20 @@ SEVERAL = 5
 
 
 class VectorSettling(Settling):
-    """Tries an upsert and a delete in a namespace of its own; each namespace settles for itself."""
+    """Measures with an upsert and a delete in a new namespace. Each namespace settles separately."""
 
     blind = frozenset({"capabilities", "health", "upsert"})
 
     _subject: VectorCalls
 
     def places(self, request: Mapping[str, Any]) -> frozenset[str]:
-        found = [each.get("namespace") for each in speaking(request.get("args"), "queries", "vectors")]
+        found = [each.get("namespace") for each in objects_in(request.get("args"), "queries", "vectors")]
         return frozenset([str(found[0] or "default"), *(str(name) for name in found[1:] if name)] if found else ())
 
-    def looks(self, name: str, request: Mapping[str, Any]) -> bool:
-        """True if a request reads what was written; deleting items made only for that does not."""
+    def reads_written_data(self, name: str, request: Mapping[str, Any]) -> bool:
+        """True if a request reads written data; deleting items that were made for the delete does not."""
         args = request.get("args")
-        if not super().looks(name, request) or not isinstance(args, Mapping):
+        if not super().reads_written_data(name, request) or not isinstance(args, Mapping):
             return name not in self.blind
         ids = args.get("ids") if name == "delete" else [args.get("namespace")] if name == "delete_namespace" else None
         doomed = self._subject.shared.to_delete
@@ -163,51 +164,57 @@ class VectorSettling(Settling):
             return False
         return not (isinstance(ids, list) and ids and all(isinstance(each, str) and each in doomed for each in ids))
 
-    def trials(self) -> Iterator[Look]:
-        vector = self._subject
-        with vector.prepares():
-            item, name = vector.item(), vector.name("trial")
-            where = vector.at(name)
-            if vector.namespaces and not vector.call("create_namespace", vector.named(name)).is_success:
-                return
-            written = vector.call("upsert", {"vectors": [item], **where})
-            if written.is_success and not failures_of(written.result):
-                yield partial(self._shows, item, where, there=True)
-                if vector.call("delete", {"ids": [item["id"]], **where}).is_success:
-                    yield partial(self._shows, item, where, there=False)
-            if self._is_late and self.known.in_order is None:
-                yield self._trial_of_order(name)
-            if vector.namespaces:
-                vector.call("delete_namespace", where)
+    @contextmanager
+    def probe(self) -> Iterator[Probe]:
+        with self._subject.suite_calls():
+            yield VectorProbe(self._subject)
 
-    def _trial_of_order(self, name: str) -> Look:
-        """Write to a namespace, delete it, create it again, and at once write to it and delete by id."""
-        vector, where = self._subject, self._subject.at(name)
-        lost, item, gone = vector.item(), vector.item(), vector.item()
-        writes: list[tuple[str, dict[str, Any]]] = [("upsert", {"vectors": [lost], **where})]
-        if vector.namespaces:
-            writes += [("delete_namespace", where), ("create_namespace", vector.named(name))]
-        else:
-            writes += [("delete", {"ids": [lost["id"]]})]
-        batches = [[item], [gone]] if vector.limits.batch == 1 else [[item, gone]]
-        writes += [("upsert", {"vectors": batch, **where}) for batch in batches]
-        writes += [("delete", {"ids": [gone["id"]], **where})]
-        begun = inputs.monotonic()
-        replies = [vector.call(*write) for write in writes]
-        done = all(reply.is_success and not failures_of(reply.result) for reply in replies)
-        known = {lost["id"], item["id"], gone["id"]}
-        return self.order(begun, partial(self._seen, item, where, known), [item["id"]], done=done)
 
-    def _seen(self, item: Mapping[str, Any], where: Mapping[str, Any], known: set[str]) -> set[str] | None:
-        """The ids of some vectors that a query finds."""
-        vector = self._subject
-        query = {"vector": item["vector"], "top_k": vector.limits.at_most(SEVERAL), **where}
-        reply = pages.whole(vector.shared, partial(vector.call, "query"), query)
+class VectorProbe(Probe):
+    """Vectors of one direction in a new namespace."""
+
+    readers = ("query",)
+
+    def __init__(self, vector: VectorCalls) -> None:
+        self._vector, self._name = vector, vector.name("trial")
+        self._where, self._items = vector.namespace_arg(self._name), dict[str, Item]()
+        self._is_made = (
+            not vector.namespaces or vector.call("create_namespace", vector.namespace_args(self._name)).is_success
+        )
+
+    def write(self, *names: str) -> bool:
+        self._items |= {name: self._vector.item() for name in names}
+        size = self._vector.limits.batch or len(names)
+        parts = [[self._items[name] for name in part] for part in parts_of([*names], size)] if self._is_made else []
+        replies = [self._vector.call("upsert", {"vectors": part, **self._where}) for part in parts]
+        return self._is_made and all(reply.is_carried_out for reply in replies)
+
+    def delete(self, *names: str) -> bool:
+        ids = [self._items[name]["id"] for name in names]
+        return self._vector.call("delete", {"ids": ids, **self._where}).is_success
+
+    def seen(self, reader: str) -> set[str] | None:
+        query = {
+            "vector": direction(45, self._vector.dimensions),
+            "top_k": self._vector.limits.cap_matches(SEVERAL),
+            **self._where,
+        }
+        reply = pages.ask_for_all(self._vector.shared, partial(self._vector.call, reader), query)
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):
             return set()
-        return known & set(map(id_of, matches_of(reply.result))) if reply.is_success else None
+        found = {*map(id_of, matches_of(reply.result))} if reply.is_success else None
+        return None if found is None else {name for name, item in self._items.items() if item["id"] in found}
 
-    def _shows(self, item: Mapping[str, Any], where: Mapping[str, Any], *, there: bool) -> bool | None:
-        """True if a query finds a vector that should be there, or does not find one that was deleted."""
-        found = self._seen(item, where, {item["id"]})
-        return None if found is None else bool(found) is there
+    def write_in_order(self) -> tuple[bool, set[str]]:
+        """Write to a namespace, delete it, create it again, and at once write to it and delete by id."""
+        done = [self.write("lost")]
+        if self._vector.namespaces:
+            done.append(self._vector.call("delete_namespace", self._where).is_success)
+            done.append(self._vector.call("create_namespace", self._vector.namespace_args(self._name)).is_success)
+        else:
+            done.append(self.delete("lost"))
+        return all([*done, self.write("kept", "gone"), self.delete("gone")]), {"kept"}
+
+    def close(self) -> None:
+        if self._vector.namespaces and self._is_made:
+            self._vector.call("delete_namespace", self._where)

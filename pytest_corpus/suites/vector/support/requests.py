@@ -13,7 +13,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.shared import Item, named_in, namespace_of
+from pytest_corpus.suites.vector.support.shared import Item, namespace_of, namespaces_in
 
 Built = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -30,7 +30,7 @@ MINUTE_AGO_MS = -60_000
 
 
 class PlainPlaces(Requests):
-    """Two plain namespaces, made just before requests name them: one that is only read, and one to write to."""
+    """Two plain namespaces, made just before a request names them: one to read, one to write."""
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
@@ -38,16 +38,16 @@ class PlainPlaces(Requests):
     @property
     def main_namespace(self) -> str:
         """The namespace of plain queries; nothing but a few vectors is ever written to it."""
-        self._vector.shared.main_namespace = self._vector.shared.main_namespace or self._named("home")
+        self._vector.shared.main_namespace = self._vector.shared.main_namespace or self._new_name("home")
         return self._vector.shared.main_namespace
 
     @property
     def scratch(self) -> str:
         """The namespace of plain writes."""
-        self._vector.shared.scratch = self._vector.shared.scratch or self._named("scratch")
+        self._vector.shared.scratch = self._vector.shared.scratch or self._new_name("scratch")
         return self._vector.shared.scratch
 
-    def _named(self, prefix: str) -> str:
+    def _new_name(self, prefix: str) -> str:
         with inputs.fact_scope(f"vector {prefix}"):
             return self._vector.name(prefix) if self._vector.namespaces else "default"
 
@@ -69,23 +69,20 @@ class PlainPlaces(Requests):
 
     @property
     def in_main(self) -> dict[str, Any]:
-        """The argument that names the main namespace, where there is more than one."""
-        return self._vector.at(self.main_namespace)
+        """The argument that names the main namespace; empty if the adapter has only one."""
+        return self._vector.namespace_arg(self.main_namespace)
 
     @property
     def in_scratch(self) -> dict[str, Any]:
-        """The argument that names the scratch namespace, where there is more than one."""
-        return self._vector.at(self.scratch)
+        """The argument that names the scratch namespace; empty if the adapter has only one."""
+        return self._vector.namespace_arg(self.scratch)
 
     def asking(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the last one of some queries, or of a batch of them all, in the main namespace."""
         return {"queries": [*queries], **self.in_main} if operation == "batch_query" else queries[-1]
 
     def to_delete(self, operation: str) -> str:
-        """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted.
-
-        It is one whose deletion was refused before, if there is one.
-        """
+        """The name of a vector or namespace that is made just before it is deleted, or was not deleted before."""
         if left := self._vector.shared.undeleted.get(self._vector.client, {}).get(operation):
             return left.pop()
         item = self._vector.item() if operation == "delete" else None
@@ -99,40 +96,38 @@ class VectorRequests(PlainPlaces):
 
     nullable = MappingProxyType({"query": ("filter", "include_metadata", "include_vectors"), "delete": ("filter",)})
 
-    # -- plain requests --------------------------------------------------------------------------------
-
     def minimal(self, name: str) -> dict[str, Any]:
         if name == "query":
-            return {**self._vector.looking(), **self.in_main}
+            return {**self._vector.query_args(), **self.in_main}
         if name == "batch_query":
-            return {"queries": [{**self._vector.looking(), **self.in_main}], **self.in_main}
+            return {"queries": [{**self._vector.query_args(), **self.in_main}], **self.in_main}
         if name == "upsert":
             return {"vectors": [self._vector.item()], **self.in_scratch}
         if name == "delete":
             return {"ids": [self.to_delete(name)], **self.in_scratch}
         if name == "create_namespace":
-            return self._vector.named()
+            return self._vector.namespace_args()
         return {"namespace": self.to_delete(name)} if name == "delete_namespace" else {}
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
         degrees = 10 + inputs.number() * 0.37 % 150
         if name == "query":
-            args.update(self._vector.looking(degrees))
+            args.update(self._vector.query_args(degrees))
         elif name == "batch_query":
-            args["queries"][0].update(self._vector.looking(degrees))
+            args["queries"][0].update(self._vector.query_args(degrees))
         return args
 
     def reading_at(self, request: Any) -> Request | None:
         if not isinstance(request, Mapping):
             return None
-        tenant, name = tenant_of(request), next(named_in(request), "")
+        tenant, name = tenant_of(request), next(namespaces_in(request), "")
         if not (tenant or name):
             return None
         place = namespace_of(tenant, name or "default")
         known = (each.dimensions for each in self._vector.shared.sandboxes if each.place == place)
         vector = direction(10 + inputs.number() * 0.37 % 150, next(known, self._vector.dimensions))
-        where = self._vector.at(name) if name else {}
+        where = self._vector.namespace_arg(name) if name else {}
         return Request("query", {"vector": vector, "top_k": 1, **where}, tenant_context(tenant))
 
     def with_items(self, count: int) -> list[Request]:
@@ -157,13 +152,13 @@ class VectorRequests(PlainPlaces):
         self._vector.require("query")
         many = max(2, min(6, self._vector.capabilities.limit("concurrency") or 6))
         angles = [HOME[number % len(HOME)] for number in range(many)]
-        return [self._vector.envelope("query", {**self._vector.looking(degrees), **self.in_main}) for degrees in angles]
+        return [
+            self._vector.envelope("query", {**self._vector.query_args(degrees), **self.in_main}) for degrees in angles
+        ]
 
     def fingerprint(self, reply: Reply) -> Any:
         expect.assessable(reply.is_success, Obstacle.QUERY_ANSWERED, reply=reply)
         return next((id_of(match) for match in matches_of(reply.result)), None)
-
-    # -- bad ones --------------------------------------------------------------------------------------
 
     def wrong_types(self, name: str) -> dict[str, Any]:
         wrong: dict[str, dict[str, Any]] = {
@@ -171,7 +166,7 @@ class VectorRequests(PlainPlaces):
             "batch_query": {"queries": "x", **self.in_main},
             "upsert": {"vectors": "x", **self.in_scratch},
             "delete": {"ids": 7, **self.in_scratch},
-            "create_namespace": {**self._vector.named(), "dimensions": "x"},
+            "create_namespace": {**self._vector.namespace_args(), "dimensions": "x"},
             "delete_namespace": {"namespace": 7},
         }
         return wrong.get(name, {})
@@ -194,16 +189,14 @@ class VectorRequests(PlainPlaces):
             found += [Request("query", {**query, **each}), Request("batch_query", queries)]
         if vector.features.deletes_by_filter:
             found.append(Request("delete", {"filter": {"part": number}, **self.in_scratch}))
-        found.append(Request("create_namespace", {**vector.named(), "dimensions": number}))
+        found.append(Request("create_namespace", {**vector.namespace_args(), "dimensions": number}))
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadline_operations()]
 
     def with_integer(self, number: int) -> list[Request]:
         return [
             Request("query", {**self.minimal("query"), "top_k": number}),
-            Request("create_namespace", {**self._vector.named(), "dimensions": number}),
+            Request("create_namespace", {**self._vector.namespace_args(), "dimensions": number}),
         ]
-
-    # -- secrets ---------------------------------------------------------------------------------------
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         text, digits = canary(), inputs.letters("123456789", DIGITS)
@@ -215,7 +208,7 @@ class VectorRequests(PlainPlaces):
 
     def _good(self, text: str, telling: list[float]) -> list[Built]:
         home, scratch = self.in_main, self.in_scratch
-        query = {**self._vector.looking(), "vector": telling, **home}
+        query = {**self._vector.query_args(), "vector": telling, **home}
         item = self._vector.item(metadata={"note": text}, vector=telling)
         requests: list[Built] = [
             ("query", query, {}),
@@ -232,7 +225,7 @@ class VectorRequests(PlainPlaces):
 
     def _refused(self, text: str, telling: list[float]) -> list[Built]:
         home, scratch = self.in_main, self.in_scratch
-        query = {**self._vector.looking(), "vector": telling, **home}
+        query = {**self._vector.query_args(), "vector": telling, **home}
         expired = {"deadline_ms": deadline_in(MINUTE_AGO_MS)}
         queries: list[dict[str, Any]] = [
             {**query, "vector": [*telling, 0.5]},

@@ -1,8 +1,7 @@
-"""One root cause, one finding: the sentences that nearly every test of a store rests on.
+"""The basic requirements of a vector store, so that one root cause is one finding.
 
-Where a test finds a violation, these are tried in their plainest form, once a run. If one of them does not hold,
-what the test found may be its consequence: then the test is blocked by it, and it is red in its own test. No query
-is asked twice here: what a cache mixes up is none of these sentences.
+If a test finds a violation, these are tried in their plainest form, once a run. A broken one blocks the tests that
+depend on it. No query is sent twice here, so a faulty cache is not mistaken for a broken basic requirement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.shared import DROPPING, FILTERING, RANKING, READING, WRITING, speaking
+from pytest_corpus.suites.vector.support.shared import DROPPING, FILTERING, RANKING, READING, WRITING, objects_in
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
@@ -47,7 +46,7 @@ SEEN = {
     "VEC-CAP-2": "a namespace with a metric that capabilities list cannot be made",
     DROPPED: "a query finds a vector in a namespace that was deleted",
 }
-"""What came instead of what a basic requirement demands."""
+"""The observation if a basic requirement is broken."""
 
 COUNTED = {"part": 7, "group": "a"}
 
@@ -71,7 +70,7 @@ class VectorRootCauses(RootCauses[Vector]):
             return vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": "home"}})
 
         def beyond() -> Reply:
-            expect.applicable(vector.limits.at_most(2) == 2, "a query asks for one match at most")
+            expect.applicable(vector.limits.cap_matches(2) == 2, "a query asks for one match at most")
             sandbox = vector.sandbox(vector.item(45))
             expect.success(sandbox.ask(top_k=1), "an answer to a query for one match")
             return sandbox.ask(top_k=2)
@@ -83,16 +82,16 @@ class VectorRootCauses(RootCauses[Vector]):
     def failing_basics(self) -> Iterator[BasicRequirement]:
         vector = self.subject
         try:
-            if found := _taking(vector) or _reading(vector) or _writing(vector):
-                yield _broken(found, WRITING)
+            if found := _try_signs(vector) or _try_reading(vector) or _try_writing(vector):
+                yield _basic(found, WRITING)
                 if found == OTHERS_FOUND:
-                    yield _broken(found, READING)
+                    yield _basic(found, READING)
                 return
-            if found := _filtering(vector):
-                yield _broken(found, FILTERING)
-            yield from (_broken(ranking, RANKING) for ranking in _ranking(vector))
+            if found := _try_filtering(vector):
+                yield _basic(found, FILTERING)
+            yield from (_basic(ranking, RANKING) for ranking in _try_ranking(vector))
             if _keeps_dropped(vector):
-                yield _broken(DROPPED, DROPPING)
+                yield _basic(DROPPED, DROPPING)
         except Blocked as obstacle:
             if obstacle.by == "VEC-NS-1":
                 yield BasicRequirement(obstacle.by, STORED, obstacle.seen, obstacle.exchanges)
@@ -100,38 +99,38 @@ class VectorRootCauses(RootCauses[Vector]):
             return
 
 
-def _broken(requirement: str, *needs: str) -> BasicRequirement:
+def _basic(requirement: str, *needs: str) -> BasicRequirement:
     return BasicRequirement(requirement, frozenset(needs), SEEN[requirement])
 
 
 def _is_in(items: str, key: str, request: Mapping[str, Any]) -> bool:
     """True if the arguments of a request, or one of its items, have a key that is not empty."""
-    return any(each.get(key) for each in speaking(request.get("args"), items))
+    return any(each.get(key) for each in objects_in(request.get("args"), items))
 
 
 def _items(vector: Vector) -> list[dict[str, Any]]:
-    angles = ANGLES[: vector.limits.at_most(len(ANGLES))]
+    angles = ANGLES[: vector.limits.cap_matches(len(ANGLES))]
     return [vector.item(angle, {**COUNTED, "group": "ab"[number % 2]}) for number, angle in enumerate(angles)]
 
 
-def _taking(vector: Vector) -> str | None:
+def _try_signs(vector: Vector) -> str | None:
     """The broken requirement among writing one vector, with components of either sign."""
     sandbox = vector.sandbox(vector.item(45))
     refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
     return "VEC-QUERY-12" if refused else None
 
 
-def _reading(vector: Vector) -> str | None:
+def _try_reading(vector: Vector) -> str | None:
     """The broken requirement among plain queries, however the vectors came there."""
     single, batch = _items(vector), _items(vector)
     one = vector.sandbox()
     for item in reversed(single):
         one.put(item)
     plain, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
-    alone = _looked_up(one, single, plain)
+    alone = _look_up(one, single, plain)
     other = vector.sandbox(*batch)
-    together = _looked_up(other, batch, _ids(other, len(batch), 13))
-    if _foreign(one, alone) or _foreign(other, together):
+    together = _look_up(other, batch, _ids(other, len(batch), 13))
+    if _finds_foreign(one, alone) or _finds_foreign(other, together):
         return OTHERS_FOUND
     if not {item["id"] for item in (*single, *batch)} & {*alone, *together}:
         only = vector.sandbox(vector.item(45))
@@ -140,40 +139,40 @@ def _reading(vector: Vector) -> str | None:
         return "VEC-UPSERT-2"
     if len(cut[0]) > 1 or len(cut[1]) > 2:
         return "VEC-QUERY-2"
-    if not _complete(alone, single):
-        return "VEC-UPSERT-2" if _complete(together, batch) else "VEC-QUERY-3"
-    if not _complete(together, batch):
+    if not _is_complete(alone, single):
+        return "VEC-UPSERT-2" if _is_complete(together, batch) else "VEC-QUERY-3"
+    if not _is_complete(together, batch):
         return "VEC-UPSERT-3"
-    return _answers(other, batch) or _order(one, single, plain, cut[0])
+    return _try_answers(other, batch) or _try_order(one, single, plain, cut[0])
 
 
 def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
     return sandbox.ids(direction(degrees, sandbox.dimensions), count)
 
 
-def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
+def _look_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
     """The ids that a query found, and those that an approximate search finds only by their own vector (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
 
 
-def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
+def _finds_foreign(sandbox: Sandbox, found: list[str]) -> bool:
     """True if matches are vectors that the suite wrote to another namespace."""
     vector = sandbox.vector
     return vector.namespaces and any(name not in sandbox.known and vector.settings.run in name for name in found)
 
 
-def _reached(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
+def _reachable(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
     """The vectors in their true order: of an approximate search those that it found."""
     return [name for name in ranked if name in found] if vector.limits.approximate else ranked
 
 
-def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
+def _is_complete(found: list[str], items: list[dict[str, Any]]) -> bool:
     return sorted(found) == sorted(str(item["id"]) for item in items)
 
 
-def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
+def _try_answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
     """The broken requirement among the metadata in answers."""
     matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
     if sandbox.vector.limits.approximate:
@@ -185,12 +184,12 @@ def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
     return None if kept else "VEC-UPSERT-6"
 
 
-def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
+def _try_order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
     """The broken requirement among the ranking of vectors of one length.
 
-    An approximate search may see other vectors in the direction of `first`, which is not quite that of `found`.
+    The query for `first` has another direction than the query for `found`, which matters to an approximate search.
     """
-    wanted = _reached(sandbox.vector, [str(item["id"]) for item in items], found)
+    wanted = _reachable(sandbox.vector, [str(item["id"]) for item in items], found)
     if sandbox.dimensions < 2 or sandbox.truth is None:
         return None
     if found != wanted:
@@ -198,7 +197,7 @@ def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], firs
     return None if sandbox.vector.limits.approximate or first == wanted[:1] else "VEC-QUERY-4"
 
 
-def _writing(vector: Vector) -> str | None:
+def _try_writing(vector: Vector) -> str | None:
     """The broken requirement among overwriting and deleting by id."""
     moved, stays, goes = (vector.item(angle, COUNTED) for angle in (10, 45, 150))
     sandbox = vector.sandbox()
@@ -218,7 +217,7 @@ def _writing(vector: Vector) -> str | None:
     return None if stays["id"] in left else "VEC-DELETE-4"
 
 
-def _filtering(vector: Vector) -> str | None:
+def _try_filtering(vector: Vector) -> str | None:
     """The requirement that a filter by one string violates, if any."""
     if not vector.features.filters:
         return None
@@ -227,7 +226,7 @@ def _filtering(vector: Vector) -> str | None:
     wanted = [item for item in items if item["metadata"]["group"] == "a"]
     queries = [item["vector"] for item in items] if vector.limits.approximate else [None]
     found = [*dict.fromkeys(name for each in queries for name in sandbox.ids(each, len(items), filter={"group": "a"}))]
-    if not _complete(found, wanted):
+    if not _is_complete(found, wanted):
         return "VEC-FILTER-1"
     none = sandbox.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
     return None if none.is_success and not none.result.get("matches") else "VEC-FILTER-4"
@@ -243,9 +242,9 @@ def _keeps_dropped(vector: Vector) -> bool:
     return dropped.is_success and bool(_ids(sandbox, 1, 45))
 
 
-def _ranking(vector: Vector) -> Iterator[str]:
+def _try_ranking(vector: Vector) -> Iterator[str]:
     """The broken requirement among the ranking of vectors of several lengths, under each metric that is offered."""
-    if vector.dimensions < 2 or not vector.namespaces or vector.limits.at_most(len(POLAR)) < len(POLAR):
+    if vector.dimensions < 2 or not vector.namespaces or vector.limits.cap_matches(len(POLAR)) < len(POLAR):
         return
     for metric in vector.limits.metrics:
         truth = canonical(metric)
@@ -258,7 +257,7 @@ def _ranking(vector: Vector) -> Iterator[str]:
         query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
         ranked = best(truth, query, {item["id"]: item["vector"] for item in items}) if truth else []
         found = sandbox.ids(query, len(items))
-        if truth and found != _reached(vector, ranked, found):
+        if truth and found != _reachable(vector, ranked, found):
             yield RANKING_OF[truth]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from pytest_corpus.adapter import turns
@@ -14,7 +14,7 @@ from pytest_corpus.kit.store.store import Thing
 Item = Mapping[str, Any]
 
 
-def speaking(args: Any, *keys: str) -> list[Mapping[str, Any]]:
+def objects_in(args: Any, *keys: str) -> list[Mapping[str, Any]]:
     """The arguments of a request, and the objects in the lists under these keys, each of which may name a namespace."""
     if not isinstance(args, Mapping):
         return []
@@ -22,16 +22,16 @@ def speaking(args: Any, *keys: str) -> list[Mapping[str, Any]]:
     return [args, *(each for each in inner if isinstance(each, Mapping))]
 
 
-def named_in(request: Any) -> Iterator[str]:
+def namespaces_in(request: Any) -> Iterator[str]:
     """The namespaces that a request names."""
-    for each in speaking(request.get("args"), "queries") if isinstance(request, Mapping) else ():
+    for each in objects_in(request.get("args"), "queries") if isinstance(request, Mapping) else ():
         if isinstance(each.get("namespace"), str):
             yield each["namespace"]
 
 
 def ids_in(args: Any) -> list[str]:
     """The ids of the vectors that an upsert holds."""
-    items = speaking(args, "vectors")[1:]
+    items = objects_in(args, "vectors")[1:]
     return [item["id"] for item in items if isinstance(item.get("id"), str) and item["id"]]
 
 
@@ -40,7 +40,7 @@ def namespace_of(tenant: str | None, name: str) -> Thing:
     return ("vector", tenant, None, "namespace"), name
 
 
-def dropping(namespace: Thing) -> AbstractContextManager[None]:
+def wait_for_drop(namespace: Thing) -> AbstractContextManager[None]:
     """Delete a namespace within; a test in flight that needs it waits until it is gone, and makes it again."""
     return turns.finding_out("dropping", namespace)
 
@@ -55,7 +55,7 @@ FILTERING = "filtering"
 """A query or a deletion by a filter was sent."""
 
 RANKING = "ranking"
-"""A metric was named for what was written."""
+"""A namespace with a given metric was created."""
 
 DROPPING = "dropping"
 """A namespace was deleted."""
@@ -73,16 +73,6 @@ class VectorActions(Actions):
             self.done.add(READING)
         if any("filter" in each for each in (args, *args.get("queries", ()))):
             self.done.add(FILTERING)
-
-
-class HasPlace(Protocol):
-    """A sandbox."""
-
-    dimensions: int
-    held: set[str]
-
-    @property
-    def place(self) -> Thing: ...
 
 
 @dataclass(slots=True)
@@ -131,7 +121,7 @@ class VectorShared(Shared):
     itemised: dict[str, bool] = field(default_factory=dict)
     keeps_namespaces: bool = False
     used: set[Thing] = field(default_factory=set)
-    sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
+    sandboxes: WeakSet[Any] = field(default_factory=WeakSet)
     refused: Thing | None = None
     room: int | None = None
     actions: VectorActions = field(default_factory=VectorActions)
@@ -139,7 +129,7 @@ class VectorShared(Shared):
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
     def unlearn(self) -> None:
-        """Forget likewise what could not be made, so that it is tried again."""
+        """Forget also the things that could not be made, so that they are tried again."""
         if self.unmade:
             self.ready.clear()
         super(VectorShared, self).unlearn()

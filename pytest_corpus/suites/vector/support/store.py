@@ -1,7 +1,7 @@
-"""The namespaces and vectors that the suite wrote: after each test what no other one needs is deleted (R115).
+"""The namespaces and vectors that the suite wrote; those that no other test needs are deleted after a test (R115).
 
-Namespaces are deleted through the first instance of the adapter, for another one is closed after its test. One that
-could not be deleted is tried once more in the end, or when a quota is used up.
+The first instance of the adapter deletes namespaces, because others are closed after a test. A delete that failed is
+tried again at the end, or when a quota is used up.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.leftovers import Place
-from pytest_corpus.kit.store.settling import postponed
+from pytest_corpus.kit.store.settling import postpone
 from pytest_corpus.kit.store.store import (
     THERE,
     State,
@@ -25,15 +25,14 @@ from pytest_corpus.kit.store.store import (
     Use,
     Writes,
     by_place,
-    is_keyed,
+    has_key,
     parts_of,
     tenant_of,
 )
-from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.vector.support.answers import failures_of
+from pytest_corpus.spec.errors import PERMANENT, UNCERTAIN
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.preparation import Preparation
-from pytest_corpus.suites.vector.support.shared import DROPPING, dropping, ids_in, named_in, namespace_of
+from pytest_corpus.suites.vector.support.shared import DROPPING, ids_in, namespace_of, namespaces_in, wait_for_drop
 
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
@@ -42,13 +41,10 @@ FEW = 2
 """With fewer namespaces than these nothing can be tried: none makes room for another one."""
 
 ROOM_S, LOOK_S = 5.0, 0.02
-"""The time for which a test in flight waits until others have ended, and for one look whether they have."""
+"""The seconds for which a test in flight waits until others have ended, and between two checks."""
 
 AT_ONCE = 100
 """The number of ids that a delete names if no limit is stated."""
-
-PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
-"""Errors after which a write may have been carried out."""
 
 
 class VectorStore(Store):
@@ -61,19 +57,17 @@ class VectorStore(Store):
         self._shared.first = self._shared.first or vector.client
         self._preparation = Preparation(vector, vector.requests, self.sweep)
 
-    # -- what requests write -----------------------------------------------------------------------------
-
-    def prepared(self, request: Any) -> Any:
+    def prepare(self, request: Any) -> Any:
         if self._vector.is_preparing or not isinstance(request, Mapping):
             return request
         before_s = self._vector.settle.waited_s
         self._preparation.prepare(request)
-        return postponed(request, self._vector.settle.waited_s - before_s)
+        return postpone(request, self._vector.settle.waited_s - before_s)
 
-    def _written_by(self, request: Any) -> Writes:
+    def _things_written(self, request: Any) -> Writes:
         args, op = (request.get("args"), request.get("op")) if isinstance(request, Mapping) else (None, None)
         if op == "vector.create_namespace":
-            return {namespace_of(tenant_of(request), name): () for name in [*named_in(request)][:1]}
+            return {namespace_of(tenant_of(request), name): () for name in [*namespaces_in(request)][:1]}
         if op != "vector.upsert" or not isinstance(args, Mapping):
             return {}
         tenant, namespace = tenant_of(request), args.get("namespace")
@@ -82,17 +76,17 @@ class VectorStore(Store):
         is_scratch = namespace == self._shared.scratch and tenant is None
         return {(("vector", None, self._shared.scratch, "vector"), name): () for name in ids_in(args) if is_scratch}
 
-    def _deleted_by(self, request: Any) -> Iterable[Thing]:
-        if op_of(request) != "vector.delete_namespace" or is_keyed(request):
+    def _things_deleted(self, request: Any) -> Iterable[Thing]:
+        if op_of(request) != "vector.delete_namespace" or has_key(request):
             return ()
-        return (namespace_of(tenant_of(request), name) for name in named_in(request))
+        return (namespace_of(tenant_of(request), name) for name in namespaces_in(request))
 
     def _is_refused(self, reply: Reply) -> bool:
-        return reply.is_error and not reply.is_a(*PERHAPS)
+        return reply.is_error and not reply.is_a(*UNCERTAIN)
 
     def foresee(self, request: Any) -> list[Thing]:
         self._shared.actions.done |= {DROPPING} if op_of(request) == "vector.delete_namespace" else set()
-        for name in named_in(request):
+        for name in namespaces_in(request):
             thing = namespace_of(tenant_of(request), name)
             self._shared.used.add(thing)
             self.written.move(thing)
@@ -104,7 +98,7 @@ class VectorStore(Store):
             self._preparation.keep(request)
 
     def _is_struck(self, reply: Reply) -> bool:
-        """True if a request failed at the instance where each fails for a planned fault."""
+        """True if a request failed at the instance at which faults are planned."""
         client = self._vector.client
         faults = reply.exchange.observed.faults
         return reply.is_error and bool(faults) and client is self._shared.struck is not self._vector.main.client
@@ -114,30 +108,28 @@ class VectorStore(Store):
         gone = [*things]
         for (_, tenant, _, kind), name in gone:
             if kind == "namespace":
-                gone += [each for each in self.written.where(*State, kind="vector") if each[0][1:3] == (tenant, name)]
+                gone += [each for each in self.written.select(*State, kind="vector") if each[0][1:3] == (tenant, name)]
                 for ready in self._shared.ready.values():
                     ready.difference_update([key for key in ready if key[2] == name])
         super().forget(gone)
 
     @property
     def there(self) -> list[Thing]:
-        """The namespaces that are there, the one that was used last at the end."""
-        return self.written.where(*THERE, kind="namespace")
-
-    # -- after a test ------------------------------------------------------------------------------------
+        """The existing namespaces, the last used at the end."""
+        return self.written.select(*THERE, kind="namespace")
 
     def release(self, *, unlearn: bool) -> None:  # noqa: ARG002 - nothing that was learnt is in the way
         lasting = self._lasting()
         self._shared.used.clear()
         self._shared.sandboxes.clear()
-        self.written.change(self.written.where(*State, use=Use.SANDBOX), use=Use.ANY)
+        self.written.change(self.written.select(*State, use=Use.SANDBOX), use=Use.ANY)
         self._vector.client.provider.clear()
         try:
             left = [each for each in self.there if each not in lasting]
             for things in parts_of(left, self._vector.main.store.together):
                 if not all([*map(self._dropped, things, self._delete(things))]):
                     return
-            for place, names in by_place(self.written.where(*THERE, kind="vector")).items():
+            for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
                 if len(names) > KEPT_VECTORS:
                     self._empty(place, names)
         except (*UNCALLABLE, Outage):
@@ -149,12 +141,12 @@ class VectorStore(Store):
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
         found = {namespace_of(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
         return found.union(
-            self.written.where(*State, use=Use.LASTING), (namespace_of(None, name) for name in undeleted)
+            self.written.select(*State, use=Use.LASTING), (namespace_of(None, name) for name in undeleted)
         )
 
     def _drop(self, thing: Thing) -> bool:
         """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""
-        with dropping(thing):
+        with wait_for_drop(thing):
             return self._dropped(thing, *self._delete([thing]))
 
     def _dropped(self, thing: Thing, reply: Reply | None) -> bool:
@@ -175,8 +167,8 @@ class VectorStore(Store):
         with main.settling.at_once():
             return [*main.store.delete_each((place, [name]) for place, name in things)]
 
-    def _aside(self) -> AbstractContextManager[None]:
-        return self._vector.prepares()
+    def _without_faults(self) -> AbstractContextManager[None]:
+        return self._vector.suite_calls()
 
     @property
     def keeps_apart(self) -> bool:
@@ -193,10 +185,8 @@ class VectorStore(Store):
         most = self._vector.limits.most_namespaces
         return min(most, self._shared.room or most)
 
-    # -- within a test -----------------------------------------------------------------------------------
-
     def _make_room(self, thing: Thing) -> None:
-        """Delete what is needed least, until there is room for one more namespace."""
+        """Delete the least needed namespaces until there is room for one more."""
         if thing[0][3] != "namespace":
             return
         most, until = self._room, inputs.monotonic() + ROOM_S
@@ -223,19 +213,19 @@ class VectorStore(Store):
         if most is None or reply.exchange.op != "vector.create_namespace" or not reply.is_a(*PERMANENT):
             return False
         request = reply.exchange.request
-        new = {namespace_of(tenant_of(request), name) for name in named_in(request)}
+        new = {namespace_of(tenant_of(request), name) for name in namespaces_in(request)}
         return len({*self.there} - new) >= most and not reply.exchange.observed.faults
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
-        """Delete what nothing needs now, because a quota is used up; True if anything was deleted.
+        """Delete namespaces that nothing needs, because a quota is used up; True if all of them were deleted.
 
-        A namespace that is refused again may need the place of one that was used before.
+        If a namespace is refused again, one that was used before makes room for it.
         """
         if not self.is_full(reply):
             return False
         request = reply.exchange.request
-        new = namespace_of(tenant_of(request), next(named_in(request), ""))
-        stuck = [] if self._shared.keeps_namespaces else self.written.where(State.STUCK, kind="namespace")
+        new = namespace_of(tenant_of(request), next(namespaces_in(request), ""))
+        stuck = [] if self._shared.keeps_namespaces else self.written.select(State.STUCK, kind="namespace")
         found = [*self._spare(), *stuck]
         if len(self.there) > FEW and not found and self.written.is_there(new) and self._shared.refused == new:
             self._shared.room = len(self.there) - 1
@@ -244,7 +234,7 @@ class VectorStore(Store):
         self.written.change(found, state=State.OLD)
         for thing in found:
             self._drop(thing)
-        return not all(thing in self.written.where(State.STUCK) for thing in found)
+        return not all(thing in self.written.select(State.STUCK) for thing in found)
 
     @property
     def _held(self) -> set[Thing]:
@@ -267,42 +257,37 @@ class VectorStore(Store):
         ]
 
     def _used_before(self) -> list[Thing]:
-        """The other namespaces, without those of sandboxes, the one that was used last left out."""
+        """The other namespaces, without those of sandboxes and without the last used one."""
         held = self._held
         return [thing for thing in self.there[:-1] if thing not in held]
 
     def sweep(self, tenant: str | None) -> None:
-        """Delete what the suite left in the default namespace of a tenant."""
-        for place, names in by_place(self.written.where(*THERE, kind="vector")).items():
+        """Delete the suite's vectors in the default namespace of a tenant."""
+        for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
             if place[2] is None and (self._vector.limits.shares or place[1] == tenant):
                 self._empty(place, names)
         self._shared.ready.pop(self._vector.client, None)
 
     def _empty(self, place: Place, left: list[str]) -> None:
-        """Delete vectors.
-
-        Another instance may have a store of its own: what it deletes may still be there for the first one.
-        """
+        """Delete vectors. If another instance deletes them, the first one may still have them."""
         is_first = self._vector.client is self._shared.first
         if is_first:
             self.written.change(((place, name) for name in left), state=State.STUCK)
         with self._vector.settling.at_once() if place[2] else nullcontext():  # no test looks at plain writes
             for names in parts_of(left, self._vector.limits.batch or AT_ONCE):
                 reply = self.delete(place, names)
-                if is_first and reply.is_success and not failures_of(reply.result):
+                if is_first and reply.is_carried_out:
                     self.written.change(((place, name) for name in names), state=State.GONE)
 
-    # -- in the end --------------------------------------------------------------------------------------
-
     def remove(self, until: float) -> None:
-        """Delete what is left: namespaces last, for plain queries of one show if a delete is to be made again."""
+        """Delete everything that is left: namespaces last, because queries show if a delete must be repeated."""
         self._vector.client.provider.clear()
-        for place, names in by_place(self.written.where(*THERE, State.STUCK, kind="vector")).items():
+        for place, names in by_place(self.written.select(*THERE, State.STUCK, kind="vector")).items():
             if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:
                 self._empty(place, names)
         missed: list[Thing] = []
         self._shared.keeps_namespaces = False  # one that could not be deleted is tried once more
-        left = [*self.there, *self.written.where(State.STUCK, kind="namespace")]
+        left = [*self.there, *self.written.select(State.STUCK, kind="namespace")]
         for things in parts_of(left, self._vector.main.store.together):
             if inputs.monotonic() > until:
                 return

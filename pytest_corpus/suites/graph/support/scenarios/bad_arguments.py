@@ -11,14 +11,14 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names, failed_items
+from pytest_corpus.kit.store.results import processed
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.run_state import MANY, WRITES
-from pytest_corpus.suites.graph.support.scenarios.batches import carrying, committed, failed_operations
-from pytest_corpus.suites.graph.support.scenarios.edges import blamed, unusable
+from pytest_corpus.suites.graph.support.scenarios.batches import failed_operations, is_committed, require_carrier
+from pytest_corpus.suites.graph.support.scenarios.edges import expect_class, expect_unusable
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class BadArguments:
 
     Attributes:
         inside: the argument whose only item is wrong; empty if the arguments themselves are.
-        change: what is changed in a plain item or in plain arguments.
+        change: the change to a plain item or to plain arguments.
         also: a class besides BadRequest that may refuse it.
     """
 
@@ -38,40 +38,40 @@ class BadArguments:
     change: Any
     also: tuple[str, ...]
 
-    def changed(self, plain: dict[str, Any]) -> Any:
+    def apply_to(self, plain: dict[str, Any]) -> Any:
         """Plain arguments, or a plain item, with the change."""
         if not isinstance(self.change, dict):
             return self.change
         changed = {**plain, **self.change}
         return {key: value for key, value in changed.items() if key[0] != "-" and f"-{key}" not in changed}
 
-    def sent(self, graph: Graph) -> Reply | StreamReply:
+    def send_to(self, graph: Graph) -> Reply | StreamReply:
         """The answer to them."""
         if self.inside and self.operation in MANY:
-            carrying(graph, self.operation)
+            require_carrier(graph, self.operation)
         graph.require(self.operation)
         plain = graph.requests.minimal(self.operation)
         if self.operation == "upsert_edges" and self.inside:
-            edge = self.changed(graph.seeds.edge("s3", "s4"))
+            edge = self.apply_to(graph.seeds.edge("s3", "s4"))
             return graph.seeds.call(self.operation, {"edges": [edge]})
-        args = {self.inside: [self.changed(plain[self.inside][0])]} if self.inside else self.changed(plain)
+        args = {self.inside: [self.apply_to(plain[self.inside][0])]} if self.inside else self.apply_to(plain)
         return graph.invoke(self.operation, args)
 
-    def are_refused(self, graph: Graph) -> None:
+    def expect_refused(self, graph: Graph) -> None:
         """They are refused with BadRequest, or an item of them is reported as failed."""
-        reply = self.sent(graph)
+        reply = self.send_to(graph)
         if self.inside and self.operation in WRITES:
-            unusable(reply, *self.also)
+            expect_unusable(reply, *self.also)
         elif self.inside or self.operation == "transaction":
             expect.either(reply, "BadRequest", *self.also)
             assert isinstance(reply, Reply)
             failed = failed_operations(reply.result)
             if not reply.is_error:
-                reported = failed if self.operation == "batch" else not committed(reply)
+                reported = failed if self.operation == "batch" else not is_committed(reply)
                 path = f"result.{MANY[self.operation]}"
                 expect.check(reported, "a refusal, or a failed operation", str(reply), path)
             for failure in failed[:1] if self.inside else ():
-                blamed(failure, "BadRequest", *self.also)
+                expect_class(failure, "BadRequest", *self.also)
         else:
             expect.refusal(reply, "BadRequest", *self.also)
 
@@ -104,20 +104,19 @@ DELETES_OF_NOTHING: dict[str, Any] = {
 PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
-def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
+def expect_rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     """The items that an upsert with one unusable item leaves: the others if it was reported, else nothing."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
         return []
-    found = failures(reply.result)
+    found = reply.failed_items
     expect.check(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
     index, error = found[0].get("index"), found[0].get("error")
-    expect.check(
-        index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "no index", "failures.0.index"
-    )
+    is_right = index == at
+    expect.check(is_right, f"the index {at}", f"{index}" if isinstance(index, int) else "no index", "failures.0.index")
     expect.check(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
     expect.check(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
-    blamed(found[0], "BadRequest")
+    expect_class(found[0], "BadRequest")
     return written
 
 
@@ -141,43 +140,42 @@ SPOILED_EDGES: dict[str, dict[str, Any]] = {
 SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
 
 
-def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
+def alternate_counts(kinds: Iterable[str]) -> list[tuple[str, int]]:
     """Kinds of spoiled items, each with the number of them: two and one in turn."""
     return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
 
 
-def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
+def mix_in(items: list[Any], bad: list[Any], most: int) -> list[Any]:
     """Items with bad ones after the first of them, no more than fit into one request."""
     expect.applicable(most >= 2, "one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]
 
 
-def counted_truly(reply: Reply, there: int, whole: str) -> None:
-    """Of a request of which some items failed, those that are there are counted, and those that failed.
+def expect_true_counts(reply: Reply, there: int, whole: str) -> None:
+    """Check the counts of a request of which some items failed, against the items that are there.
 
     Args:
-        whole: the requirement that says that a request that is refused whole changes nothing (R14).
+        whole: the requirement that a request that is refused whole changes nothing (R14).
     """
     expect.either(reply, *PERMANENT)
-    found = failures(reply.result)
+    found = reply.failed_items
     if reply.is_error:
         with expect.resting_on(whole):
             expect.check(not there, "nothing of a request that is refused", f"{there} items")
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
-    expect.applicable(counted(reply.result) is not None or "failed_count" in reply.result, "the result counts nothing")
-    if counted(reply.result) is not None:
-        expect.check(
-            counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
-        )
+    is_right = processed(reply.result) is not None or "failed_count" in reply.result
+    expect.applicable(is_right, "the result counts nothing")
+    if processed(reply.result) is not None:
+        is_right = processed(reply.result) == there
+        expect.check(is_right, f"a count of {there}, as many as are there", f"{processed(reply.result)}")
     failed = reply.result.get("failed_count", len(found))
     expect.check(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
 
 
-def counts(result: Any, written: int) -> None:
+def expect_counts(result: Any, written: int) -> None:
     """The result of a request whose items were all written counts them, and no failures."""
-    expect.applicable(counted(result) is not None, "the result counts nothing (R123)")
-    expect.check(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
-    expect.check(
-        not (result.get("failed_count") or failures(result)), "no failures", "a failed item", "result.failed_count"
-    )
+    expect.applicable(processed(result) is not None, "the result counts nothing (R123)")
+    expect.check(processed(result) == written, f"a count of {written}", f"{processed(result)}", "result")
+    is_right = not (result.get("failed_count") or failed_items(result))
+    expect.check(is_right, "no failures", "a failed item", "result.failed_count")

@@ -15,10 +15,10 @@ from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, difference, number_of
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place, value_of
-from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox, observed
+from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox, try_look
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, lasting_place
 
@@ -80,22 +80,22 @@ class Spoiled:
         """An operation that shows nodes, each in turn, and the values of those that it shows."""
 
         def see() -> tuple[str, list[str]]:
-            readers = self.sandbox.graph.readers.of_nodes()
+            readers = self.sandbox.graph.readers.for_nodes()
             reader = readers[(self.turn + inputs.seed()) % len(readers)]
-            return reader, self.sandbox.seen(reader)
+            return reader, self.sandbox.read_values(reader)
 
         return cached(self.sandbox.graph, ("left", self.sandbox.tag), see)
 
-    def leaves(self, values: list[str], claim: str) -> None:
+    def expect_left(self, values: list[str], claim: str) -> None:
         """An operation that shows nodes shows exactly these values."""
         reader, found = self.look()
         expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
 
-def carrying(graph: Graph, name: str = "batch") -> Sandbox:
+def require_carrier(graph: Graph, name: str = "batch") -> Sandbox:
     """Return an empty place if batches, or transactions, take writes."""
     graph.require(name, "upsert_nodes")
-    graph.operation_names.spelled("upsert_nodes")
+    graph.operation_names.spell("upsert_nodes")
     if name == "batch" and _takes_no_nodes(graph):
         raise NotAssessed(Obstacle.NO_BATCHED_UPSERT)
     return graph.sandbox()
@@ -110,7 +110,7 @@ def _takes_no_nodes(graph: Graph) -> bool:
     return named.replace("_", "").lower() == "notsupported"
 
 
-def room(graph: Graph, count: int) -> None:
+def require_room(graph: Graph, count: int) -> None:
     """Go on only if a batch holds this many operations."""
     most = graph.capabilities.limit("max_batch_ops")
     expect.applicable(most is None or most >= count, f"a batch holds {most} operations")
@@ -131,7 +131,7 @@ def link(place: Place, source: str, target: str) -> dict[str, Any]:
     return place.item("upsert_edges", edges=[place.edge(source, target)])
 
 
-def unusable(sandbox: Sandbox, kind: str = "unknown_operation") -> dict[str, Any]:
+def unusable_operation(sandbox: Sandbox, kind: str = "unknown_operation") -> dict[str, Any]:
     """An operation that cannot be carried out."""
     if kind == "not_finite":
         return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
@@ -143,37 +143,39 @@ def unusable(sandbox: Sandbox, kind: str = "unknown_operation") -> dict[str, Any
 
 def results(result: Any) -> list[dict[str, Any]]:
     """The results of a batch or a transaction."""
-    return listed(result, "results", of=dict)
+    return items_of(result, "results", of=dict)
 
 
 def failed_operations(result: Any) -> list[Any]:
     """The results of the operations that failed."""
-    return [item for item in results(result) if item.get("ok") is False] or listed(result, "failures")
+    return [item for item in results(result) if item.get("ok") is False] or items_of(result, "failures")
 
 
-def committed(reply: Reply) -> bool:
+def is_committed(reply: Reply) -> bool:
     """True if an answer reports a transaction as committed."""
     result = reply.result if isinstance(reply.result, dict) else {}
     return not reply.is_error and result.get("success") is not False
 
 
-def sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
+def send_sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     """The answer to operations that write nodes, and the number of nodes that each writes."""
-    sandbox = carrying(graph, name)
+    sandbox = require_carrier(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or graph.at_once
     sizes = tuple(size for size in SIZES if size <= graph.at_once)[:most]
     items = [put(sandbox, *(sandbox.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
     return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
 
 
-def spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
+def send_spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
     """A batch that writes nodes, or a transaction that writes, updates and deletes some, with an unusable operation."""
-    found = cached(graph, ("spoiled", name, place, kind), partial(_spoiled, carrying(graph, name), name, place, kind))
+    found = cached(
+        graph, ("spoiled", name, place, kind), partial(_send_spoiled, require_carrier(graph, name), name, place, kind)
+    )
     found.look()
     return found
 
 
-def _spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled:
+def _send_spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled:
     nodes = [sandbox.node(each) for each in ("new", "newer" if name == "batch" else "a")]
     steps, before = [put(sandbox, node) for node in nodes], []
     if name == "transaction":
@@ -181,29 +183,29 @@ def _spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled:
         steps.append(drop(sandbox, "b"))
     steps = steps[: (sandbox.graph.capabilities.limit("max_batch_ops") or MOST_OPS) - 1]
     at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
-    reply = sandbox.call_many(name, *steps[:at], unusable(sandbox, kind), *steps[at:])
+    reply = sandbox.call_many(name, *steps[:at], unusable_operation(sandbox, kind), *steps[at:])
     expect.either(reply, "BadRequest", "NotSupported")
     written = [value_of(node) for node in nodes[: len(steps)]]
     return Spoiled(reply, at, written, before, sandbox, SPOILING[name].index((place, kind)))
 
 
-def limit(graph: Graph) -> int:
+def stated_limit(graph: Graph) -> int:
     """The stated `max_batch_ops`."""
-    carrying(graph)
-    most = graph.stated("max_batch_ops")
+    require_carrier(graph)
+    most = graph.require_limit("max_batch_ops")
     expect.assessable(most <= MOST_OPS, Obstacle.LARGE_BATCH, number=most)
     return most
 
 
 @remembered
-def too_large(graph: Graph) -> tuple[Reply, Sandbox]:
+def send_too_large(graph: Graph) -> tuple[Reply, Sandbox]:
     """The answer to a batch of one operation more than the limit, of which the first writes a node, and its place."""
-    most, sandbox = limit(graph), graph.sandbox()
+    most, sandbox = stated_limit(graph), graph.sandbox()
     drops = (drop(sandbox, f"none{number}") for number in range(most))
     return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
 
 
-def in_order(counts: list[int | None], sizes: list[int]) -> None:
+def expect_order(counts: list[int | None], sizes: list[int]) -> None:
     """Results of operations that write these numbers of nodes count them in order, if they count at all (R123)."""
     if None in counts:
         return
@@ -217,24 +219,24 @@ COUNT, ODD, CROWD = 11, 6, 105
 """The number of nodes that are listed in pages, of those among them with odd ids, and of more than a page holds."""
 
 PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2], "null": None}
-"""Terms of a filter that 1 does not meet, but perhaps 2; compared as plain values, neither does."""
+"""Terms of a filter that 1 does not meet; 2 meets them if they are not compared as plain values."""
 
 
-def bulky(graph: Graph) -> Sandbox:
-    """A place whose nodes are listed, where listing works."""
+def listable_place(graph: Graph) -> Sandbox:
+    """A place whose nodes are listed, if listing works."""
     graph.require("bulk_vertices", "upsert_nodes")
     return empty_place(graph)
 
 
-def filled(graph: Graph, count: int) -> Sandbox:
+def filled_place(graph: Graph, count: int) -> Sandbox:
     """A place with nodes n0, n1 ... in it."""
-    sandbox = bulky(graph)
+    sandbox = listable_place(graph)
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     return sandbox
 
 
-def narrowed(sandbox: Sandbox) -> dict[str, Any]:
-    """The filter that a crowded place needs; none in a namespace of its own."""
+def narrow(sandbox: Sandbox) -> dict[str, Any]:
+    """The filter that a shared place needs; empty in a new namespace."""
     return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
@@ -243,17 +245,17 @@ def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, set[str], list[list
     """A place with a number of nodes, their ids, and its pages of a size."""
     graph.require("bulk_vertices", "upsert_nodes")
 
-    sandbox, ids = lasting_place(graph, "pages", put_listed, empty=True)
-    spacious(sandbox, limit)
+    sandbox, ids = lasting_place(graph, "pages", put_for_pages, empty=True)
+    require_space(sandbox, limit)
     given = {} if limit is None else {"limit": limit}
-    return sandbox, ids, [*sandbox.pages({**given, **narrowed(sandbox)})]
+    return sandbox, ids, [*sandbox.pages({**given, **narrow(sandbox)})]
 
 
-def put_listed(sandbox: Sandbox) -> set[str]:
+def put_for_pages(sandbox: Sandbox) -> set[str]:
     """Write the nodes that are listed in pages; return their ids, some of them not tame if these are taken (R138)."""
     ends = enumerate(vocabulary.texts(ODD, "i", ["composed", "decomposed", "emoji", "non_latin", "separators"]), COUNT)
     odd = {end: {**sandbox.node(f"n{number}"), "id": sandbox.id(end)} for number, end in ends}
-    taken = words.offer(sandbox, "nodes", odd)
+    taken = words.offer_items(sandbox, "nodes", odd)
     plain = [sandbox.node(f"n{number}") for number in range(COUNT - len(taken))]
     sandbox.put(*plain)
     return {str(node["id"]) for node in (*plain, *taken.values())}
@@ -262,13 +264,13 @@ def put_listed(sandbox: Sandbox) -> set[str]:
 @remembered
 def crowd(graph: Graph) -> tuple[Sandbox, list[list[Mapping[str, Any]]], list[str] | None]:
     """A place with more nodes than a page has by default, its pages, and the values that a query finds, if it works."""
-    sandbox = filled(graph, CROWD)
-    found = observed(sandbox.seen, "query") if "query" in graph.readers.of_nodes() else None
-    return sandbox, [*sandbox.pages(narrowed(sandbox))], found
+    sandbox = filled_place(graph, CROWD)
+    found = try_look(sandbox.read_values, "query") if "query" in graph.readers.for_nodes() else None
+    return sandbox, [*sandbox.pages(narrow(sandbox))], found
 
 
-def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:
-    """The pages have just these nodes, each once; others only where the place is crowded."""
+def expect_every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:
+    """Check that the pages have just these nodes, each once; in a shared place others are ignored."""
     mine: set[str] = set()
     for page in pages:
         ids = [str(node.get("id")) for node in page]
@@ -282,7 +284,7 @@ def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], 
     expect.check(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 
-def spacious(sandbox: Sandbox, limit: int | None) -> None:
+def require_space(sandbox: Sandbox, limit: int | None) -> None:
     """Go on only if the suite follows all pages of this size: not through a crowded place in small steps."""
     if sandbox.namespace is None and not sandbox.graph.filters:
         crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
@@ -290,8 +292,8 @@ def spacious(sandbox: Sandbox, limit: int | None) -> None:
             raise NotApplicable(f"{crowd} nodes lie in the default namespace, and filters are not offered")
 
 
-def fit_once(sandbox: Sandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
+def expect_fitting_once(sandbox: Sandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
     """The pages with a filter have just these nodes, each once, unless the filter is refused permanently."""
     first = sandbox.call("bulk_vertices", {"limit": limit, "filter": wanted})
     if expect.either(first, "BadRequest", "NotSupported"):
-        every_node_once(sandbox, sandbox.pages({"limit": limit, "filter": wanted}, first), ids)
+        expect_every_node_once(sandbox, sandbox.pages({"limit": limit, "filter": wanted}, first), ids)

@@ -9,34 +9,33 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, Sandbox
 from pytest_corpus.suites.graph.support.scenarios import words
 
 
-def sees_edges(graph: Graph) -> list[str]:
-    """The operations that show edges, where edges are offered."""
+def require_edge_readers(graph: Graph) -> list[str]:
+    """The operations that show edges, if edges are offered."""
     graph.require("upsert_nodes", "upsert_edges")
-    return graph.readers.of_edges()
+    return graph.readers.for_edges()
 
 
-def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
+def link_for(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
     """Linked nodes, if an operation shows their edge."""
     graph.require("upsert_nodes", "upsert_edges")
-    known = graph.readers.of_edges()
+    known = graph.readers.for_edges()
     graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
     if edge_reader != "traversal":
-        graph.speaks("links")
-    sandbox, values = linked_nodes(graph)
+        graph.require_question("links")
+    sandbox, values = link_nodes(graph)
     if edge_reader not in known:
         with expect.resting_on(EDGE_READERS[edge_reader]):
-            sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
+            sandbox.expect_targets(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
         raise NotAssessed(Obstacle.NOT_SHOWN, op=edge_reader)
     return sandbox, values
 
 
-def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
+def link_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
     """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
     sandbox = graph.sandbox()
     values = sandbox.put_named("abc")
@@ -44,12 +43,12 @@ def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
     return sandbox, values
 
 
-def with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
-    """Edges from `a` to nodes of their own, with words as `labels` or in `properties`; those that are taken (R138)."""
+def edges_with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
+    """Edges from `a` to new nodes, with odd words as `labels` or in `properties`, if they are taken (R138)."""
     most = sandbox.graph.at_once
     if what == "labels":
         labels = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 4, ["backtick", "mixed_case"])
-        every = {**vocabulary.fill_in(labels, "L"), **words.injected(sandbox.key("b"))}
+        every = {**vocabulary.fill_in(labels, "L"), **words.injections(sandbox.key("b"))}
         made: dict[str, dict[str, Any]] = {kind: {"label": label} for kind, label in every.items()}
         made["long id"] = {"id": sandbox.id("w" + "e" * 100)}
     else:
@@ -59,7 +58,7 @@ def with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
         kinds: {**sandbox.edge("a", f"w{number}", f"we{number}"), **held}
         for number, (kinds, held) in enumerate(made.items())
     }
-    return words.offer(sandbox, "edges", edges)
+    return words.offer_items(sandbox, "edges", edges)
 
 
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
@@ -74,7 +73,7 @@ def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[
 
 
 @remembered
-def dangling(graph: Graph, missing: str) -> Any:
+def send_dangling(graph: Graph, missing: str) -> Any:
     """The answer to an edge of which one node, or both, does not exist."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"))
@@ -82,16 +81,16 @@ def dangling(graph: Graph, missing: str) -> Any:
     return sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
 
 
-def unusable(reply: Any, *also: str) -> None:
+def expect_unusable(reply: Any, *also: str) -> None:
     """An answer refuses its only item with BAD_REQUEST, or one of some other classes, or reports it as failed."""
     if expect.either(reply, "BadRequest", *also):
-        expect.check(failures(reply.result), "a refusal, or a failed item", "a success without a failed item", "result")
-        for failure in failures(reply.result):
-            blamed(failure, "BadRequest", *also)
+        expect.check(reply.failed_items, "a refusal, or a failed item", "a success without a failed item", "result")
+        for failure in reply.failed_items:
+            expect_class(failure, "BadRequest", *also)
 
 
-def blamed(failure: Any, *families: str) -> None:
-    """A failed item names one of the classes, where it names any of the taxonomy."""
+def expect_class(failure: Any, *families: str) -> None:
+    """Check that a failed item names one of these classes, if it names any of the taxonomy."""
     named = error_of(failure)
     right = named is None or any(is_a(named, family) for family in families)
     expect.check(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
@@ -105,22 +104,16 @@ def error_of(failure: Any) -> str | None:
 LOOP, PARALLEL = "a loop", "a second edge of one label between the same nodes"
 
 EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
-"""For each kind, the edges that show whether it is taken, by source and target."""
+"""For each kind, edges that are written to find out if it is accepted, by source and target."""
 
 
 def takes(graph: Graph, kind: str) -> bool:
-    """True if a graph stores edges of a kind; only one that refuses them permanently does not."""
+    """True unless a graph refuses edges of a kind permanently."""
     known = graph.shared.edge_kinds
     if kind not in known:
         with inputs.fact_scope(f"graph {kind}"):
             known[kind] = not _refuses(graph, kind)
     return known[kind]
-
-
-def needs(graph: Graph, *kinds: str) -> None:
-    """Go on only if a graph stores edges of these kinds."""
-    for kind in kinds:
-        expect.applicable(takes(graph, kind), f"{kind} is refused permanently")
 
 
 def _refuses(graph: Graph, kind: str) -> bool:

@@ -18,18 +18,18 @@ WHERE = ("default", "namespace", "tenant")
 """The places of nodes."""
 
 
-def at(graph: Graph, where: str) -> Sandbox:
+def place_at(graph: Graph, where: str) -> Sandbox:
     """An empty place in the default namespace, in a new one, or of a tenant."""
     if where == "namespace":
-        graph.namespaces(aside=True)
+        graph.require_namespaces(aside=True)
     tenant = graph.settings.tenant() if where == "tenant" else None
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
 def empty_place(graph: Graph) -> Sandbox:
-    """A new group of nodes in a namespace of its own if the adapter makes them."""
+    """A new group of nodes, in a new namespace if the adapter creates them."""
     sandbox = graph.sandbox()
-    return sandbox if sandbox.namespace is None else sandbox.like(namespace=sandbox.tag)
+    return sandbox if sandbox.namespace is None else sandbox.copy_to(namespace=sandbox.tag)
 
 
 def lasting_place(
@@ -46,7 +46,7 @@ def lasting_place(
     return cached(graph, key, write)
 
 
-def written_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox, Sandbox, dict[str, str]]:
+def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox, Sandbox, dict[str, str]]:
     """Two places with nodes of the same names, and the values of the second; the tests of a run share them."""
 
     def write() -> tuple[Sandbox, Sandbox, dict[str, str]]:
@@ -60,47 +60,40 @@ def written_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbo
 
 
 def keep(sandbox: Sandbox) -> None:
-    """Let what the current test wrote to a place stay to the end of the run: others look at it."""
+    """Keep what the current test wrote to a place until the end of the run, because other tests read it."""
     store = sandbox.graph.store
-    store.written.change([each for each in store.written.where(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING)
-
-
-def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
-    """Nodes of the same ids and group in two new namespaces and in the default one, and their values."""
-    one, other = two_places(graph, "namespaces")
-    homes = [one, other, one.like()]
-    return [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
+    store.written.change([each for each in store.written.select(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING)
 
 
 def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[Sandbox, Sandbox]:
     """The same place of two tenants; `own`: in a namespace that no other test has."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_place(graph) if own else graph.sandbox(own=False)
-    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=graph.settings.tenant()) for _ in range(2))
+    one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.tenant()) for _ in range(2))
     return one, other
 
 
 def keyed_tenants(graph: Graph, number: int = 0) -> tuple[Sandbox, Sandbox]:
-    """The same place of two tenants whose data lie apart: SPECIFICATION 6.1 scopes a key by tenant without a claim.
+    """The same place of two tenants with separate data: SPECIFICATION 6.1 scopes a key by tenant without a claim.
 
-    Their names resemble each other, in a way that depends on the number, if such names are taken (R139).
+    The number decides in which way their names resemble each other, if such names are accepted (R139).
     """
     claimed = graph.capabilities.flag("supports_multi_tenant") is True
     home, _ = two_tenants(graph, claimed=claimed)
     alike = cached(graph, ("keyed tenants", number % len(ALIKE)), lambda: tenants_alike(graph, number))
-    one, other = (home.like(namespace=home.namespace, **ctx) for ctx in alike)
+    one, other = (home.copy_to(namespace=home.namespace, **ctx) for ctx in alike)
     if not claimed:
         place = graph.sandbox(own=False)
-        place.like(tenant=one.tenant).put(place.node("a"))
-        if any(place.like(tenant=other.tenant).all_seen().values()):
+        place.copy_to(tenant=one.tenant).put(place.node("a"))
+        if any(map(place.copy_to(tenant=other.tenant).read_values, graph.readers.for_nodes())):
             raise NotApplicable("tenants share their data, and supports_multi_tenant is not claimed")
     return one, other
 
 
 def intrusions(graph: Graph, place: Sandbox) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The deletes and writes by which a tenant tries to change the nodes `a` and `b` of another one.
+    """The requests by which a tenant tries to change the nodes `a` and `b` of another one.
 
-    Deletes come first: an upsert gives the tenant a namespace of that name.
+    Deletes come first, because an upsert creates a namespace of that name for the tenant.
     """
     deletes: list[dict[str, Any]] = [{"ids": [place.id("a")]}, {"filter": {"corpus_group": place.group}}]
     if graph.works("delete_nodes"):
@@ -115,6 +108,6 @@ def two_places(graph: Graph, by: str) -> tuple[Sandbox, Sandbox]:
     """The same ids in two namespaces, or of two tenants."""
     if by == "tenants":
         return two_tenants(graph)
-    graph.namespaces()
+    graph.require_namespaces()
     one = graph.sandbox()
-    return one, one.like(namespace=graph.sandbox().namespace)
+    return one, one.copy_to(namespace=graph.sandbox().namespace)

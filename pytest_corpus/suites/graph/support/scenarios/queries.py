@@ -12,7 +12,7 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import listed, records
+from pytest_corpus.suites.graph.support.answers import items_of, records
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
@@ -36,7 +36,7 @@ TRICKY = {
     "newline": "a\nb\tc",
     "unicode": "\u02bc\u2019\u6771\U0001f600",
 }
-"""Values that mean something where they are written into the text of a query."""
+"""Values that have a meaning if they are written into the text of a query."""
 
 INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
 """Those that end a text, a condition or a step of a query."""
@@ -75,46 +75,43 @@ _BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
 BAD_QUERIES = {f"{key}_{kind}": {key: bad} for key, kinds in _BAD_ARGUMENTS.items() for kind, bad in kinds.items()}
 
 
-def asked(graph: Graph, operation: str, purpose: str = "group") -> None:
+def require_asking(graph: Graph, operation: str, purpose: str = "group") -> None:
     """Go on only if an operation works, shows nodes correctly, and can be asked a question."""
     graph.require(operation)
-    graph.readers.trusted(operation)
-    graph.speaks(purpose)
+    graph.readers.require_correct(operation)
+    graph.require_question(purpose)
 
 
 @remembered
-def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
+def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
     """A stream of a number of nodes, their values, and the values of its records."""
     graph.require("stream_query")
-    graph.readers.trusted("stream_query")
+    graph.readers.require_correct("stream_query")
     sandbox = graph.sandbox(own=False)
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     stream = sandbox.stream(graph.question("group", group=sandbox.group))
-    found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
+    found = [sandbox.own_values(record) for chunk in stream.chunks for record in items_of(chunk, "records", of=object)]
     return stream, sorted(written), sorted(min(values) for values in found if values)
 
 
-def found_by(
+def find_values(
     sandbox: Sandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
 ) -> list[str] | None:
     """The values of the nodes of a key, and of `more`; None if a parameter is refused permanently (R138)."""
-    sandbox.graph.speaks(purpose, dialect)
+    sandbox.graph.require_question(purpose, dialect)
     args = sandbox.graph.question(purpose, dialect, wanted=key, **more)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
     if refuses_parameters(reply.names):
         return None
-    return [min(values) for values in map(sandbox.own, records(reply)) if values]
+    return [min(values) for values in map(sandbox.own_values, records(reply)) if values]
 
 
-def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
-    """The results of queries in batches, or transactions, as large as they may be; a query may be refused (R138).
-
-    None if a request is refused whole.
-    """
+def ask_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
+    """The results of queries in batches or transactions of the largest size; None if one is refused whole (R138)."""
     most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
         reply = sandbox.call_many(name, *items[start : start + most])
-        results = listed(reply.result, "results")
+        results = items_of(reply.result, "results")
         if reply.is_a("NotSupported", "BadRequest") or all(map(is_not_supported, results)):
             return None
         expect.success(reply, f"a {name} to work")
@@ -129,7 +126,7 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
 
 
 def refuses_parameters(names: Sequence[str]) -> bool:
-    """True if an error of these classes may refuse a parameter: one that is in the text may not let it parse."""
+    """True if these error classes may refuse a parameter. A parse error shows that it was written into the text."""
     permanent = any(is_a(name, family) for name in names for family in PERMANENT)
     return permanent and not any(is_a(name, "QueryParseError") for name in names)
 
@@ -155,12 +152,12 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
     offered = {kind: sandbox.node(f"w{number}") for number, kind in enumerate(odd)}
     for kind, node in offered.items():
         node["properties"]["corpus_key"] = odd[kind]
-    nodes |= {kind: {**node} for kind, node in words.offer(sandbox, "nodes", offered).items()}
+    nodes |= {kind: {**node} for kind, node in words.offer_items(sandbox, "nodes", offered).items()}
     return sandbox, {kind: (node["properties"]["corpus_key"], value_of(node)) for kind, node in nodes.items()}
 
 
 @remembered
-def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
+def send_broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     """Requests whose text is not a query of the dialect, with the answers of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
@@ -169,8 +166,8 @@ def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     return [(args, graph.call("query", args)) for args in asked]
 
 
-def changed(graph: Graph, kind: str) -> dict[str, Any]:
-    """A plain query with one argument changed or left out; one that needs no parameter, where those are wrong."""
+def change_query(graph: Graph, kind: str) -> dict[str, Any]:
+    """A plain query with one argument changed or left out; if parameters are wrong, its text needs none."""
     whole = {**graph.requests.minimal("query"), **BAD_QUERIES[kind]}
     quoted = graph.question("literal")
     asked = "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None
@@ -210,13 +207,13 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
 
 
 @remembered
-def walked(graph: Graph, start: str, **args: Any) -> Any:
+def walk(graph: Graph, start: str, **args: Any) -> Any:
     """The result of a traversal from a node of the chain."""
-    return chain(graph)[0].traversed(start, **args)
+    return chain(graph)[0].traverse(start, **args)
 
 
 def star(graph: Graph) -> Sandbox:
-    """A hub with an edge CORPUS_A to `a` and one CORPUS_B to `b`, which each have such edges to two nodes more."""
+    """A hub with an edge CORPUS_A to `a` and CORPUS_B to `b`, each of which has such edges to two more nodes."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
     def fill(sandbox: Sandbox) -> None:
@@ -232,10 +229,10 @@ def kind_of(value: Any) -> dict[str, Any]:
     return {"corpus_kind" if isinstance(value, str) else "corpus_size": value}
 
 
-def filterable(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
-    """Hubs with edges to the same nodes; each edge has the value of its target, and so has the hub of a filter.
+def filterable_place(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
+    """Hubs with edges to the same nodes, and the values by their names, which are odd texts if accepted (R138).
 
-    The values are given by their names. Texts are not tame, if the store takes those (R138).
+    Each edge has the value of its target, and each hub the value of its filter.
     """
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
@@ -250,10 +247,10 @@ def filterable(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
             nodes = {name: sandbox.node(name, **kind_of(values[kind])) for name, kind in {**hubs, **KINDS}.items()}
             if values is PLAIN:
                 sandbox.put(*nodes.values())
-            elif len(words.offer(sandbox, "nodes", nodes)) < len(nodes):
+            elif len(words.offer_items(sandbox, "nodes", nodes)) < len(nodes):
                 continue
             links = {f"{one} {end}": sandbox.edge(one, end, **kind_of(values[KINDS[end]])) for one, end in pairs}
-            if values is not PLAIN and len(words.offer(sandbox, "edges", links)) == len(links):
+            if values is not PLAIN and len(words.offer_items(sandbox, "edges", links)) == len(links):
                 return values
         sandbox.link(*links.values())
         return PLAIN
@@ -267,20 +264,16 @@ def depths(graph: Graph) -> range:
     return range(1, min(3, most or 3) + 1)
 
 
-def deep(graph: Graph) -> tuple[Sandbox, int]:
+def deep_chain(graph: Graph) -> tuple[Sandbox, int]:
     """A chain that is longer than the stated maximal depth, and that depth."""
     graph.require("traversal")
-    most = graph.stated("max_traversal_depth")
+    most = graph.require_limit("max_traversal_depth")
     expect.assessable(most <= MOST_DEPTH, Obstacle.LARGE_DEPTH, number=most)
     return chain(graph, most + 1)[0], most
 
 
-def along_edges(sandbox: Sandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:
-    """Each path, where there are any, leads from the start node `a` along the edges that were written.
-
-    Args:
-        ends: the edges by their names, each with its source and its target.
-    """
+def expect_paths(sandbox: Sandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:
+    """Check that each path, if any, leads from the start node `a` along edges that were written."""
     edges = {sandbox.id(name): (sandbox.id(source), sandbox.id(target)) for name, (source, target) in ends.items()}
     paths = result.get("paths") if isinstance(result, dict) else None
     for path in paths if isinstance(paths, list) else ():

@@ -1,8 +1,4 @@
-"""Any sequence of writes, compared with a small model (SPECIFICATION 4.2.6, 7.3).
-
-The rules draw names from a few nodes and edges, so that writes meet; what it sends is within every limit
-that the adapter states.
-"""
+"""Random sequences of writes to a few nodes and edges, compared with a small model (SPECIFICATION 4.2.6, 7.3)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +8,8 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation.stateful import Rule, Step, Trial, shrink_failure
 from pytest_corpus.kit.outcomes import difference
-from pytest_corpus.suites.graph.support.answers import failures, listed
+from pytest_corpus.kit.reply import failed_items
+from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
@@ -26,7 +23,7 @@ PAIRS = (("a", "b"), ("b", "c"), ("c", "a"), ("a", "a"), ("d", "b"))
 EXAMPLES, STEPS = 3, 8
 SLOW_STEPS = 6
 SLOW_S = 0.004
-"""An adapter whose fastest call takes longer gets shorter sequences; one that shows writes late gets a single one."""
+"""An adapter whose fastest call takes longer gets shorter sequences, and one with late writes a single sequence."""
 
 Write = tuple[str, str, tuple[str, str]]
 """A kind of write, the name of a node, and the ends of an edge."""
@@ -52,10 +49,8 @@ class World:
     def __init__(self, graph: Graph) -> None:
         self.sandbox: Sandbox = graph.sandbox()
         self.graph = graph
-        self.readers, self.edge_readers = (
-            graph.readers.of_nodes()[:2],
-            graph.readers.of_edges()[:1] if graph.works("upsert_edges") else [],
-        )
+        self.readers = graph.readers.for_nodes()[:2]
+        self.edge_readers = graph.readers.for_edges()[:1] if graph.works("upsert_edges") else []
         self.touched: set[str] = set()
         self.joined: set[str] = set()
         self.steps = self.looks = 0
@@ -63,7 +58,7 @@ class World:
         self.edges: dict[str, tuple[str, str]] = {}
 
     def put(self, name: str) -> dict[str, Any]:
-        """The operation that writes a node, and what becomes of the model."""
+        """Write a node to the model; return the operation that does the same."""
         node = self.sandbox.node(name)
         self.touched.add(name)
         self.nodes[name] = value_of(node)
@@ -88,16 +83,13 @@ class World:
         self.touched.update(pair)
         return {"op": "delete_edges", "args": {"ids": [self.sandbox.id("to".join(pair))]}}
 
-    def free(self, name: str) -> bool:
-        """True if a node has no edges: whether one that has some can be deleted is the adapter's business."""
-        return not any(name in pair for pair in self.edges.values())
-
     def step(self, kind: str, name: str, pair: tuple[str, str]) -> dict[str, Any] | None:
-        """One operation of a kind, where it makes sense as things are."""
+        """An operation of a kind, or None if it makes no sense now."""
         if kind == "put":
             return self.put(name)
         if kind == "drop":
-            return self.drop(name) if self.free(name) else None
+            linked = any(name in pair for pair in self.edges.values())  # an adapter may refuse to delete such a node
+            return None if linked else self.drop(name)
         if not self.edge_readers:
             return None
         if kind == "link":
@@ -107,16 +99,19 @@ class World:
     def carry_out(self, operation: dict[str, Any]) -> None:
         """Send an operation by itself; it works, and no item of it fails."""
         result = expect.success(self.sandbox.call(operation["op"], operation["args"]), f"{operation['op']} to work")
-        expect.check(not failures(result), f"{operation['op']} of sound items to work", "failures", "result.failures")
+        is_right = not failed_items(result)
+        expect.check(is_right, f"{operation['op']} of sound items to work", "failures", "result.failures")
 
     def carry_out_together(self, together: str, operations: list[dict[str, Any]]) -> None:
-        """Send operations as a batch or a transaction; all of them work."""
+        """Send operations, if any, as a batch or a transaction; all of them work."""
+        if not operations:
+            return
         items = [
-            {"op": self.graph.operation_names.spelled(each["op"]), "args": {**self.sandbox.place, **each["args"]}}
+            {"op": self.graph.operation_names.spell(each["op"]), "args": {**self.sandbox.place, **each["args"]}}
             for each in operations
         ]
         result = expect.success(self.sandbox.call(together, {MANY[together]: items}), f"{together} to work")
-        failed = [item for item in listed(result, "results") if item.get("ok") is False]
+        failed = [item for item in items_of(result, "results") if item.get("ok") is False]
         expect.check(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
     def take(self, kind: str, name: str, pair: tuple[str, str]) -> None:
@@ -126,23 +121,13 @@ class World:
         elif (operation := self.step(kind, name, pair)) is not None:
             self.carry_out(operation)
 
-    def take_together(self, together: str, steps: list[Write]) -> None:
-        """Carry out steps as a batch or a transaction, as far as they make sense; no two touch the same node."""
-        operations = [operation for step in steps if (operation := self.step(*step)) is not None]
-        if operations:
-            self.carry_out_together(together, operations)
-
-    def show_nodes(self, reader: str) -> None:
-        """The adapter shows the nodes of the model."""
-        self.sandbox.shows(reader, self.nodes.values(), "what the sequence adds up to")
-
     def show_edges(self, edge_reader: str, names: frozenset[str]) -> None:
-        """The adapter shows the edges from nodes of the model: a traversal those of all of them at once."""
+        """Check that the adapter shows the edges from nodes of the model; a traversal shows all of them at once."""
         sources, claim = sorted(names & self.nodes.keys()), "the edges that the sequence adds up to"
         if edge_reader != "traversal":
             for name in sources:
                 targets = {pair[1]: self.nodes[pair[1]] for pair in self.edges.values() if pair[0] == name}
-                self.sandbox.leads(edge_reader, name, targets, claim)
+                self.sandbox.expect_targets(edge_reader, name, targets, claim)
         elif sources:
             shown = {str(edge.get("id")): edge for edge in self.sandbox.relationships(*sources)}
             found = sorted((str(edge.get("src")), str(edge.get("dst"))) for edge in shown.values())
@@ -164,7 +149,8 @@ def compare_nodes(trial: Trial[World]) -> None:
     world = trial.model
     reader = world.readers[world.looks % len(world.readers)]
     world.looks += 1
-    trial.take(Step(lambda world: world.show_nodes(reader), is_look=True))
+    claim = "the nodes that the sequence leaves"
+    trial.take(Step(lambda world: world.sandbox.expect_values(reader, world.nodes.values(), claim), is_look=True))
 
 
 def compare_edges(trial: Trial[World]) -> None:
@@ -176,11 +162,10 @@ def compare_edges(trial: Trial[World]) -> None:
         trial.take(Step(look, names=touched, is_look=True))
 
 
-def plain(graph: Graph) -> None:
-    """Every kind of write by itself, and one that adds and one that deletes through each way of sending many.
+def take_plain(graph: Graph) -> None:
+    """Take every kind of write by itself and in batches and transactions; compare the content after each step.
 
-    After each step the place is as it should be. If writes show late, each number of steps has a place of its own, and
-    one wait is enough.
+    If writes show late, each number of steps has a place, so that one wait is enough.
     """
     carriers = [name for name in MANY if graph.operation_names.carries(name)]
     writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
@@ -189,7 +174,7 @@ def plain(graph: Graph) -> None:
         for kind, name, pair in writes
     ]
     graph.settling.find_out()
-    if not graph.settling.late:
+    if not graph.settling.has_late_writes:
         trial = Trial(graph, lambda: World(graph))
         with shrink_failure(trial):
             for step in steps:
@@ -223,7 +208,7 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
         before = len(trial.calls)
         trial.take(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:
-            world, late = trial.model, graph.settling.late
+            world, late = trial.model, graph.settling.has_late_writes
             world.steps += 1
             if world.steps % (5 if late else 2) == 0:
                 compare_edges(trial)
@@ -240,6 +225,10 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
             if not names_of(step) & touched:  # the order in a batch, or a transaction, is a SHOULD
                 found.append(step)
                 touched |= names_of(step)
-        take(trial, lambda world: world.take_together(operation, found), *found)
+        take(
+            trial,
+            lambda world: world.carry_out_together(operation, [*filter(None, (world.step(*each) for each in found))]),
+            *found,
+        )
 
     return [one, several] if together else [one]

@@ -1,15 +1,11 @@
 """Nodes and edges with words that are not tame: written as far as they are taken (R138, R139)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from pytest_corpus.adapter.facts import whole
-from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.reply import error_names
+from pytest_corpus.kit import vocabulary
+from pytest_corpus.kit.store.results import offer
 from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS
-from pytest_corpus.spec.errors import PERMANENT, is_a
-from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 
@@ -28,54 +24,36 @@ LABELS = (
 """The kinds of labels of each run."""
 
 LARGE = 2**53
-"""The last integer that a double tells from the next one."""
+"""The last integer that a double distinguishes from the next one."""
 
 MOST_LABELS, FEW_LABELS = 11, 3
 """The number of words, and of reserved words, that are labels in a run."""
 
 
-def offer(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
-    """Upsert `nodes` or `edges` whose words may be refused permanently, by their kinds; those that are taken."""
-    most = sandbox.graph.at_once
-    found: dict[str, Item] = {}
-    for start in range(0, len(items), most):
-        found |= vocabulary.find_taken(dict([*items.items()][start : start + most]), partial(_taken, sandbox, kind))
-    return found
-
-
-def _taken(sandbox: Sandbox, kind: str, items: Sequence[Item]) -> list[Item] | None:
-    """Upsert at once, and return what is stored by the adapter's own report; None if all is refused."""
-    reply = sandbox.call(f"upsert_{kind}", {kind: [*items]})
-    if not expect.either(reply, *PERMANENT):
-        return None
-    failed = failures(reply.result)
-    names = [name for failure in failed for name in error_names(failure)]
-    permanent = all(any(is_a(name, family) for family in PERMANENT) for name in names)
-    expect.check(permanent, "a failure of a word to be permanent", ", ".join(names), "result.failures")
-    lost = {index for failure in failed if (index := whole(failure.get("index"))) is not None}
-    lost = lost or {at for at, item in enumerate(items) for each in failed if each.get("id") == item["id"]}
-    return None if len(lost) < len(failed) else [item for at, item in enumerate(items) if at not in lost]
+def offer_items(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
+    """Upsert `nodes` or `edges` whose words may be refused permanently (R138); return those that are taken."""
+    return offer(items, sandbox.graph.at_once, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]}))
 
 
 def put_with_words(
     sandbox: Sandbox, kind: str, made: Callable[[str], Mapping[str, Item]]
 ) -> tuple[str, Mapping[str, Item]]:
-    """Write `nodes` or `edges` that have a text of many words, or of fewer, or none; the text that is taken (R138).
+    """Write `nodes` or `edges` with a text of many odd words, or else of fewer or none (R138).
 
     Args:
-        made: the items with a text, which may be empty.
+        made: returns the items with a text, which may be empty.
     """
     for text in vocabulary.held_texts("w"):
         items = made(text)
-        if len(offer(sandbox, kind, items)) == len(items):
+        if len(offer_items(sandbox, kind, items)) == len(items):
             return text, items
     plain = made("")
     (sandbox.put if kind == "nodes" else sandbox.link)(*plain.values())
     return "", plain
 
 
-def injected(victim: str) -> dict[str, str]:
-    """Labels that delete a node where they are written into the text of a query: the one with this `corpus_key`."""
+def injections(victim: str) -> dict[str, str]:
+    """Labels that delete the node with this `corpus_key` if they are written into the text of a query."""
     delete = f"MATCH (v {{corpus_key: '{victim}'}}) DETACH DELETE v //"
     return {
         "with": f"A WITH n {delete}",
@@ -84,16 +62,16 @@ def injected(victim: str) -> dict[str, str]:
     }
 
 
-def with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
+def nodes_with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
     """A node for each word, which is its label; not all words in each run, for some stores make a table of a label."""
     words = {**vocabulary.choose(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.choose(RESERVED, FEW_LABELS)}
-    labels = vocabulary.fill_in(words, "L") | injected(sandbox.key(victim))
+    labels = vocabulary.fill_in(words, "L") | injections(sandbox.key(victim))
     return {
         kind: {**sandbox.node(f"l{number}"), "labels": [label]} for number, (kind, label) in enumerate(labels.items())
     }
 
 
-def with_ids(sandbox: Sandbox, words: Mapping[str, str]) -> dict[str, Item]:
+def nodes_with_ids(sandbox: Sandbox, words: Mapping[str, str]) -> dict[str, Item]:
     """A node for each word, which is in its id."""
     ids = vocabulary.fill_in(words, sandbox.id("i"))
     return {kind: {**sandbox.node(f"i{number}"), "id": name} for number, (kind, name) in enumerate(ids.items())}
@@ -109,15 +87,10 @@ def properties() -> dict[str, dict[str, str]]:
     }
 
 
-def with_properties(sandbox: Sandbox) -> dict[str, Item]:
-    """Nodes with words as values of properties, or as their keys."""
-    return {kinds: sandbox.node(f"p{number}", **held) for number, (kinds, held) in enumerate(properties().items())}
-
-
 def put_kinds(sandbox: Sandbox) -> tuple[str, str]:
-    """Write the nodes `a` and `b` of a kind, and `c` of another one; these kinds are not tame, if that is taken (R138).
+    """Write the nodes `a` and `b` of one kind and `c` of another one, which are odd words if accepted (R138).
 
-    They differ in their sizes, and in `corpus_true`.
+    The nodes differ in size and in `corpus_true`.
     """
     given: dict[str, tuple[int, dict[str, Any]]] = {
         "a": (0, {"corpus_size": LARGE + 1, "corpus_true": True}),
@@ -139,7 +112,7 @@ def places(home: Sandbox, names: Sequence[str], *, by: str) -> list[tuple[Sandbo
     found = []
     for name in names:
         given = {"namespace": name, "tenant": home.tenant} if by == "namespaces" else {"tenant": name}
-        place = home.like(**{"namespace": home.namespace, **given})
-        taken = offer(place, "nodes", {"": place.node("a")})
+        place = home.copy_to(**{"namespace": home.namespace, **given})
+        taken = offer_items(place, "nodes", {"": place.node("a")})
         found += [(place, [value_of(node)]) for node in taken.values()]
     return found

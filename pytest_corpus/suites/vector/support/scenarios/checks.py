@@ -11,21 +11,13 @@ from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.judgement import look_at, note_held, reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, difference, number_of
-from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.kit.reply import Reply, error_names, failed_items
+from pytest_corpus.kit.store.results import failed_indexes, processed
 from pytest_corpus.kit.vocabulary import group_words
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
-from pytest_corpus.suites.vector.support.answers import (
-    failed,
-    failures_of,
-    id_of,
-    indexes,
-    matches_of,
-    metadata_of,
-    processed,
-    results_of,
-)
+from pytest_corpus.suites.vector.support.answers import failed, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, direction, is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -46,13 +38,12 @@ def upsert_and_query(
     expect.success(created or vector.call("create_namespace", args), f"a namespace of {what}")
     sandbox = Sandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
     item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
-    result = expect.success(sandbox.upsert(item), f"a vector of {what}")
-    expect.check(not failures_of(result), f"a vector of {what}", "a failed item", "result.failures")
+    expect.full_success(sandbox.upsert(item), f"a vector of {what}")
     return matches_of(expect.success(sandbox.ask(item["vector"], 1), f"a query of {what}"))
 
 
-def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
-    """A place holds these vectors, whatever else; what was found by id."""
+def expect_present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
+    """Check that a place holds these vectors; return everything found, by id."""
     note_held()  # a finding shows the queries, and the last writes there
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
@@ -60,8 +51,8 @@ def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
-    """A place holds these vectors and no others; what was found by id."""
+def expect_exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
+    """Check that a place holds exactly these vectors; return them by id."""
     note_held()  # a finding shows the queries, and the upserts of what is too many
     found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
@@ -71,12 +62,12 @@ def exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dic
     return found
 
 
-def refused_or_reported(reply: Reply, *families: str) -> None:
-    """A call with one bad item is refused as a bad request, or says that the item failed (R14, R45)."""
+def expect_refused_or_reported(reply: Reply, *families: str) -> None:
+    """Check that a call with one bad item is refused as a bad request, or reports the item as failed (R14, R45)."""
     if not reply.is_success:
         expect.refusal(reply, *(families or ("BadRequest",)))
         return
-    failures = failures_of(reply.result)
+    failures = reply.failed_items
     expect.check(failures and failed(reply.result), "a refusal, or a failed item", "a success without any", "result")
     for failure in failures:
         names = error_names(failure)
@@ -87,52 +78,65 @@ def refused_or_reported(reply: Reply, *families: str) -> None:
             expect.check(fits, " or ".join(families), ", ".join(names) or "none of the taxonomy", "result.failures")
 
 
-def points_at(result: Any, wrong: Mapping[int, Item], edition: str | None) -> bool:
-    """Return whether failures name just the wrong items: by index, under edition 1.0.0 by id (R14)."""
+def points_at(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> bool:
+    """True if failures name just the wrong items: by index, under edition 1.0.0 by id (R14)."""
     if edition == "1.0.0":
-        named = sorted(str(failure.get("id")) for failure in failures_of(result) if isinstance(failure, Mapping))
+        named = sorted(str(failure.get("id")) for failure in reply.failed_items)
         return named == sorted(str(item.get("id")) for item in wrong.values())
-    return sorted(indexes(result)) == sorted(wrong)
+    return sorted(failed_indexes(reply)) == sorted(wrong)
 
 
-def same(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are equal: true is not 1, but 1 is 1.0."""
+def expect_count(result: Any, count: int) -> None:
+    """A result counts this number of items as processed."""
+    found = processed(result)
+    expect.check(found == count, f"{count} processed", "no count" if found is None else f"{found}", "result")
+
+
+def are_equal(left: Any, right: Any) -> bool:
+    """True if two JSON values are equal: true is not 1, but 1 is 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if is_number(left) and is_number(right):
         return bool(abs(left - right) <= TOLERANCE * 1e-3 * max(1.0, abs(right)))
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
+        return len(left) == len(right) and all(map(are_equal, left, right))
     return type(left) is type(right) and bool(left == right)
 
 
-def described_by(match: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
-    """Return whether a match carries these metadata, at least."""
+def has_metadata(match: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
+    """True if a match has at least these metadata."""
     held = metadata_of(match)
-    return all(key in held and same(held[key], value) for key, value in metadata.items())
+    return all(key in held and are_equal(held[key], value) for key, value in metadata.items())
 
 
-def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "query") -> None:
+def expect_metadata(
+    found: Mapping[str, Mapping[str, Any]], items: Sequence[Item], claim: str = "the metadata as they were written"
+) -> None:
+    """Check that the vectors that were found have their metadata."""
+    right = all(has_metadata(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
+    expect.check(right, claim, "other metadata", "result.matches.vector.metadata")
+
+
+def expect_only_match(sandbox: Sandbox, item: Item, top_k: int, operation: str = "query") -> None:
     """A query for a vector finds it and nothing else."""
     if operation == "query":
         reply = sandbox.ask(item["vector"], top_k)
         expect.readable(reply)
         expect.assessable(not reply.is_a("IndexNotReady", "ResourceExhausted"), Obstacle.QUERY_ANSWERED, reply=reply)
         with expect.resting_on("VEC-QUERY-1"):
-            found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
+            found = sandbox.expect_own(matches_of(expect.success(reply, "a query to be answered")))
     else:
         found = sandbox.matches(item["vector"], top_k, by=operation)
-    expect.check(
-        [*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "other matches, or none"
-    )
+    is_right = [*map(id_of, found)] == [item["id"]]
+    expect.check(is_right, "the one vector that the query is to find", "other matches, or none")
 
 
-def with_value(vector: Vector, words: Mapping[str, str], key: str = "word") -> dict[str, Item]:
+def items_with_value(vector: Vector, words: Mapping[str, str], key: str = "word") -> dict[str, Item]:
     """A vector for each word, which is the value of one key."""
     return {kind: vector.item(5 + 4 * number, {key: word}) for number, (kind, word) in enumerate(words.items())}
 
 
-def with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Item]:
+def items_with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Item]:
     """Vectors with some words each, as values or as keys of metadata."""
     held = [
         *((kinds, {f"word{n}": word for n, word in enumerate(some)}) for kinds, some in group_words(values).items()),
@@ -144,7 +148,7 @@ def with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[str, str
     return {kinds: vector.item(5 + 4 * number, metadata) for number, (kinds, metadata) in enumerate(held)}
 
 
-def with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
+def items_with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
     """A vector for each word, which is in its id."""
     names = vocabulary.fill_in(words, vector.name("i"))
     return {
@@ -156,21 +160,18 @@ def with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
 def two_tenants(
     vector: Vector, *items: Item, claimed: bool = True, like: tuple[str, str] = ("", "letter_case")
 ) -> list[Sandbox]:
-    """A namespace of one name for each of two tenants, the first one's with these vectors.
-
-    The names of the tenants resemble each other; one that is refused permanently is replaced by a plain one (R139).
+    """A namespace of the same name for each of two tenants; the first one holds these vectors.
 
     Args:
-        like: the kinds of the names; a plain one is empty.
-
-    Raises NotApplicable if capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
+        claimed: tenants must be claimed to be isolated; if False, they must not be. Raises NotApplicable otherwise.
+        like: the kinds of the tenants' names, empty for a plain name. A name that is refused becomes plain (R139).
     """
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.name("shared"), new_tenant()["tenant"]
     similar = vocabulary.fill_in(vocabulary.MEETING, tenant)
     found: list[Sandbox] = []
     for kind, end in zip(like, "ab", strict=True):
-        place = vector.offered(name, tenant=similar[kind]) if kind else None
+        place = vector.offer_place(name, tenant=similar[kind]) if kind else None
         found.append(place or vector.sandbox(tenant=f"{tenant}{end}", name=name))
     found[0].put(*items)
     return found
@@ -193,7 +194,7 @@ ENDS = (KINDS[0], *KINDS[1::2])
 """The kinds at the end of a batch: with the others at its beginning they are all of them."""
 
 
-def faulty(vector: Vector, kind: str) -> dict[str, Any]:
+def faulty_item(vector: Vector, kind: str) -> dict[str, Any]:
     """An item that cannot be stored."""
     item = vector.item(85)
     if kind == "wrong_dimension":
@@ -219,7 +220,7 @@ class MixedBatch:
     found: Collection[str]
     shown_by: Sequence[Exchange]
 
-    def is_settled(self) -> None:
+    def expect_settled(self) -> None:
         """It was refused whole and left nothing behind, or applied with every bad item reported and counted."""
         expect.readable(self.reply)
         good = [item for at, item in enumerate(self.items) if at not in self.bad]
@@ -234,12 +235,11 @@ class MixedBatch:
         if is_refused:
             return
         result = self.reply.result
-        expect.check(processed(result) == len(good), f"{len(good)} processed", f"{processed(result)}", "result")
-        counted, listed = failed(result), len(failures_of(result))
+        expect_count(result, len(good))
+        counted, listed = failed(result), len(failed_items(result))
         said = f"{counted} counted, {listed} listed"
-        expect.check(
-            counted == len(self.bad) == listed, f"{len(self.bad)} failed items reported", said, "result.failures"
-        )
+        is_right = counted == len(self.bad) == listed
+        expect.check(is_right, f"{len(self.bad)} failed items reported", said, "result.failures")
 
 
 BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
@@ -257,7 +257,7 @@ def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
     for group in BAD:
         batches = []
         for kinds in group if len(group[0]) == 1 or (vector.limits.batch or 4) >= 4 else ():
-            wrong = {at: faulty(vector, kind) for at, kind in kinds.items()}
+            wrong = {at: faulty_item(vector, kind) for at, kind in kinds.items()}
             items = []
             for at in range(len(kinds) + 2):
                 number += 1  # each in a direction of its own: a low `max_top_k` would hide equal ones
@@ -299,7 +299,7 @@ class Ranking:
         """Vectors that differ by no more are not clearly different."""
         return TOLERANCE * max(1.0, *map(abs, self.truth.values()))
 
-    def in_order(self) -> None:
+    def expect_order(self) -> None:
         """The matches are the best ones, best first, but for vectors that are not clearly different."""
         goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
@@ -310,7 +310,7 @@ class Ranking:
             best = max(left_out) <= goodness[-1] + self.tolerance
             expect.check(best, "the best of all vectors", "a better one left out", path)
 
-    def keeps(self, key: str, sign: int) -> None:
+    def expect_monotonic(self, key: str, sign: int) -> None:
         """A number rises (sign 1) or falls (-1) with how good clearly different matches are."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
@@ -329,22 +329,21 @@ class Ranking:
 
 @remembered
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
-    """The answers of a namespace of a metric to several queries, which are asked once in a run.
+    """The answers to several queries in a namespace of a metric, sent once a run.
 
-    Raises NotApplicable if the metric is not listed, or not that of the only namespace, NotAssessed if one-dimensional
-    vectors have no direction to compare.
+    Raises NotApplicable if no namespace is known to have this metric, NotAssessed if vectors have no direction.
     """
     spelled = vector.features.spelling(metric)
     vector.features.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
     chance = random.Random(vector.settings.seed)
     stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
-    stored += [scattered(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
+    stored += [random_vector(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": components} for components in stored]
     sandbox = vector.sandbox(*items, metric=spelled)
     queries = [direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])]
-    queries += [scattered(chance, vector.dimensions) for _ in range(RANDOM_QUERIES)]
-    in_batch = together(sandbox, queries, len(items)) if vector.works("batch_query") else {}
+    queries += [random_vector(chance, vector.dimensions) for _ in range(RANDOM_QUERIES)]
+    in_batch = batch_matches(sandbox, queries, len(items)) if vector.works("batch_query") else {}
     queries += stored if vector.limits.approximate else []
     found = []
     for number, query in enumerate(queries):
@@ -362,19 +361,21 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
     return found
 
 
-def together(sandbox: Sandbox, queries: Sequence[Sequence[float]], top_k: int) -> dict[int, list[Mapping[str, Any]]]:
+def batch_matches(
+    sandbox: Sandbox, queries: Sequence[Sequence[float]], top_k: int
+) -> dict[int, list[Mapping[str, Any]]]:
     """The matches of queries in one batch, by their number, as far as the batch holds them and answers them."""
     vector = sandbox.vector
-    asked = [sandbox.args(vector=[*query], top_k=vector.limits.at_most(top_k)) for query in queries]
+    asked = [sandbox.args(vector=[*query], top_k=vector.limits.cap_matches(top_k)) for query in queries]
     args = sandbox.args(queries=asked[: vector.limits.batch])
-    reply = vector.ready(lambda: vector.call("batch_query", args, sandbox.ctx), True)
+    reply = vector.wait_for_index(lambda: vector.call("batch_query", args, sandbox.ctx), True)
     try:
         return dict(enumerate(map(matches_of, results_of(reply.result))))
     except Blocked:
         return {}
 
 
-def scattered(chance: random.Random, dimensions: int) -> list[float]:
+def random_vector(chance: random.Random, dimensions: int) -> list[float]:
     """A vector of any direction and of some length."""
     while True:
         components = [round(chance.uniform(-2, 2), 6) for _ in range(dimensions)]
@@ -382,16 +383,15 @@ def scattered(chance: random.Random, dimensions: int) -> list[float]:
             return components
 
 
-def offered_in_turn(
+def offer_in_turn(
     vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
 ) -> Iterator[list[tuple[Sandbox, Item]]]:
-    """Places by name and tenant with a vector each, as many at a time as there is room for, two at most.
-
-    Those that are refused permanently are left out.
-    """
+    """Places by name and tenant with a vector each, one or two at a time; names that are refused are left out."""
     size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
-        offers = ((vector.offered(name, item, tenant=who), item) for name, who, item in wanted[start : start + size])
+        offers = (
+            (vector.offer_place(name, item, tenant=who), item) for name, who, item in wanted[start : start + size]
+        )
         held = [(place, item) for place, item in offers if place is not None]
         yield held
         for place, _ in held if vector.namespaces else ():

@@ -15,7 +15,7 @@ from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.text.values import strings_of
 
 STEPS = {"graph": "query", "llm": "complete", "embedding": "embed"}
-"""What the other components do, in this order; the vectors come last."""
+"""The operations of the other components in this order, before those on vectors."""
 
 MOST_ROWS, MOST_LETTERS = 3, 24
 """The number of values of the graph in the prompt, and of letters of each."""
@@ -24,17 +24,16 @@ MOST_MATCHES = 10
 
 
 def shared_context(edition: str | None) -> dict[str, Any]:
-    """The context of the flow: every documented member, and hints for caches where `ctx` is open (R134)."""
+    """The context of the flow: every documented member, and hints for caches if `ctx` is open (R134)."""
     hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]} if edition != "1.0.0" else {}
     key = {"idempotency_key": f"key{canary()}", "tenant": f"tenant{canary()}"}
     return {**context_with_key(key), "attrs": {"user": f"u-{canary(6)}"}, **hints}
 
 
-def others(vector: Vector) -> dict[str, Subject]:
-    """The three other components, each of which carries out its step by itself.
+def other_components(vector: Vector) -> dict[str, Subject]:
+    """The three other components.
 
-    Raises NotApplicable if the adapter has not all of them, or one does not offer its step, NotAssessed if one does not
-    carry it out.
+    Raises NotApplicable if the adapter lacks one or its operation, NotAssessed if an operation does not work by itself.
     """
     found = {}
     for component, name in STEPS.items():
@@ -51,11 +50,10 @@ def others(vector: Vector) -> dict[str, Subject]:
     return found
 
 
-def step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Any:
+def take_step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Any:
     """The result of one step in the shared context.
 
-    Raises Violation if it is carried out in another context, and not in this one, NotAssessed if it is not carried out
-    in another one either.
+    Raises Violation if the step only works in another context, NotAssessed if it never works.
     """
     reply = subject.invoke(name, args, ctx)
     expect.readable(reply)
@@ -69,21 +67,23 @@ def step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str,
     )
 
 
-def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
-    """The vector of a flow: what the graph finds is completed by the LLM, and the completion is embedded."""
-    subjects = others(vector)
-    rows = strings_of(step(subjects["graph"], "query", subjects["graph"].requests.minimal("query"), ctx))
+def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
+    """The vector of a flow: the LLM completes the records of the graph, and the completion is embedded."""
+    subjects = other_components(vector)
+    rows = strings_of(take_step(subjects["graph"], "query", subjects["graph"].requests.minimal("query"), ctx))
     prompt = subjects["llm"].requests.distinct("complete")
     window = subjects["llm"].capabilities.limit("max_context_length")
     if window is None or window >= 256:
         said = " ".join([*(row[:MOST_LETTERS] for row in [*rows][:MOST_ROWS])])
         prompt = {**prompt, "messages": [{"role": "user", "content": f"{prompt['messages'][0]['content']} {said}"}]}
-    completed = step(subjects["llm"], "complete", prompt, ctx)
+    completed = take_step(subjects["llm"], "complete", prompt, ctx)
     text = completed.get("text") if isinstance(completed, Mapping) else None
     if not isinstance(text, str) or not text.strip():
         raise NotApplicable("the completion holds no text to embed")
     text = text[: subjects["embedding"].capabilities.limit("max_text_length")]
-    done = step(subjects["embedding"], "embed", {**subjects["embedding"].requests.minimal("embed"), "text": text}, ctx)
+    done = take_step(
+        subjects["embedding"], "embed", {**subjects["embedding"].requests.minimal("embed"), "text": text}, ctx
+    )
     found = done.get("embedding") if isinstance(done, Mapping) else None
     numbers = found.get("vector") if isinstance(found, Mapping) else None
     if not isinstance(numbers, list) or not all(map(is_number, numbers)) or not any(numbers):
@@ -91,7 +91,7 @@ def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
     return numbers
 
 
-def place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
+def make_place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
     """A place for a tenant's vectors of these dimensions. Raises NotApplicable if the store takes none."""
     fixed, most = vector.limits.fixed, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):

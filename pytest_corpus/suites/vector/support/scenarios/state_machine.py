@@ -11,23 +11,23 @@ from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support import pages
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical, direction, near
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by
+from pytest_corpus.suites.vector.support.scenarios.checks import has_metadata
 
 IDS, MOST_IN_BATCH = 2, 2
 
 UPSERTS = 6
-"""The number of upserts for one of each other operation: what is lost is lost where an id is written often."""
+"""The number of upserts for one of each other operation: most faults show in ids that are written often."""
 
 ANGLES = (5, 40, 75, 110, 145, 175)
 KINDS = ("a", "b")
 TOP_K = (8, 3, 1)
 
 Look = tuple[int, "str | None", int, bool]
-"""A direction, a kind to filter by or None, how many, and whether in a batch."""
+"""A direction, a kind to filter by or None, the number of matches, and True for a batch."""
 
 
 class Model:
@@ -44,23 +44,23 @@ class Model:
         """Call an operation."""
         envelope = self.vector.envelope(name, args)
         self.vector.shared.actions.note(name, args)
-        return self.vector.ready(lambda: self.vector.send(envelope), filled)
+        return self.vector.wait_for_index(lambda: self.vector.send(envelope), filled)
 
     def done(self, name: str, args: Mapping[str, Any]) -> Any:
         """The result of an operation that must succeed."""
         reply = self.call(name, args)
         expect.readable(reply)
-        if not reply.is_success or failures_of(reply.result):
+        if not reply.is_carried_out:
             raise Violation(f"{name} to succeed after this sequence", str(reply))
         return reply.result
 
-    def at(self, where: int) -> Sandbox:
+    def namespace_arg(self, where: int) -> Sandbox:
         """One of the namespaces, made when it is first needed; without namespaces the only one."""
         if where not in self.sandboxes:
             if not self.vector.namespaces:
                 self.sandboxes[where] = self.vector.sandbox()
             else:
-                args = self.vector.named()
+                args = self.vector.namespace_args()
                 self.done("create_namespace", args)
                 self.sandboxes[where] = Sandbox(
                     self.vector, args["namespace"], args["dimensions"], self.vector.metric, {}
@@ -81,14 +81,14 @@ class Model:
             {"id": name, "vector": direction(angle, self.vector.dimensions), "metadata": {"kind": kind}}
             for name, (angle, kind) in rows.items()
         ]
-        self.at(where).know(*items)
-        self.done("upsert", self.at(where).args(vectors=items))
+        self.namespace_arg(where).know(*items)
+        self.done("upsert", self.namespace_arg(where).args(vectors=items))
         self.held[where].update(rows)
         self.written.add(where)
 
     def delete(self, where: int, name: int) -> None:
-        """Delete by id what is there."""
-        sandbox = self.at(where)
+        """Delete a vector by id if it is there."""
+        sandbox = self.namespace_arg(where)
         if self.names[name] in self.held[where]:
             self.done("delete", sandbox.args(ids=[self.names[name]]))
             del self.held[where][self.names[name]]
@@ -97,34 +97,34 @@ class Model:
         """Delete by a filter, whose key a store of declared keys knows from the first write on."""
         if where not in self.written:
             return
-        self.done("delete", self.at(where).args(filter={"kind": kind}))
+        self.done("delete", self.namespace_arg(where).args(filter={"kind": kind}))
         self.held[where] = {name: row for name, row in self.held[where].items() if row[1] != kind}
 
     def renew(self, where: int) -> None:
         """Delete a namespace and create one of the same name."""
-        name = self.at(where).name
+        name = self.namespace_arg(where).name
         self.done("delete_namespace", {"namespace": name})
-        self.done("create_namespace", self.vector.named(name))
+        self.done("create_namespace", self.vector.namespace_args(name))
         self.held[where] = {}
         self.written.discard(where)
 
-    def nothing(self, where: int) -> None:
+    def keep(self, where: int) -> None:
         """Change nothing."""
-        self.at(where)
+        self.namespace_arg(where)
 
     def look(self, where: int, angle: int, kind: str | None, top_k: int, batched: bool) -> None:
-        """A query finds the best of what is there, with its metadata."""
-        query = self.at(where).args(
+        """Check that a query finds the best stored vectors with their metadata."""
+        query = self.namespace_arg(where).args(
             vector=direction(angle, self.vector.dimensions),
-            top_k=self.vector.limits.at_most(top_k),
+            top_k=self.vector.limits.cap_matches(top_k),
             **({"filter": {"kind": kind}} if kind else {}),
         )
         rows = {name: row for name, row in self.held[where].items() if kind in (None, row[1])}
         name, args = "query", query
         if batched:
-            name, args = "batch_query", {"queries": [query], **self.at(where).args()}
+            name, args = "batch_query", {"queries": [query], **self.namespace_arg(where).args()}
         reply = self.call(name, args, bool(self.held[where]))
-        if not self.held[where] and self.vector.says_empty(reply):
+        if not self.held[where] and self.vector.is_empty_answer(reply):
             return
         if kind and where not in self.written and reply.is_a(*PERMANENT):
             return
@@ -133,14 +133,14 @@ class Model:
         if len(results) != 1:
             raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
         matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
-        matches = pages.all_pages(self.vector.shared, partial(self.vector.call, "query"), query, results[0])["matches"]
-        least = self.certain(rows, query, self.held[where]) if kind and self.vector.limits.post_filters else None
+        matches = pages.join_pages(self.vector.shared, partial(self.vector.call, "query"), query, results[0])["matches"]
+        least = self.count_certain(rows, query, self.held[where]) if kind and self.vector.limits.post_filters else None
         if self.vector.limits.approximate:
             asked = (
                 [] if kind and self.vector.limits.post_filters else [row for row in rows.values() if row[0] == angle]
             )
             least = min(query["top_k"], len(asked))
-        self.compare(rows, query, self.at(where).own(matches), least)
+        self.compare(rows, query, self.namespace_arg(where).expect_own(matches), least)
 
     def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
         """The quality of each row as a match."""
@@ -150,7 +150,7 @@ class Model:
             for name, (angle, _) in rows.items()
         }
 
-    def certain(
+    def count_certain(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], held: Mapping[str, tuple[int, str]]
     ) -> int:
         """The number of rows that a filter must leave of the best matches (R47)."""
@@ -166,9 +166,9 @@ class Model:
     def compare(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None
     ) -> None:
-        """The matches are as good as the best of the rows, each with its own kind; `least` where fewer will do.
+        """Check that the matches are the best of the rows, at least `least` of them, each with its kind.
 
-        Those of an approximate search are in order, and hold the rows of the very direction that is asked for (R113).
+        An approximate search must keep the order and find the rows of the requested direction (R113).
         """
         found = [id_of(match) for match in matches]
         wanted = min(query["top_k"], len(rows))
@@ -179,7 +179,7 @@ class Model:
             about = set(found) ^ set(rows) if query["top_k"] >= len(rows) else set(found) - set(rows)
             self.differ(f"{wanted} of {len(rows)} vectors", f"{len(found)} matches, {extra} of them wrong", about=about)
         for match in matches:
-            if not described_by(match, {"kind": rows[id_of(match)][1]}):
+            if not has_metadata(match, {"kind": rows[id_of(match)][1]}):
                 about = {id_of(match)}
                 self.differ("the metadata that were written last", "other metadata", "result.matches", about=about)
         if self.vector.dimensions > 1:
@@ -213,7 +213,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
         return chance.choice(ANGLES), kind if filters else None, chance.choice(TOP_K), batches and batched
 
     def rule(operation: Callable[..., None], share: float = 0.4, **draws: Callable[[Random], Any]) -> Rule[Model]:
-        """A rule that carries out an operation, and for a share looks at what is there after it."""
+        """A rule that carries out an operation and, in a share of the steps, queries afterwards."""
 
         def take(chance: Random, trial: Trial[Model]) -> None:
             where, given = chance.choice(places), {name: draw(chance) for name, draw in draws.items()}
@@ -228,7 +228,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
         return take
 
     rules = [rule(Model.upsert, batch=rows)] * UPSERTS
-    rules += [rule(Model.delete, name=lambda chance: chance.randrange(IDS)), rule(Model.nothing, 1.0)]
+    rules += [rule(Model.delete, name=lambda chance: chance.randrange(IDS)), rule(Model.keep, 1.0)]
     if vector.features.deletes_by_filter:
         rules.append(rule(Model.delete_kind, kind=lambda chance: chance.choice(KINDS)))
     if vector.namespaces:

@@ -1,0 +1,54 @@
+"""Clients that write, delete and read the same things at once, in both components that store data."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.generation.histories import Event, HistoryStep, Value, play
+from pytest_corpus.spec.errors import UNCERTAIN
+
+
+class Clients:
+    """The requests of clients about the things `a` and `b`. Each write has a number, which a read shows.
+
+    A component defines how to write, delete and read.
+
+    Attributes:
+        rounds: for each round the steps of each client, between `|`: `+ab` writes both in one request, `-a` deletes
+            one, `?` reads. After each round one more read follows.
+    """
+
+    rounds: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self.numbers = map(str, count(1))
+
+    def write(self, names: str) -> HistoryStep:
+        """Write things in one request."""
+        raise NotImplementedError
+
+    def delete(self, names: str) -> HistoryStep:
+        """Delete things in one request."""
+        raise NotImplementedError
+
+    @property
+    def look(self) -> HistoryStep:
+        """Read both things."""
+        raise NotImplementedError
+
+    def read(self, result: Any) -> Mapping[str, Value]:
+        """The numbers of the writes that a read shows, with a fault in words; None for a thing that is not there."""
+        raise NotImplementedError
+
+    def play(self, subject: Subject) -> dict[str, list[Event]]:
+        """Play the rounds; return the history of each thing."""
+
+        def step(word: str) -> HistoryStep:
+            return self.look if word == "?" else (self.write if word[0] == "+" else self.delete)(word[1:])
+
+        def rounds() -> Iterator[tuple[list[list[HistoryStep]], HistoryStep]]:
+            for row in self.rounds:
+                yield [[step(word) for word in client.split()] for client in row.split("|")], self.look
+
+        return play(subject, rounds(), self.read, UNCERTAIN)
