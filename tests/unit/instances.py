@@ -7,10 +7,15 @@ from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 
 from pytest_corpus import resources
 from pytest_corpus.authoring.folding import Folder, variants
 from pytest_corpus.spec.schemas import OWN_FOLDERS
+from pytest_corpus.text.problems import to_plain_json
+from pytest_corpus.validation.schema.files import spell_out_dots, transform
 
 Path = tuple[str | int, ...]
 
@@ -39,6 +44,28 @@ def documents() -> Mapping[str, dict[str, Any]]:
     paths = sorted(resources.folder("schemas").rglob("*.json"))
     read = [json.loads(path.read_text()) for path in paths if path.parent.name not in OWN_FOLDERS]
     return {document["$id"]: document for document in read}
+
+
+@cache
+def _registry() -> Registry[Any]:
+    def rewritten(pattern: str) -> str:  # at `$` Python also matches before a final newline
+        pattern = spell_out_dots(pattern)
+        return pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
+
+    def for_python(schema: dict[str, Any]) -> None:
+        if isinstance(schema.get("pattern"), str):
+            schema["pattern"] = rewritten(schema["pattern"])
+        if isinstance(named := schema.get("patternProperties"), dict):
+            schema["patternProperties"] = {rewritten(pattern): each for pattern, each in named.items()}
+
+    found = {uri: transform(document, for_python) for uri, document in documents().items()}
+    return Registry().with_resources((uri, DRAFT202012.create_resource(each)) for uri, each in found.items())
+
+
+def second_opinion(instance: object, uri: str) -> bool:
+    """True if an instance is valid as jsonschema reads the files, without the compiled validator."""
+    value, faults = to_plain_json(instance, "")
+    return not faults and bool(Draft202012Validator({"$ref": uri}, registry=_registry()).is_valid(value))
 
 
 @st.composite

@@ -197,7 +197,10 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     """
 
     def change(schema: dict[str, Any]) -> None:
-        rewrite_patterns(schema, spell_out_dots)
+        if isinstance(schema.get("pattern"), str):
+            schema["pattern"] = spell_out_dots(schema["pattern"])
+        if isinstance(schema.get("patternProperties"), dict):
+            schema["patternProperties"] = {spell_out_dots(key): it for key, it in schema["patternProperties"].items()}
         bounds = {key: schema[key] for key in _BOUNDS if isinstance(schema.get(key), float)}
         schema |= {key: int(bound) for key, bound in bounds.items() if bound.is_integer()}
         name = schema.get("format")
@@ -218,14 +221,6 @@ _DOT = re.compile(r"\\.|\[[^\]]*\]|\.", re.DOTALL)
 def spell_out_dots(pattern: str) -> str:
     """A pattern in which each dot is written as a character set."""
     return _DOT.sub(lambda found: ANY_CHARACTER if found[0] == "." else found[0], pattern)
-
-
-def rewrite_patterns(schema: dict[str, Any], rewrite: Callable[[str], str]) -> None:
-    """Rewrite the patterns of one schema with a function."""
-    if isinstance(schema.get("pattern"), str):
-        schema["pattern"] = rewrite(schema["pattern"])
-    if isinstance(schema.get("patternProperties"), dict):
-        schema["patternProperties"] = {rewrite(key): it for key, it in schema["patternProperties"].items()}
 
 
 def careful(check: Format) -> Format:

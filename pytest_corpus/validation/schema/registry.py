@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
 from pytest_corpus.text.problems import Problem, path_text
+from pytest_corpus.validation.schema import explain
 from pytest_corpus.validation.schema import files as schema_files
 from pytest_corpus.validation.schema.exceptions import (
     DeprecatedFieldWarning,
@@ -28,8 +29,6 @@ from pytest_corpus.validation.schema.files import Format, SchemaTable, edition_o
 
 if TYPE_CHECKING:
     import jsonschema_rs
-
-    from pytest_corpus.validation.schema.explain import Explainer
 
 
 P = ParamSpec("P")
@@ -107,7 +106,6 @@ class SchemaRegistry:
         self._validators: dict[str, Validator] = {}
         self._by_name: dict[tuple[str, str | None], Validator] = {}
         self._deprecates = False
-        self._by_format: dict[str, jsonschema_rs.Validator] = {}
 
     @cached_property
     def root(self) -> Path:
@@ -247,21 +245,10 @@ class SchemaRegistry:
             return self._validators[file]
 
     def _explain(self, schema: SchemaFile, edition: str, instance: object) -> list[Problem]:
-        found = self._explainer.problems(instance, BASE_URI + schema.file(edition), schema.name)
+        found = explain.problems(
+            self._compile(schema.file(edition)), instance, schema.name, lambda file: self._read(file)[0]
+        )
         return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
-
-    @cached_property
-    def _explainer(self) -> Explainer:
-        from pytest_corpus.validation.schema.explain import Explainer
-
-        return Explainer(self._retrieve, self._conforms)
-
-    def _conforms(self, instance: object, name: str) -> bool:
-        """True if an instance has a format, as the compiled validator decides."""
-        with self._lock:
-            if name not in self._by_format:
-                self._by_format[name] = self.compile({"format": name})
-        return self._by_format[name].is_valid(instance)
 
     def _read(self, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
@@ -272,11 +259,7 @@ class SchemaRegistry:
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
-        """The document of an ``$id``. It is always a file below the root; nothing is fetched."""
-        return self._read(uri.removeprefix(BASE_URI))[0]
-
-    def _retrieve_for_compiler(self, uri: str) -> dict[str, Any]:
-        """The document of an ``$id`` in the form for the compiler."""
+        """The document of an ``$id`` in the form for the compiler. It is always a file below the root."""
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
@@ -285,18 +268,14 @@ class SchemaRegistry:
             "formats": self._formats,
             "keywords": {schema_files.FORMAT_KEYWORD: schema_files.format_keyword(self._formats)},
         }
-        return {
-            "retriever": self._retrieve_for_compiler,
-            "validate_formats": True,
-            **(formats if self._formats else {}),
-        }
+        return {"retriever": self._retrieve, "validate_formats": True, **(formats if self._formats else {})}
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
         import jsonschema_rs
 
         with self._lock:
             if file not in self._compiled:
-                document = self._retrieve_for_compiler(BASE_URI + file)
+                document = self._retrieve(BASE_URI + file)
                 try:
                     self._compiled[file] = jsonschema_rs.Draft202012Validator(document, **self._options())
                 except (ValueError, jsonschema_rs.ReferencingError) as fault:
