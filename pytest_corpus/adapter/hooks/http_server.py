@@ -6,7 +6,6 @@ import json
 import secrets
 import socket
 import struct
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -38,64 +37,31 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """A request: its method, its path without the query, its body. Names in `headers` are in lower case."""
+    """A request. Names of headers are in lower case.
+
+    Attributes:
+        target: the path with the query.
+        fields: the headers in order, repeated ones included.
+    """
 
     method: str
-    path: str
+    target: str
     body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fields: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers by name."""
+        return dict(self.fields)
 
 
-class Wire(ABC):
-    """A client's connection, with any server library: it sends answers in parts and breaks in several ways."""
+class HookConnection:
+    """A client's connection to one of the suite's servers: it sends answers in parts and breaks in several ways."""
 
-    @abstractmethod
-    async def open(self, status: int, reason: str | None, headers: Mapping[str, str]) -> None:
-        """Begin an answer. Without a `Content-Length` it may have any number of parts."""
-
-    @abstractmethod
-    async def send(self, data: bytes) -> None:
-        """Send a part of the answer."""
-
-    @abstractmethod
-    async def end(self) -> None:
-        """End the answer as HTTP requires."""
-
-    @abstractmethod
-    def cut(self) -> None:
-        """Close the connection after the parts that were sent."""
-
-    @abstractmethod
-    def reset(self) -> None:
-        """Reset the connection."""
-
-    @abstractmethod
-    async def while_open(self, work: Awaitable[T]) -> T:
-        """Return the result of `work`. If the client leaves, `work` is cancelled and an exception is raised."""
-
-    async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
-        """Answer with JSON."""
-        await self.answer_bytes(status, json.dumps(value).encode(), headers or {})
-
-    async def answer_bytes(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Answer with bytes whose content type is JSON."""
-        await self.open(status, None, {**JSON, **headers, "Content-Length": str(len(body))})
-        await self.send(body)
-        await self.end()
-
-    async def truncate(self, value: Any, headers: Mapping[str, str]) -> None:
-        """Answer 200 and close the connection in the middle of the body."""
-        body = json.dumps(value).encode()
-        await self.open(200, None, {**JSON, **headers, "Content-Length": str(len(body))})
-        await self.send(body[: len(body) // 2])
-        self.cut()
-
-
-class HookConnection(Wire):
-    """A client's connection to one of the suite's servers."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int = MAX_BODY_BYTES
+    ) -> None:
+        self._reader, self._writer, self._most_bytes = reader, writer, most_bytes
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
         self._has_body = True
 
@@ -120,13 +86,13 @@ class HookConnection(Wire):
             else:
                 return None
             headers = dict(request.headers) if request else {}
-            if max(len(body), int(headers.get(b"content-length", 0))) > MAX_BODY_BYTES:
+            if max(len(body), int(headers.get(b"content-length", 0))) > self._most_bytes:
                 raise Refused(413)
         if request is None:
             return None
-        named = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
-        path = request.target.decode("latin-1").partition("?")[0]
-        return HookRequest(request.method.decode("latin-1"), path, bytes(body), named)
+        fields = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers)
+        method, target = request.method.decode("latin-1"), request.target.decode("latin-1")
+        return HookRequest(method, target, bytes(body), tuple(fields))
 
     async def _next_event(self) -> object:
         while (event := self._http.next_event()) is h11.NEED_DATA:
@@ -136,24 +102,31 @@ class HookConnection(Wire):
         return event
 
     async def open(self, status: int, reason: str | None, headers: Mapping[str, str]) -> None:
-        phrase = reason or PHRASES.get(status, "Overloaded")
-        await self._write(h11.Response(status_code=status, reason=phrase, headers=[*headers.items()]))
+        """Begin an answer. Without a `Content-Length` it may have any number of parts."""
+        phrase = _bytes(reason or PHRASES.get(status, "Overloaded"))
+        fields = [(_bytes(name), _bytes(value)) for name, value in headers.items()]
+        await self._write(h11.Response(status_code=status, reason=phrase, headers=fields))
 
     async def send(self, data: bytes) -> None:
+        """Send a part of the answer."""
         if data and self._has_body:
             await self._write(h11.Data(data=data))
 
     async def end(self) -> None:
+        """End the answer as HTTP requires."""
         await self._write(h11.EndOfMessage())
 
     def cut(self) -> None:
+        """Close the connection after the parts that were sent."""
         self._http.send_failed()
 
     def reset(self) -> None:
+        """Reset the connection."""
         self._http.send_failed()
         reset(self._writer.transport)
 
     async def while_open(self, work: Awaitable[T]) -> T:
+        """Return the result of `work`. If the client leaves, `work` is cancelled and an exception is raised."""
         working = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({working}, timeout=WATCH_S))[0]:
@@ -163,9 +136,31 @@ class HookConnection(Wire):
         finally:
             working.cancel()
 
+    async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
+        """Answer with JSON."""
+        await self.answer_bytes(status, json.dumps(value).encode(), headers or {})
+
+    async def answer_bytes(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        """Answer with bytes whose content type is JSON."""
+        await self.open(status, None, {**JSON, **headers, "Content-Length": str(len(body))})
+        await self.send(body)
+        await self.end()
+
+    async def truncate(self, value: Any, headers: Mapping[str, str]) -> None:
+        """Answer 200 and close the connection in the middle of the body."""
+        body = json.dumps(value).encode()
+        await self.open(200, None, {**JSON, **headers, "Content-Length": str(len(body))})
+        await self.send(body[: len(body) // 2])
+        self.cut()
+
     async def _write(self, event: h11.Event) -> None:
         self._writer.write(self._http.send(event) or b"")
         await self._writer.drain()
+
+
+def _bytes(text: str) -> bytes:
+    """A part of a head as it came from a provider."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def reset(transport: asyncio.BaseTransport) -> None:
@@ -177,31 +172,22 @@ def reset(transport: asyncio.BaseTransport) -> None:
         transport.abort()
 
 
-class LoopbackServer:
-    """Serves requests on a free port, below a random path, so requests for an earlier server do not arrive.
-
-    Web pages and other users of the machine cannot guess the path. The `Host` header may have any name, because an
-    adapter in a container uses another name for this machine.
-
-    Attributes:
-        url: the address without a final slash; available after the start.
-    """
-
-    url: str
+class Listener:
+    """Serves connections to a free port of the loopback address, each in a task."""
 
     def __init__(self) -> None:
-        self._token = secrets.token_urlsafe(12)
         self._server: asyncio.base_events.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
 
-    async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:
-        """Answer a request; `path` has the parts of its path below the address."""
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection to its end. What it raises as the connection breaks or is cancelled is dropped."""
         raise NotImplementedError
 
-    async def start(self) -> None:
-        """Listen on a free port."""
+    async def listen(self) -> int:
+        """Listen, and return the port."""
         self._server = await asyncio.start_server(self._accept, HOST, 0)
-        self.url = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
 
     async def aclose(self) -> None:
         """End every connection and all waiting work."""
@@ -215,22 +201,50 @@ class LoopbackServer:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
-        connection = HookConnection(reader, writer)
         try:
-            while (request := await connection.next_request()) is not None:
-                await self._serve(request, connection)
-        except Refused as refused:
-            with contextlib.suppress(OSError, h11.LocalProtocolError):  # an answer to part of it may have begun
-                await connection.answer(refused.status, {}, {"HookConnection": "close"})
+            await self.serve(reader, writer)
         except (OSError, asyncio.CancelledError):
             return
         finally:
             self._open.discard(task)
             writer.close()
 
-    async def _serve(self, request: HookRequest, connection: HookConnection) -> None:
-        token, *path = [part for part in request.path.split("/") if part] or [""]
-        if secrets.compare_digest(token.encode("latin-1"), self._token.encode()):
-            await self.respond(request, path, connection)
-        else:
-            await connection.answer(404, {})
+
+class LoopbackServer(Listener):
+    """Serves requests below a random path, so requests for an earlier server on the same port do not arrive.
+
+    Web pages and other users of the machine cannot guess the path. The `Host` header may have any name, because an
+    adapter in a container uses another name for this machine.
+
+    Attributes:
+        url: the address without a final slash; available after the start.
+        most_bytes: the size of the largest body that is read.
+    """
+
+    url: str
+    most_bytes = MAX_BODY_BYTES
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._token = secrets.token_urlsafe(12)
+
+    async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:
+        """Answer a request; `path` has the parts of its path below the address."""
+        raise NotImplementedError
+
+    async def start(self) -> None:
+        """Listen on a free port."""
+        self.url = f"http://{HOST}:{await self.listen()}/{self._token}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = HookConnection(reader, writer, self.most_bytes)
+        try:
+            while (request := await connection.next_request()) is not None:
+                token, *path = [part for part in request.target.partition("?")[0].split("/") if part] or [""]
+                if secrets.compare_digest(token.encode("latin-1"), self._token.encode()):
+                    await self.respond(request, path, connection)
+                else:
+                    await connection.answer(404, {})
+        except Refused as refused:
+            with contextlib.suppress(OSError, h11.LocalProtocolError):  # an answer to part of it may have begun
+                await connection.answer(refused.status, {}, {"Connection": "close"})

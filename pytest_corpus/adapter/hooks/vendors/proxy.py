@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import re
-import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,12 +13,11 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
-from pytest_corpus.adapter.hooks.http_server import HOST
+from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.vendors.api import ENDPOINTS, UNKNOWN
 from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, embedding
 from pytest_corpus.adapter.hooks.vendors.provider_answers import (
@@ -30,7 +27,6 @@ from pytest_corpus.adapter.hooks.vendors.provider_answers import (
     Replayed,
     handed_on,
 )
-from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
 from pytest_corpus.adapter.hooks.vendors.shapes import shape_at
 from pytest_corpus.adapter.hooks.vendors.visit import AnswerInParts, AnswerPart, Visit, context_of, stated
@@ -70,10 +66,6 @@ _SEPARATORS = {"text/event-stream": re.compile(rb"\r?\n\r?\n|\r\r"), "ndjson": _
 
 _CONTENT = frozenset(("content", "text", "delta", "response", "arguments", "partial_json", "thinking", "embedding"))
 """The keys below which an event of a stream has content, in the APIs of most vendors."""
-
-
-_SILENT = logging.Logger("corpus-proxy", logging.CRITICAL + 1)
-"""What aiohttp says of a client's mistakes would be taken for the adapter's log."""
 
 
 def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
@@ -154,21 +146,21 @@ def proxy_of(address: str) -> str | None:
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
-class ProxyServer:
-    """Forwards every request to an upstream, on a free port of the loopback address, below a random path.
+class ProxyServer(LoopbackServer):
+    """Forwards every request to an upstream.
 
-    The path keeps out web pages and other users of the machine: the requests carry the adapter's credentials.
+    The random path keeps out web pages and other users of the machine: the requests carry the adapter's credentials.
 
     Attributes:
-        url: the address, without a slash at its end; there once it is started, as the session is.
+        session: the connections to the upstream; there once it is started.
     """
 
-    url: str
+    most_bytes = MAX_REQUEST_BYTES
     session: aiohttp.ClientSession
 
     def __init__(self, upstream: Upstream, probe: ProxyProbe) -> None:
+        super().__init__()
         self.upstream, self.probe = upstream, probe
-        self._token = secrets.token_urlsafe(12)
         self._listening: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -183,14 +175,7 @@ class ProxyServer:
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
         )
-        server = web.Server(
-            self._serve, handler_cancellation=True, auto_decompress=False, access_log=None, logger=_SILENT
-        )
-        self._runner = web.ServerRunner(server, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, HOST, 0)
-        await site.start()
-        self.url = f"http://{HOST}:{self._runner.addresses[0][1]}/{self._token}"
+        await super().start()
 
     async def aclose(self) -> None:
         """End every connection."""
@@ -199,16 +184,15 @@ class ProxyServer:
         for task in list(self._listening):
             task.cancel()
         await asyncio.gather(*self._listening, return_exceptions=True)
-        await self._runner.cleanup()
+        await super().aclose()
         await self.session.close()
 
-    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        token, _, target = request.raw_path.removeprefix("/").partition("/")
-        if not secrets.compare_digest(token.partition("?")[0].encode(), self._token.encode()):
-            return web.Response(status=404)
-        return await _Request(self, request, target).carry_out()
+    async def respond(self, request: HookRequest, _path: list[str], connection: HookConnection) -> None:
+        """Forward a request as long as its client waits for the answer."""
+        target = request.target.removeprefix("/").partition("/")[2]
+        await connection.while_open(_Request(self, request, target).carry_out(connection))
 
-    def listen(self, listening: Coroutine[Any, Any, None]) -> None:
+    def overhear(self, listening: Coroutine[Any, Any, None]) -> None:
         """Go on until an answer that is recorded has ended."""
         task = asyncio.ensure_future(listening)
         self._listening.add(task)
@@ -218,8 +202,8 @@ class ProxyServer:
 class _Request:
     """One request that passes through."""
 
-    def __init__(self, server: ProxyServer, request: web.BaseRequest, target: str) -> None:
-        self._upstream, self._probe, self._server = server.upstream, server.probe, server
+    def __init__(self, server: ProxyServer, request: HookRequest, target: str) -> None:
+        self._upstream, self._probe, self._proxy = server.upstream, server.probe, server
         self._request, self._target = request, target
         self._path = target.partition("?")[0]
         known = shape_at(self._path)
@@ -230,39 +214,25 @@ class _Request:
         """True if the request is for a built-in endpoint, whatever the upstream has before `chat/completions`."""
         return self._path == form or self._path.endswith(form.partition("/")[2])
 
-    async def carry_out(self) -> web.StreamResponse:
+    async def carry_out(self, client: HookConnection) -> None:
         """Count it, and forward it or fail."""
-        data = await self._read()
-        if data is None:
-            return web.Response(status=413)
+        data = self._request.body
         body, flaw = read_exactly(data) if data else (None, None)
         self._body = {} if flaw is not None or not isinstance(body, dict) else body
         op, facts = self._upstream.operation(self._request.method, self._path, self._body)
-        client = ProxyClient(self._request)
         visit = Visit(client, self._probe.arrived, self._errors, self._body, self._endpoint)
         op = op or self._probe.attribution.operation or "(unknown)"
         self._is_stateless = op.startswith(STATELESS)
-        facts |= context_of({name.lower(): value for name, value in self._request.headers.items()})
+        facts |= context_of(self._request.headers)
         try:
             await visit.carry_out(op, facts, partial(self._answer, data))
         except (aiohttp.ClientError, OSError):
             client.reset()
-        return client.response
-
-    async def _read(self) -> bytes | None:
-        """The body of the request; None if it is too large."""
-        parts, size = [], 0
-        async for part in self._request.content.iter_any():
-            parts.append(part)
-            size += len(part)
-            if size > MAX_REQUEST_BYTES:
-                return None
-        return b"".join(parts)
 
     @contextlib.asynccontextmanager
     async def _answer(self, data: bytes) -> AsyncIterator[AnswerInParts]:
         """The answer of the provider, now or as it was recorded."""
-        headers = handed_on(self._request.headers)
+        headers = handed_on(CIMultiDict(self._request.fields))
         if self._body.get("stream"):
             headers["Accept-Encoding"] = "identity"  # events that are compressed cannot be told apart
         url = URL(f"{self._upstream.address}/{self._target}" if self._target else self._upstream.address, encoded=True)
@@ -285,7 +255,7 @@ class _Request:
         ask = partial(self._ask, url, headers, data)
         if exchange is not None:
             overheard = Overheard(ask, exchange)
-            self._server.listen(overheard.listen())
+            self._proxy.overhear(overheard.listen())
             try:
                 begun = await self._begun(overheard)
             except (aiohttp.ClientError, OSError, TimeoutError):
@@ -302,7 +272,7 @@ class _Request:
 
     async def _ask(self, url: URL, headers: CIMultiDict[str], data: bytes) -> aiohttp.ClientResponse:
         """Send a request to the provider."""
-        return await self._server.session.request(
+        return await self._proxy.session.request(
             self._request.method,
             url,
             headers=headers,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_corpus.adapter.hooks.http_server import HOST, reset
+from pytest_corpus.adapter.hooks.http_server import HOST, Listener, reset
 from pytest_corpus.spec.errors import BY_KIND, OVER_TCP
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def lacks(host: str, port: int, without: Collection[str]) -> frozenset[str]:
     return frozenset(without)
 
 
-class Tunnel:
+class Tunnel(Listener):
     """Relays the connections to a free port of the loopback address.
 
     Attributes:
@@ -67,35 +67,20 @@ class Tunnel:
     address: tuple[str, int]
 
     def __init__(self, host: str, port: int, probe: TunnelProbe) -> None:
+        super().__init__()
         self._upstream, self._probe = (host, port), probe
-        self._server: asyncio.base_events.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
         self._short: dict[bytes, bool] = {}
 
     async def start(self) -> None:
         """Listen on a free port."""
-        self._server = await asyncio.start_server(self._accept, HOST, 0)
-        self.address = (HOST, self._server.sockets[0].getsockname()[1])
+        self.address = (HOST, await self.listen())
 
-    async def aclose(self) -> None:
-        """End every connection."""
-        if self._server is not None:
-            self._server.close()
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Relay a connection, and reset it if one side breaks off."""
         try:
             await self._relay(reader, writer)
         except (OSError, asyncio.CancelledError):
             reset(writer.transport)
-        finally:
-            self._open.discard(task)
-            writer.close()
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Relay one connection to its end. Raises OSError if it is to be reset."""

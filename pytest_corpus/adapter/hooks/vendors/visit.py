@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from pytest_corpus.adapter.fault_plan import Plan
-from pytest_corpus.adapter.hooks.http_server import JSON, Wire
+from pytest_corpus.adapter.hooks.http_server import JSON, HookConnection
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Errors, Events, Refusal, Trouble, event
 from pytest_corpus.spec.errors import BY_KIND, IN_STREAM
 
@@ -104,7 +104,9 @@ def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note
 class Visit:
     """One request: `endpoint` is the stand-in for its path, if there is one."""
 
-    def __init__(self, wire: Wire, arrived: Arrived, errors: Errors, body: Body, endpoint: Endpoint | None) -> None:
+    def __init__(
+        self, wire: HookConnection, arrived: Arrived, errors: Errors, body: Body, endpoint: Endpoint | None
+    ) -> None:
         self._wire, self._arrived, self._errors = wire, arrived, errors
         self._body = body
         self._endpoint = endpoint if endpoint is not None and endpoint.filters else None
@@ -180,7 +182,7 @@ def told_hints(plan: Plan) -> dict[str, str]:
     return {"retry-after-ms": f"{plan.retry_after_ms:g}", "retry-after": str(seconds)}
 
 
-async def fail(plan: Plan, errors: Errors, wire: Wire) -> None:
+async def fail(plan: Plan, errors: Errors, wire: HookConnection) -> None:
     """Let a request fail before there is an answer."""
     trouble, plan.on_wire = Trouble(plan.kind, plan.message), True
     if plan.form == "reset":
@@ -201,7 +203,7 @@ def has_a_form_in_streams(plan: Plan, errors: Errors) -> bool:
     return errors.event(Trouble(plan.kind, plan.message)) is not None
 
 
-async def break_off(plan: Plan, errors: Errors, wire: Wire) -> None:
+async def break_off(plan: Plan, errors: Errors, wire: HookConnection) -> None:
     """Let a stream fail that has begun."""
     form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
     plan.hints_ms = ()  # no event of these vendors has a place for it
@@ -223,7 +225,7 @@ class CutWrites:
     The places depend on the content alone, so they differ from one request to the next.
     """
 
-    def __init__(self, wire: Wire, cuts: Random | None) -> None:
+    def __init__(self, wire: HookConnection, cuts: Random | None) -> None:
         self._wire, self._cuts, self._rest = wire, cuts, b""
 
     async def send(self, data: bytes) -> None:
