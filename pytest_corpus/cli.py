@@ -87,7 +87,7 @@ def _run(argv: list[str]) -> int:
         if command is None or (actions and given.action is None):
             own.print_help(sys.stderr)
             parser.exit(USAGE)
-        code: int = command.run(given)
+        code: int = (command.run if hasattr(command, "run") else given.carry_out)(given)
     except PlainError as error:
         sys.stderr.write(f"{words}: {printable(str(error))}\n")
         return USAGE

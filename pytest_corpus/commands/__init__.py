@@ -1,6 +1,7 @@
 """The commands of `pytest-corpus`. Each module has `arguments(parser)` and `run(given) -> int`, the exit code.
 
-`run` raises a `PlainError` if it cannot do what was requested.
+A command whose actions have functions of that form may do without `run`. They raise a `PlainError` if they cannot do
+what was requested.
 """
 
 from pytest_corpus.text.problems import PlainError

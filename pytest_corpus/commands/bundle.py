@@ -80,12 +80,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         console.format_argument(parser_of_results)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Run one action."""
-    code: int = given.carry_out(given)
-    return code
-
-
 def _run(given: argparse.Namespace) -> int:
     return _Session(given).run(_file_of(given.folder))
 

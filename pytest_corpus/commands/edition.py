@@ -24,12 +24,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         console.format_argument(each)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Run one action."""
-    code: int = given.carry_out(given)
-    return code
-
-
 def _list(given: argparse.Namespace) -> int:
     every = [editions.edition(name) for name in editions.names()]
     console.result(given, {"editions": [_facts(each) for each in every]}, *map(_line, every))

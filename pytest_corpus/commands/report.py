@@ -73,12 +73,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         console.format_argument(each)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Run one action."""
-    code: int = given.carry_out(given)
-    return code
-
-
 def _output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
     text = "; ".join(filter(None, (f"the file to write, {formats.list_suffixes(known)}", otherwise)))
     console.output_argument(parser, text, required=not otherwise)

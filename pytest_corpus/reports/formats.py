@@ -30,7 +30,7 @@ FORMATS: Mapping[str, str] = {
 BADGES = tuple(suffix for suffix, module in FORMATS.items() if module.startswith("badges:"))
 """The formats that show the verdict alone."""
 
-MATRIX_FORMATS: Mapping[str, str] = {".html": "html.matrix", ".md": "markdown.matrix", ".json": "matrix"}
+MATRIX_FORMATS: Mapping[str, str] = {".html": "html.matrix", ".md": "markdown.matrix", ".json": "json_report"}
 """The module that renders each format of a matrix (`matrix.build`)."""
 
 JUNIT = ".junit.xml"  # the suffix of pytest's own JUnit file, which pytest writes itself

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reports import json_report, view
+from pytest_corpus.reports import view
 from pytest_corpus.reports.text import printable
 from pytest_corpus.reports.view import Document, chapter
 from pytest_corpus.spec.components import TITLES
@@ -57,11 +57,6 @@ def build(
         ],
         "chapters": _chapters(documents),
     }
-
-
-def render(matrix: Mapping[str, Any]) -> str:
-    """The matrix as canonical JSON."""
-    return json_report.render(matrix)
 
 
 def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:

@@ -29,7 +29,7 @@ MOST_DIGITS = 308
 
 _CHUNK = 2**20
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
-_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_NUMBER = b"0" * (MOST_DIGITS + 1)
 
 
@@ -125,7 +125,7 @@ def value(data: bytes, most: int = MOST_VALUES) -> Any:
 
     if count_values(data, most) > most:
         raise ValueError(f"has more than {most:,} values, the limit for such a file")
-    if _has_long_number(data) and _has_long_number(_STRING.sub(b'""', data)):
+    if has_long_digits(data) and has_long_digits(_STRING.sub(b'""', data)):
         raise ValueError(f"has a number of more than {MOST_DIGITS} digits")
     if depth(data) > MAX_DEPTH:
         raise ValueError(TOO_DEEP)
@@ -180,8 +180,9 @@ def _signs(data: bytes) -> int:
     return data.count(b"[") + data.count(b"{") + data.count(b",")
 
 
-def _has_long_number(data: bytes) -> bool:
-    return len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
+def has_long_digits(data: bytes) -> bool:
+    """True if so many digits follow each other that they may be a number of more than `MOST_DIGITS`."""
+    return len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(ZEROS)
 
 
 def _parse_leniently(data: bytes) -> Any:

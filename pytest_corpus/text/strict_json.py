@@ -14,13 +14,11 @@ from typing import Any
 import orjson
 
 from pytest_corpus.spec.words import BOM
-from pytest_corpus.text.bounded import MOST_DIGITS, depth
+from pytest_corpus.text.bounded import MOST_DIGITS, ZEROS, depth, has_long_digits
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, json_problems, path_text
 
 _COLON = re.compile(rb"\\u003[aA]")
-_LONG_NUMBER = b"0" * (MOST_DIGITS + 1)
 _LONG_INTEGER = b"0" * 19  # an integer of 64 bits may have this many digits
-_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 class Fault(Enum):
@@ -69,8 +67,7 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
         return value, None
     try:
         if depth(data) <= MAX_DEPTH:
-            is_long = len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
-            value = (_EXACT_LONG if is_long else _EXACT).decode(data.decode())
+            value = (_EXACT_LONG if has_long_digits(data) else _EXACT).decode(data.decode())
             return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
     except ValueError:
         pass
@@ -86,7 +83,7 @@ def read_plainly(data: bytes) -> Any:
     All its numbers are finite. orjson reads integers of more than 64 bits differently, and refuses NaN, numbers beyond
     the range of a double and lone surrogates.
     """
-    if depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(_ZEROS):
+    if depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(ZEROS):
         return NOT_PLAIN
     try:
         value = orjson.loads(data)

@@ -68,28 +68,22 @@ def budget() -> StepBudget:
     return _BUDGET.get()
 
 
-class Compiled:
-    """A template that is ready to be rendered."""
-
-    def __init__(self, template: Any) -> None:
-        self._template = template
-
-    def render(self, variables: Mapping[str, Any]) -> str:
-        """Render the template within a new budget."""
-        token = _BUDGET.set(StepBudget())
-        try:
-            return _join(self._template.generate(dict(variables)))
-        finally:
-            _BUDGET.reset(token)
+def render(template: Any, variables: Mapping[str, Any]) -> str:
+    """Render a compiled template within a new budget."""
+    token = _BUDGET.set(StepBudget())
+    try:
+        return _join(template.generate(dict(variables)))
+    finally:
+        _BUDGET.reset(token)
 
 
-def environment(source: str) -> Compiled:
+def compiled(source: str) -> Any:
     """Compile a template. Raises jinja2.TemplateSyntaxError if it is not valid or not allowed."""
     sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_to_text)
     tree = sandbox.parse(source, filename="<template>")
     for node in tree.find_all(nodes.Node):
         _refuse(node)
-    return Compiled(sandbox.from_string(_Counted().visit(tree)))
+    return sandbox.from_string(_Counted().visit(tree))
 
 
 def _refuse(node: nodes.Node) -> None:

@@ -33,10 +33,10 @@ class Template:
             raise TemplateError(f"is longer than {LONGEST:,} characters")
         import jinja2
 
-        from pytest_corpus.bundles.evaluation.jinja_sandbox import environment
+        from pytest_corpus.bundles.evaluation import jinja_sandbox
 
         try:
-            return environment(self.source)
+            return jinja_sandbox.compiled(self.source)
         except jinja2.TemplateSyntaxError as error:
             raise TemplateError(f"is not a valid template: {error.message}", error.lineno) from None
         except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError):
@@ -51,9 +51,10 @@ class Template:
         compiled = self._compiled
         import jinja2
 
+        from pytest_corpus.bundles.evaluation import jinja_sandbox
+
         try:
-            text: str = compiled.render(variables)
-            return text
+            return jinja_sandbox.render(compiled, variables)
         except jinja2.UndefinedError as error:
             raise TemplateError(f"{error.message}; the input of the case does not hold it", _line(error)) from None
         except jinja2.exceptions.SecurityError as error:

@@ -21,8 +21,6 @@ KINDS = {"flag": "true or false", "limit": "a positive number", "names": "a list
 
 RANGE = "a list of two numbers: the lowest and the highest value that are taken"
 
-LEVELS = ("MUST", "SHOULD", "MAY")
-
 EXTENSIONS = ("schema_version", "protocol", "provider_specific", "experimental_features")
 """Keys that every result that is an object may also have (R56); they are listed once."""
 

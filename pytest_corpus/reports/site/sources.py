@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -46,22 +46,21 @@ def files(folder: Path, without: Path) -> list[ReportSource]:
     def refuse(error: OSError) -> None:
         raise SourceError(f"{printable(str(error.filename))} cannot be read: {error.strerror}")
 
-    found = []
-    for place, below, names in os.walk(folder, onerror=refuse):
-        here = Path(place)
-        below[:] = [name for name in below if name[:1] != "." and (here / name).resolve() != without]
-        found += [here / name for name in names if _is_wanted(name)]
-    return [ReportSource(printable(path.relative_to(folder).as_posix()), path) for path in sorted(found)]
+    found = sorted(path for path in _below(folder, without, refuse) if _is_wanted(path.name))
+    return [ReportSource(printable(path.relative_to(folder).as_posix()), path) for path in found]
 
 
 def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
     """The signed statements below a folder, found as `files` finds reports."""
-    found = []
-    for place, below, names in os.walk(folder):
+    return sorted(path for path in _below(folder, without) if path.name.endswith(suffix))
+
+
+def _below(folder: Path, without: Path, refuse: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+    """The visible files below a folder."""
+    for place, below, names in os.walk(folder, onerror=refuse):
         here = Path(place)
         below[:] = [name for name in below if _is_visible(name) and (here / name).resolve() != without]
-        found += [here / name for name in names if _is_visible(name) and name.endswith(suffix)]
-    return sorted(found)
+        yield from (here / name for name in names if _is_visible(name))
 
 
 def versions(folder: Path) -> list[ReportSource]:
