@@ -134,6 +134,11 @@ def _kinds(expected: Any, got: Any) -> str:
     return f"{kind(got)} where {kind(expected)} is expected"
 
 
+def as_text(value: Any) -> str:
+    """A text as it is, any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def to_json(value: Any) -> str:
     """Write a value as JSON."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,13 +1,11 @@
 """`pytest-corpus report`: merge, combine, compare, sign, verify and render written reports."""
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
@@ -120,7 +118,7 @@ def _diff(given: argparse.Namespace) -> int:
     if given.format == "markdown":
         _say(comment.render(new, found))
     elif found is not None:
-        _say(_json(found) if given.format == "json" else difference.text(found))
+        console.result(given, found, *difference.text(found).splitlines())
     return FINDINGS if found is not None and found["regression"] else FINE
 
 
@@ -130,10 +128,8 @@ def _check(given: argparse.Namespace) -> int:
     if given.signature or given.issuer or signing.is_signed(given.report):
         raise CommandError("say with --public-key or --identity whose the signature must be")
     name, faults = printable(given.report), _faults(given.report)
-    if given.format == "json":
-        _say(_json({"file": name, "valid": not faults, "faults": faults}))
-    else:
-        _say("".join(f"{name}: {fault}\n" for fault in faults) or f"{name}: whole and unaltered\n")
+    lines = [f"{name}: {fault}" for fault in faults] or [f"{name}: whole and unaltered"]
+    console.result(given, {"file": name, "valid": not faults, "faults": faults}, *lines)
     return FINDINGS if faults else FINE
 
 
@@ -144,13 +140,9 @@ def _check_signed(given: argparse.Namespace) -> int:
     by_key = given.public_key is not None
     signer = signing.key_signer(given.public_key) if by_key else signing.identity_signer(given.identity, given.issuer)
     result = signing.verify(given.report, given.signature, signer, _faults)
-    if given.format == "json":
-        signed = asdict(result.signed) if result.signed else None
-        result_of = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults}
-        _say(_json({**result_of, "signed": signed}))
-    else:
-        _say("".join(f"{line}\n" for line in result.faults))
-        _say(signing.explain(result, signer))
+    signed = asdict(result.signed) if result.signed else None
+    facts = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults, "signed": signed}
+    console.result(given, facts, *result.faults, *signing.explain(result, signer).splitlines())
     return FINDINGS if result.faults else FINE
 
 
@@ -161,7 +153,7 @@ def _sign(given: argparse.Namespace) -> int:
     target = signing.target(given.report, given.output, given.key or given.report, suffix)
     if faults := _faults(given.report):
         said = [f"{printable(given.report)}: {fault}" for fault in faults]
-        _say(_json({"written": None, "faults": faults}) if given.format == "json" else "\n".join(said) + "\n")
+        console.result(given, {"written": None, "faults": faults}, *said)
         sys.stderr.write("nothing was signed: a signature vouches for a report that `report check` accepts\n")
         return FINDINGS
     payload = formats.render(written.report(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
@@ -209,13 +201,9 @@ def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int
         write_atomically(text, path)
     except OSError as error:
         raise CommandError(f"{name} could not be written: {error.strerror}") from None
-    if given.format == "json":
-        return _say(_json({"written": name, **more}))
-    return _say(f"written: {name}\n" + "".join(f"{what}: {value}\n" for what, value in more.items()))
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    document = {"written": name, **more}
+    console.result(given, document, *(f"{what}: {value}" for what, value in document.items()))
+    return FINE
 
 
 def _say(text: str) -> int:

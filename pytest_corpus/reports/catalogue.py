@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_corpus import resources
+from pytest_corpus.reports.pages.markdown import fold
 from pytest_corpus.spec.arguments import RULES, OneOf
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
@@ -55,9 +56,6 @@ def rulings_of(entry: Requirement) -> tuple[Ruling, ...]:
 def resting_on(ruling: Ruling) -> tuple[str, ...]:
     """The ids of the requirements whose source is this ruling."""
     return tuple(entry.id for entry in catalogue().values() if ruling.id in entry.source)
-
-
-WIDTH = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +121,6 @@ def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
 
 
 COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword arguments of metrics.observe"
-
-
-def format_json(value: Any, indent: int = 0) -> str:
-    """Format JSON for a reader: a value is written on one line if it fits."""
-    line = json.dumps(value, ensure_ascii=False)
-    if len(line) + indent <= WIDTH or not isinstance(value, (dict, list)) or not value:
-        return line
-    margin = " " * (indent + 2)
-    if isinstance(value, list):
-        inside = [margin + format_json(item, indent + 2) for item in value]
-        return "[\n" + ",\n".join(inside) + "\n" + " " * indent + "]"
-    inside = [f"{margin}{json.dumps(key)}: {format_json(item, indent + 2)}" for key, item in value.items()]
-    return "{\n" + ",\n".join(inside) + "\n" + " " * indent + "}"
 
 
 def _messages(golden: Golden) -> tuple[Any, ...]:
@@ -208,7 +193,7 @@ def card(entry: Requirement) -> str:
     for ruling in rulings_of(entry):
         lines += ["", f"  {ruling.id} {ruling.title}", _paragraphs(ruling)]
     for example in examples(entry):
-        lines += ["", f"  {example.title}:", *(indent(format_json(message), "    ") for message in example.messages)]
+        lines += ["", f"  {example.title}:", *(indent(fold(message), "    ") for message in example.messages)]
     declared = "--corpus-client=..." if entry.components == WIRE else "--corpus-adapter=..."
     lines += ["", f"  run it:     pytest {declared} --corpus-requirement={entry.id}"]
     return "\n".join(lines)

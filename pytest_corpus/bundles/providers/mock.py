@@ -1,6 +1,5 @@
 """Answers without a model: from a script, or the expected answers (R79)."""
 
-import json
 import threading
 import time
 from collections import Counter
@@ -11,7 +10,7 @@ from typing import Any
 from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, default_id, read_lines
 from pytest_corpus.bundles.loading.files import display_path
-from pytest_corpus.bundles.matching import kind
+from pytest_corpus.bundles.matching import as_text, kind
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 
@@ -33,7 +32,7 @@ class MockProvider(Provider):
             if not request.has_expected:
                 said = "mock has neither a script nor an expected_output to echo"
                 raise ProviderError("NotSupported", said, is_own=True)
-            return Answer(_text(request.expected))
+            return Answer(as_text(request.expected))
         line = self._next(request)
         if delay := line.get("delay_ms", 0):
             time.sleep(delay / 1000)
@@ -41,7 +40,7 @@ class MockProvider(Provider):
             code = line["error"]
             name = BY_CODE[code].name if code in BY_CODE else code
             raise ProviderError(name, "from the script", line.get("retry_after_ms"), is_own=True)
-        return Answer(_text(line["output"]), line.get("finish_reason", "stop"))
+        return Answer(as_text(line["output"]), line.get("finish_reason", "stop"))
 
     def _next(self, request: CompletionRequest) -> Mapping[str, Any]:
         """The script line for this call. Lines of the same case answer successive calls; the last one repeats."""
@@ -54,10 +53,6 @@ class MockProvider(Provider):
             number = self._calls[request.case]
             self._calls[request.case] += 1
         return lines[min(number, len(lines) - 1)]
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read_script(bundle: Bundle) -> None:

@@ -36,16 +36,22 @@ def codes(words: Iterable[object], between: str = ", ") -> str:
 
 def as_json(value: Any) -> str:
     """A value as a block of JSON; short values are written on one line."""
-    return f"```json\n{_fold(value, 0, 0)}\n```\n"
+    return f"```json\n{fold(value)}\n```\n"
 
 
-def _fold(value: Any, depth: int, before: int) -> str:
+def fold(value: Any, depth: int = 0, before: int = 0) -> str:
+    """A value as JSON for a reader: on one line if it fits, else with a line for each item.
+
+    Args:
+        depth: the number of values around it.
+        before: the length of what stands before it on its line.
+    """
     flat = json.dumps(value, ensure_ascii=False)
     if len(flat) + 2 * depth + before <= 100 or not isinstance(value, dict | list) or not value:
         return flat
     margin = "\n" + "  " * (depth + 1)
     if isinstance(value, dict):
         named = [(json.dumps(key) + ": ", item) for key, item in value.items()]
-        inner = f",{margin}".join(name + _fold(item, depth + 1, len(name)) for name, item in named)
+        inner = f",{margin}".join(name + fold(item, depth + 1, len(name)) for name, item in named)
         return "{" + margin + inner + "\n" + "  " * depth + "}"
-    return "[" + margin + f",{margin}".join(_fold(item, depth + 1, 0) for item in value) + "\n" + "  " * depth + "]"
+    return "[" + margin + f",{margin}".join(fold(item, depth + 1, 0) for item in value) + "\n" + "  " * depth + "]"
