@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from ledgers import ALL, MUSTS, RUN, ledger, ledgers, record, violation
 
 from pytest_corpus.reports import json_report
-from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
@@ -35,14 +34,6 @@ def test_findings_are_in_it() -> None:
     entries = {entry["id"]: entry for entry in built(found)["requirements"]}
     assert entries[MUSTS[3].id]["findings"] == [{"expected": "this", "got": "that", "path": "result.x"}]
     assert (entries[MUSTS[4].id]["reason"], entries[MUSTS[4].id]["keyword"]) == ("why", "metrics")
-
-
-def test_the_hint_for_a_read_only_login_names_the_credentials() -> None:
-    """A plain request that the login may not make needs other credentials, not another adapter."""
-    denied = Finding("LLM-COMPLETE-1", "a success", "the error AuthError / AUTH_ERROR")
-    refused = ledger(record("LLM-COMPLETE-1", "violated", findings=(denied,)))
-    entries = {entry["id"]: entry for entry in built(refused)["requirements"]}
-    assert "read-only" in entries["LLM-COMPLETE-1"]["hint"]
 
 
 @given(ledgers(), st.dictionaries(st.text(max_size=5), JSON, max_size=4))
