@@ -73,14 +73,15 @@ def test_places(raised: str, name: str, place: tuple[str, int]) -> None:
 
 def test_hostile_text_is_text() -> None:
     """No text of an adapter becomes a link or a placeholder of a message, or a line that Markdown reads."""
-    harmless = comment.render(hostile("plain"), difference.build(hostile("plain"), hostile("plain")))
+    plain = hostile("plain")
+    harmless = comment.render(plain, difference.build(plain, plain))
     for text in STRINGS:
         document = hostile(text)
         for result in log(document)["results"]:
             said = re.sub(r"\\.|\{\{|\}\}", "", result["message"]["text"])
             assert not set("[]{}") & set(said), ascii(text)
             assert said.isprintable(), ascii(text)
-        body = comment.render(document, difference.build(hostile("plain"), document))
+        body = comment.render(document, difference.build(plain, document))
         assert len(body.splitlines()) == len(harmless.splitlines()), ascii(text)
         assert body.replace("\n", "").isprintable(), ascii(text)
         assert not [each for line in tables(body)[1:] for each in ("<", "](", "@") if each in line], ascii(text)
