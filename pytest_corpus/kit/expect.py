@@ -44,6 +44,7 @@ def resting_on(requirement: str) -> Iterator[None]:
 def readable(reply: Reply | StreamReply) -> None:
     """Block the test if the answer is not an envelope."""
     fault = reply.exchange.fault
+    # The suite stopped reading or waiting earlier than its limit: that says nothing about the adapter.
     if fault is not None and fault.kind == "cut_off":
         cut = Obstacle.CUT_OFF if reply.exchange.streaming else Obstacle.CUT_ANSWER
         raise NotAssessed(cut, fault=fault)

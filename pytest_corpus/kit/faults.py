@@ -196,10 +196,10 @@ def call_with_fault(
         instance.faults.require_fired(plan)
         return reply  # type: ignore[no-any-return]
 
-    def usual(reply: Answer) -> bool:
+    def is_usual(reply: Answer) -> bool:
         return reply.is_a(*subject.faults.classes(kind)) if BY_KIND[kind].canonical else not reply.is_error
 
-    return try_with_fault(subject, attempt, sound or usual)
+    return try_with_fault(subject, attempt, sound or is_usual)
 
 
 def try_with_fault(

@@ -51,10 +51,10 @@ def take_turns(names: Iterable[str], principal: str, case: int, *, one_in: int =
 def core(*requirements: str) -> Callable[[Test], Test]:
     """Mark a test that every adapter must pass, with the requirements that it decides."""
 
-    def marked(test: Test) -> Test:
+    def mark(test: Test) -> Test:
         return pytest.mark.core(pytest.mark.requirement(*requirements)(test))  # type: ignore[no-any-return]
 
-    return marked
+    return mark
 
 
 def rules(table: str = "", **by_name: str) -> pytest.MarkDecorator:

@@ -102,7 +102,8 @@ class RootCauses(Generic[Own]):
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the finding of another requirement that explains a violation, or None."""
-        made = tuple(self.subject.client.part.exchanges)  # those of the test: a pause begins a part
+        # Taken before the pause below, which begins a part of its own: these are the exchanges of the test.
+        made = tuple(self.subject.client.part.exchanges)
         with self.subject.client.provider.paused():
             return (
                 self._basis_of_failure(requirement, violation, made)

@@ -74,6 +74,7 @@ def is_linearizable(events: Sequence[Event]) -> bool:
         left = [(at, event) for at, event in enumerate(events) if not done >> at & 1]
         first_end = min(event.end for _, event in left)
         for at, event in left:
+            # Only an operation that began before any other ended may come next (Wing and Gong).
             if event.start <= first_end and (not event.is_read or event.value == state):
                 reached = (done | 1 << at, state if event.is_read else event.value)
                 if reached not in seen:

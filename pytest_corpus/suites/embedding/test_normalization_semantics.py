@@ -102,7 +102,8 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
 @deciding("operation", embed="EMB-NORM-4", embed_batch="EMB-NORM-5", stream_embed="EMB-NORM-6")
 def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: str) -> None:
     """If normalization is denied, each operation answers `normalize` with NOT_SUPPORTED, for each listed model."""
-    require_denied(embedding, operation)
+    embedding.require("embed", operation)
+    expect.applicable(embedding.capabilities.flag("supports_normalization") is False, "normalization is not denied")
     alone = embedding.embed_once(embedding.fit("hi"), normalize=True)
     if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
@@ -182,12 +183,6 @@ def require_normal_embed(embedding: Embedding, model: str) -> None:
     """Go on only if `embed` normalizes."""
     with expect.resting_on("EMB-NORM-1"):
         expect_unit_norm(embedding.vector_once("embed", embedding.fit(UNRELATED[0]), model=model, normalize=True))
-
-
-def require_denied(embedding: Embedding, operation: str) -> None:
-    """Go on only if normalization is denied."""
-    embedding.require("embed", operation)
-    expect.applicable(embedding.capabilities.flag("supports_normalization") is False, "normalization is not denied")
 
 
 def expect_not_normalized(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:

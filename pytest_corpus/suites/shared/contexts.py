@@ -42,15 +42,15 @@ def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
     """
     kinds = ALIKE[number % len(ALIKE)]
 
-    def named(stem: str) -> list[dict[str, str]]:
+    def contexts_for(stem: str) -> list[dict[str, str]]:
         return [{"tenant": MEETING.get(kind, f"{STEM_OF_WORDS}a").replace(STEM_OF_WORDS, stem)} for kind in kinds]
 
     def are_taken() -> bool:
-        replies = [subject.invoke(subject.principal, ctx=ctx) for ctx in named(new_tenant()["tenant"])]
+        replies = [subject.invoke(subject.principal, ctx=ctx) for ctx in contexts_for(new_tenant()["tenant"])]
         return not any(reply.is_a(*PERMANENT) for reply in replies)
 
     if cached(subject, ("tenants alike", kinds), are_taken):
-        return named(new_tenant()["tenant"])
+        return contexts_for(new_tenant()["tenant"])
     return [new_tenant(), new_tenant()]
 
 

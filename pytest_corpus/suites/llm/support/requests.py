@@ -111,6 +111,7 @@ class LLMRequests(Requests):
         many = max(2, min(6, self._llm.capabilities.limit("concurrency") or 6))
         if self._llm.small:
             many = max(2, min(many, self._llm.window() // 4))
+        # Each text has another number of words, so that its number of tokens tells whose answer it is.
         texts = [
             " ".join(word if self._llm.small else f"{word}{self._llm.unique('')}" for word in "abcdef"[: number + 1])
             for number in range(many)

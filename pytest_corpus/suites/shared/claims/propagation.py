@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.reports import Arrival
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
@@ -63,12 +62,8 @@ def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arriv
     if not all(Reply(exchange).is_success for exchange in exchanges):
         raise NotAssessed(Obstacle.NOT_ALL_AT_ONCE)
     arrivals = [arrival for exchange in exchanges for arrival in exchange.observed.handed_on if arrival.op in ops]
-    return [*map(request_of, exchanges)], arrivals
-
-
-def request_of(exchange: Exchange) -> dict[str, Any]:
-    """Return the request as it was sent: its deadline moves if a write has to settle first."""
-    return dict(exchange.request)
+    # As they were sent: a deadline moves if a write has to settle first.
+    return [dict(exchange.request) for exchange in exchanges], arrivals
 
 
 def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:

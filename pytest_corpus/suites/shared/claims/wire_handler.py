@@ -236,13 +236,13 @@ class TestWireHandler:
         """An undocumented key in an object inside `args` is ignored or refused permanently."""
         requests = require_offered(subject, subject.requests.with_unknown_keys(UNKNOWN_ARGUMENT))
 
-        def is_harmless(request: Request) -> None:
+        def expect_harmless(request: Request) -> None:
             reply = subject.carry_out(request)
             expect.either(reply, "BadRequest")
             for named in classes_of_items(reply):
                 expect.check(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
 
-        side_by_side(is_harmless, requests)
+        side_by_side(expect_harmless, requests)
 
     @pytest.mark.requirement("COM-WIRE-15")
     def test_a_null_argument_does_no_harm(self, subject: Subject) -> None:

@@ -188,6 +188,7 @@ def expect_own_vectors(
         nearest = min(distance(vector, other) for other in own.values())
         path = f"result.embeddings, the text at {position}"
         expect.check(apart[position] <= nearest + slack, wanted, "the vector of another text", path, on=[reply])
+    # A provider may compute all vectors of a batch a little otherwise than alone; only an outlier is another vector.
     usual = statistics.median(apart.values()) if apart else 0.0
     for position, off in apart.items():
         path = f"result.embeddings, the text at {position}"

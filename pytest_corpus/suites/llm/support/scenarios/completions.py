@@ -126,6 +126,7 @@ def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage:
     if spent is not None:
         expect.check(spent <= limit, most, f"{spent}", f"{key}.completion_tokens", on=[reply])
     if isinstance(text, str) and text and llm.works("count_tokens"):
+        # A text alone may have more tokens than as the continuation of a prompt: its ends are joined otherwise.
         counted = llm.count(text)
         expect.check(counted <= 2 * limit + 8, most, f"a text of {counted}", "text", on=[reply])
     elif spent is None:
