@@ -70,20 +70,20 @@ def is_cacheable(exchange: Exchange) -> bool:
 
 
 @remembered
-def plain(calls: Calls, name: str) -> Reply | StreamReply:
+def invoke_plain(calls: Calls, name: str) -> Reply | StreamReply:
     """Send a plain request of an operation to its entry point."""
     return calls.invoke(name)
 
 
 def plain_call(calls: Calls, name: str) -> Reply:
     """Send a plain request of a unary operation."""
-    reply = plain(calls, name)
+    reply = invoke_plain(calls, name)
     assert isinstance(reply, Reply)
     return reply
 
 
 @remembered
-def expired(calls: Calls, name: str) -> Reply | StreamReply:
+def invoke_expired(calls: Calls, name: str) -> Reply | StreamReply:
     """Send a new request whose deadline passed a minute ago."""
     return calls.invoke(name, calls.requests.distinct(name), {"deadline_ms": deadline_in(-60_000)})
 

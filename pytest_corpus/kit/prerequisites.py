@@ -6,7 +6,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.answer_cache import invoke_plain
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -91,7 +91,7 @@ class Prerequisites:
             if claimed:
                 return Blocked("COM-CAP-9", "there is no handle_stream")
             return NotApplicable("there is no handle_stream, and streaming is not claimed")
-        reply = plain(self._calls, name)
+        reply = invoke_plain(self._calls, name)
         if excuse := self.excuse(name, reply):
             return excuse
         if claimed is None and reply.is_a("NotSupported"):

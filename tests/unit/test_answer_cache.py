@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.scope import part_of
-from pytest_corpus.kit.answer_cache import cached, expired, plain
+from pytest_corpus.kit.answer_cache import cached, invoke_expired, invoke_plain
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.run_state import Settings
@@ -35,18 +35,18 @@ def llm() -> Iterator[LLM]:
 
 def test_an_answer_is_asked_for_once(llm: LLM) -> None:
     """The second test gets the exchange of the first, without a call, and its audit leaves it to the first."""
-    first = plain(llm, "health")
+    first = invoke_plain(llm, "health")
     assert llm.part.made == [first.exchange]
     llm.begin()
-    assert plain(llm, "health") is first
+    assert invoke_plain(llm, "health") is first
     assert (llm.calls, llm.part.exchanges, llm.part.made) == (1, [first.exchange], [])
     assert list(llm.auditor.audit()) == []
 
 
 def test_within_a_test_it_is_no_other_exchange(llm: LLM) -> None:
     """A test that looks twice at what it made itself has one exchange, which is its own."""
-    reply = plain(llm, "health")
-    assert plain(llm, "health") is reply
+    reply = invoke_plain(llm, "health")
+    assert invoke_plain(llm, "health") is reply
     assert llm.part.exchanges == llm.part.made == [reply.exchange]
 
 
@@ -81,8 +81,8 @@ def test_root_causes_are_searched_for_again_after_a_mistake_of_the_stand_in(llm:
 
 def test_other_requests_are_other_answers(llm: LLM) -> None:
     """A plain request and one that came too late are not mixed up."""
-    assert not plain(llm, "complete").is_error
-    assert expired(llm, "complete").is_a("DeadlineExceeded")
+    assert not invoke_plain(llm, "complete").is_error
+    assert invoke_expired(llm, "complete").is_a("DeadlineExceeded")
     assert llm.calls == 2
 
 
@@ -110,14 +110,14 @@ class UnavailableFirst(FailsFirst):
 def test_what_did_not_end_is_asked_again() -> None:
     """A call that raised has taught nothing."""
     with opened(FailsFirst) as llm:
-        assert plain(llm, "health").exchange.fault is not None
-        assert plain(llm, "health").exchange.fault is None
+        assert invoke_plain(llm, "health").exchange.fault is not None
+        assert invoke_plain(llm, "health").exchange.fault is None
 
 
 def test_a_passing_failure_is_asked_again() -> None:
     """A failure that may pass, and that no test planned, is asked again at once, and leaves no trace but the time."""
     with opened(UnavailableFirst) as llm:
-        assert not plain(llm, "health").is_error
+        assert not invoke_plain(llm, "health").is_error
         assert (llm.calls, len(llm.client.part.exchanges), llm.outages.interruptions) == (2, 1, 1)
         assert llm.outages.clock
 
@@ -125,13 +125,13 @@ def test_a_passing_failure_is_asked_again() -> None:
 def test_nothing_is_learnt_under_a_plan(llm: LLM) -> None:
     """A fault that a test planned strikes the test's own call, and nothing that is learnt before or after it."""
     plan = llm.client.provider.plan("unavailable", times=9)
-    assert not plain(llm, "complete").is_error
+    assert not invoke_plain(llm, "complete").is_error
     assert llm.works("stream")
     assert llm.faults.provider_op("count_tokens") is None
     assert plan.fired == 0
     assert llm.call("complete").is_a("Unavailable")
     llm.begin()
-    assert not plain(llm, "complete").is_error
+    assert not invoke_plain(llm, "complete").is_error
     assert llm.shared.provider_ops == {"count_tokens": ("llm.count_tokens",)}
 
 
@@ -150,7 +150,7 @@ def test_what_a_planned_failure_becomes_is_asked_for_once(llm: LLM) -> None:
 def test_repeated_tests_ask_each_time() -> None:
     """With `--corpus-repeat` a test remembers what it asked itself, and the next one asks again."""
     with opened(reference, remembers=False) as llm:
-        assert plain(llm, "health") is plain(llm, "health")
+        assert invoke_plain(llm, "health") is invoke_plain(llm, "health")
         llm.begin()
-        plain(llm, "health")
+        invoke_plain(llm, "health")
         assert llm.calls == 2

@@ -31,7 +31,7 @@ from pytest_corpus.suites.embedding.support.scenarios.truncation import (
     expect_cut,
     expect_whole,
     require_truncation,
-    too_long,
+    too_long_text,
     truncated_flag,
 )
 from pytest_corpus.suites.shared.claims import replays
@@ -152,7 +152,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     require_truncation(embedding)
     embedding.require(operation)
     with expect.resting_on("EMB-TRUNC-3"):
-        expect.refusal(embedding.embed_once(too_long(embedding, "twice"), truncate=False), "TextTooLong")
+        expect.refusal(embedding.embed_once(too_long_text(embedding, "twice"), truncate=False), "TextTooLong")
     text = embedding.text_of(embedding.length_beyond(7))
     embedding.ask(operation, text, truncate=True)
     expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")

@@ -26,7 +26,7 @@ from pytest_corpus.suites.shared.claims.context import (
     stream_with_outcome,
 )
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
-from pytest_corpus.suites.shared.claims.envelopes import wrongly_typed
+from pytest_corpus.suites.shared.claims.envelopes import call_with_wrong_types
 from pytest_corpus.suites.shared.claims.labels import TestLabels, TestPrivacy, TestStreamTimes
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 from pytest_corpus.suites.shared.contexts import new_tenant

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import expired
+from pytest_corpus.kit.answer_cache import invoke_expired
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import deadline_in
@@ -31,7 +31,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
 def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
     """If the provider hangs, a batch is refused, or reports its texts, at most a second after its budget."""
     embedding.faults.provider_op("embed_batch")
-    require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
+    require_deadline_support(embedding, "embed_batch", invoke_expired(embedding, "embed_batch"))
     retry_if_late(partial(expect_hanging_batch_in_time, embedding))
 
 
@@ -39,7 +39,7 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
 def test_the_budget_of_a_fallback_is_one(embedding: Embedding) -> None:
     """If a batch fails and each of its texts then takes most of the budget, the call still ends in time."""
     embedding.faults.provider_op("embed_batch")
-    require_deadline_support(embedding, "embed_batch", expired(embedding, "embed_batch"))
+    require_deadline_support(embedding, "embed_batch", invoke_expired(embedding, "embed_batch"))
     retry_if_late(partial(expect_fallback_in_time, embedding))
 
 

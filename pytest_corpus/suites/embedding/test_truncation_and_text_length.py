@@ -32,7 +32,7 @@ ASTRAL = "\U0001f600"
 def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
     """A text that is slightly or far beyond the limit is embedded with `truncated` true, every time."""
     truncation.require_truncation(embedding)
-    text = truncation.too_long(embedding, how)
+    text = truncation.too_long_text(embedding, how)
     for others in truncation.variants(embedding, how):
         truncation.expect_cut(embedding.embed_once(text, truncate=True, **others))
     if how == "one_more":
@@ -48,7 +48,7 @@ def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, how: str, t
     """A text of at most the limit is embedded without truncation, whatever `truncate` is."""
     embedding.require("embed")
     options = {} if truncate is None else {"truncate": truncate}
-    text = truncation.within(embedding, how)
+    text = truncation.text_within_limit(embedding, how)
     for others in truncation.variants(embedding, "one_more" if (how, truncate) == ("the_limit", True) else how):
         reply = embedding.embed_once(text, **options, **others)
         claimed = embedding.capabilities.flag("supports_truncation")
@@ -64,7 +64,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
     """Batches and streams accept a text of at most the limit, with or without `truncate`."""
     embedding.require("embed", operation)
     for options in ({}, {"truncate": False})[how == "half" :]:
-        reply = embedding.ask(operation, truncation.within(embedding, how), **options)
+        reply = embedding.ask(operation, truncation.text_within_limit(embedding, how), **options)
         if isinstance(reply, StreamReply):
             expect.finished(reply, "a text within the limit to be embedded")
             continue
@@ -78,7 +78,7 @@ def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -
     """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, every time."""
     truncation.require_truncation(embedding)
     for others in truncation.variants(embedding, how):
-        reply = embedding.embed_once(truncation.too_long(embedding, how), truncate=False, **others)
+        reply = embedding.embed_once(truncation.too_long_text(embedding, how), truncate=False, **others)
         expect.refusal(reply, "TextTooLong")
 
 
@@ -87,7 +87,7 @@ def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -
 def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: str) -> None:
     """A truncated text gets the vector of the part that is left."""
     truncation.require_truncation(embedding)
-    text = truncation.too_long(embedding, how)
+    text = truncation.too_long_text(embedding, how)
     for others in truncation.variants(embedding, how):
         reply = embedding.embed_once(text, truncate=True, **others)
         found = truncation.cut_vector(embedding, text, reply, **others)
@@ -111,7 +111,7 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
     """If a truncated text comes back shorter, it does not exceed the limit."""
     truncation.require_truncation(embedding)
     embedding.require(operation)
-    limit, text = embedding.stated_limit(), truncation.too_long(embedding, how)
+    limit, text = embedding.stated_limit(), truncation.too_long_text(embedding, how)
     reply = embedding.ask_once(operation, text, truncate=True)
     truncation.require_cut(embedding, operation, text, reply)
     expect.applicable(texts_of(reply), "no text comes back")
@@ -145,7 +145,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
 def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     """Truncation keeps the beginning of a text, so the vector does not depend on its end."""
     truncation.require_truncation(embedding)
-    text = truncation.too_long(embedding, "twice")
+    text = truncation.too_long_text(embedding, "twice")
     reply = embedding.embed_once(text, truncate=True)
     found = truncation.cut_vector(embedding, text, reply)
     told = [part for part in texts_of(reply) if not same_text(part, text)]
@@ -164,7 +164,7 @@ def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> No
     """A request without `truncate` is answered like one with `truncate` true."""
     truncation.require_truncation(embedding)
     embedding.require(operation)
-    text = truncation.too_long(embedding, "twice")
+    text = truncation.too_long_text(embedding, "twice")
     truncation.require_cut(embedding, operation, text, embedding.ask_once(operation, text, truncate=True))
     silent = embedding.ask(operation, text)
     expect.readable(silent)
@@ -198,7 +198,7 @@ def text_of_limit(embedding: Embedding) -> str:
     """Return a text of the limit's length. Raises NotApplicable if it is too short to divide."""
     if embedding.stated_limit() < len(FILLER):
         raise NotApplicable(f"a text of {embedding.stated_limit()} characters has no parts")
-    return truncation.within(embedding, "the_limit")
+    return truncation.text_within_limit(embedding, "the_limit")
 
 
 @pytest.mark.requirement("EMB-TRUNC-8")
@@ -210,7 +210,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
     texts = arrange_texts(embedding, "plain", many)
     bad = {"first": [0], "last": [many - 1]}.get(where, range(many))
     for position in bad:
-        texts[position] = truncation.too_long(embedding, how if where != "all" else [*truncation.BEYOND][position])
+        texts[position] = truncation.too_long_text(embedding, how if where != "all" else [*truncation.BEYOND][position])
     own = {text: truncation.cut_vector(embedding, text, embedding.embed_once(text, truncate=True)) for text in texts}
     reply = embedding.fresh().batch(texts, truncate=True)
     found = embeddings_by_position(embedding, "EMB-TRUNC-8", reply, texts)
@@ -230,7 +230,7 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
     """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, alone or for the whole batch."""
     truncation.require_truncation(embedding)
     require_batch_size(embedding, 2, least=1 if where == "only" else 2)
-    text, good = truncation.too_long(embedding, how), embedding.fit("river")
+    text, good = truncation.too_long_text(embedding, how), embedding.fit("river")
     truncation.require_refusal_by_embed(embedding, text, how)
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
     for model in embedding.able_to("embed_batch")[: None if where == "only" else 1]:
@@ -245,7 +245,7 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
     """With `truncate` false, a stream refuses a text beyond the limit as TEXT_TOO_LONG."""
     truncation.require_truncation(embedding)
     embedding.require("stream_embed")
-    text = truncation.too_long(embedding, how)
+    text = truncation.too_long_text(embedding, how)
     truncation.require_refusal_by_embed(embedding, text, how)
     for model in embedding.able_to("stream_embed")[: None if how == "one_more" else 1]:
         expect.refusal(embedding.stream_text(text, truncate=False, model=model), "TextTooLong")
@@ -257,7 +257,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     """A stream truncates a text beyond the limit and gives it the vector that `embed` gives."""
     truncation.require_truncation(embedding)
     embedding.require("stream_embed")
-    text = truncation.too_long(embedding, how)
+    text = truncation.too_long_text(embedding, how)
     alone = truncation.cut_vector(embedding, text, embedding.embed_once(text, truncate=True))
     stream = embedding.stream_once(text, truncate=True)
     expect.finished(stream, "a text that is too long to be cut")
@@ -278,7 +278,7 @@ def test_without_truncation_a_text_that_is_too_long_is_refused(
     expect.applicable(embedding.capabilities.flag("supports_truncation") is False, "truncation is not denied")
     embedding.require("embed", operation)
     options = {} if truncate is None else {"truncate": truncate}
-    text = truncation.too_long(embedding, how)
+    text = truncation.too_long_text(embedding, how)
     reply = embedding.ask(operation, text, **options)
     if isinstance(reply, Reply) and operation == "embed_batch":
         truncation.expect_refused_text(reply, 0, *truncation.DENIED)
@@ -290,7 +290,7 @@ def test_without_truncation_a_text_that_is_too_long_is_refused(
 def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     """The refusal states the limit and the length of the text."""
     embedding.require("embed")
-    text = truncation.too_long(embedding, "twice")
+    text = truncation.too_long_text(embedding, "twice")
     reply = embedding.embed_once(text, truncate=False)
     claimed = embedding.capabilities.flag("supports_truncation")
     if claimed is not True and reply.is_a("NotSupported"):

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, plain
+from pytest_corpus.kit.answer_cache import cached, invoke_plain
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
@@ -294,7 +294,7 @@ def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
 def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
     """A summary counts the records of the answer."""
     graph.require(operation)
-    reply = plain(graph, operation)
+    reply = invoke_plain(graph, operation)
     found = len(records(reply))
     last = reply.chunks[-1] if isinstance(reply, StreamReply) else reply.result
     summary = last.get("summary")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import plain, plain_call
+from pytest_corpus.kit.answer_cache import invoke_plain, plain_call
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core, rules
@@ -127,7 +127,7 @@ class TestCapabilities:
                 continue
             if operation.streaming and not subject.client.instance.streams(subject.component):
                 continue
-            reply = plain(subject, operation.name)
+            reply = invoke_plain(subject, operation.name)
             if claimed is None and reply.is_a("NotSupported"):
                 continue
             if excuse := subject.prerequisites.excuse(operation.name, reply):
@@ -152,7 +152,7 @@ class TestCapabilities:
         denied = subject.prerequisites.denied_operations()
         expect.applicable(denied, "capabilities deny no operation")
         for name in denied:
-            reply = plain(subject, name)
+            reply = invoke_plain(subject, name)
             fails = not expect.either(reply, "NotSupported") if requirement == "COM-CAP-7" else reply.is_error
             expect.readable(reply)
             expect.check(fails or requirement == "COM-CAP-7", "NOT_SUPPORTED, as capabilities say", str(reply))

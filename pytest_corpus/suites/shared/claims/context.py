@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
+from pytest_corpus.kit.answer_cache import cached, invoke_expired, invoke_plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import call_with_fault
@@ -21,7 +21,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, deadline_in, new_trace
 from pytest_corpus.spec.errors import BY_KIND, PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
+from pytest_corpus.suites.shared.claims.envelopes import call_with_wrong_types, refusals
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
 """The kinds of faults that a provider can raise."""
@@ -95,7 +95,7 @@ class TestContext:
         """Every operation works with undocumented keys in `ctx`; a run pinned to edition 1.0.0 lets it refuse them."""
         subject.require(subject.principal)
         for name in subject.working_operations():
-            together = with_more(subject, name)
+            together = call_with_extras(subject, name)
             alone = together.is_error or subject.settings.edition == "1.0.0"
             reply = subject.invoke(name, ctx=unknown) if alone else together
             if refuses_unknown_keys(subject, reply):
@@ -125,7 +125,9 @@ class TestContext:
         """Every operation accepts each field of `ctx` with a valid value, alone and together with all others."""
         subject.require(subject.principal)
         names = [*subject.working_operations()]
-        for name, (together, *_) in zip(names, side_by_side(partial(in_full_context, subject), names), strict=True):
+        for name, (together, *_) in zip(
+            names, side_by_side(partial(call_in_full_context, subject), names), strict=True
+        ):
             alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
             expect.works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
@@ -164,8 +166,10 @@ class TestObservability:
     def test_an_observation_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The observations of every unary operation, and of a refused call, keep each rule."""
         subject.require(subject.principal)
-        replies = [plain(subject, name) for name in subject.working_operations(subject.operations(streaming=False))]
-        for reply in (*replies, wrongly_typed(subject, subject.principal)):
+        replies = [
+            invoke_plain(subject, name) for name in subject.working_operations(subject.operations(streaming=False))
+        ]
+        for reply in (*replies, call_with_wrong_types(subject, subject.principal)):
             holds(requirement, reply, subject)
 
     @core("COM-OBS-2")
@@ -186,7 +190,7 @@ class TestObservability:
         """Every operation that gets a tenant reports `tenant_hash`."""
         subject.require(subject.principal)
         for name in subject.working_operations():
-            holds("COM-OBS-8", in_full_context(subject, name)[0], subject)
+            holds("COM-OBS-8", call_in_full_context(subject, name)[0], subject)
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
@@ -249,7 +253,7 @@ class TestObservability:
     def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
         """`deadline_bucket` is reported if the call has a deadline, even an expired one, and only then."""
         subject.require(subject.principal)
-        asked = {None: plain, HOUR_MS: ample}.get(left_ms, expired)
+        asked = {None: invoke_plain, HOUR_MS: call_with_ample_deadline}.get(left_ms, invoke_expired)
         replies = [asked(subject, name) for name in subject.working_operations()]
         for reply in replies:
             holds("COM-OBS-10", reply, subject)
@@ -275,7 +279,7 @@ def stream_with_outcome(subject: Subject, outcome: str) -> Reply | StreamReply:
     """Return a stream that ends in one of the ways in `ENDS`."""
     name = subject.principal_stream
     subject.require(name)
-    usual = {"finished": plain, "refused": wrongly_typed, "expired": expired}
+    usual = {"finished": invoke_plain, "refused": call_with_wrong_types, "expired": invoke_expired}
     stream = failed_stream(subject) if outcome == "failed" else usual[outcome](subject, name)
     expect.readable(stream)
     return stream
@@ -333,7 +337,7 @@ def two_tenants(subject: Subject) -> tuple[str, str]:
 
 
 @remembered
-def with_more(subject: Subject, name: str) -> Reply | StreamReply:
+def call_with_extras(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a request with a trace, a deadline, unknown context keys and an unknown argument.
 
     One request serves the tests of all four. If it fails, each test sends a request with its own addition alone. A run
@@ -351,9 +355,9 @@ def new_deadline() -> int:
 
 
 @remembered
-def ample(subject: Subject, name: str) -> Reply | StreamReply:
+def call_with_ample_deadline(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a plain request with an hour left. If the request with a full context succeeds, it serves this test too."""
-    full = in_full_context(subject, name)[0]
+    full = call_in_full_context(subject, name)[0]
     return subject.invoke(name, ctx={"deadline_ms": deadline_in(HOUR_MS)}) if full.is_error else full
 
 
@@ -378,11 +382,11 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
 def answers_in_full_context(subject: Subject) -> list[Reply | StreamReply]:
     """Return the answers of all operations to valid, refused and expired requests with a full context."""
     subject.require(subject.principal)
-    return [*chain(*side_by_side(partial(in_full_context, subject), subject.working_operations()))]
+    return [*chain(*side_by_side(partial(call_in_full_context, subject), subject.working_operations()))]
 
 
 @remembered
-def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
+def call_in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     """Send a valid, a refused and an expired request with every context member.
 
     Each member that may be any text is a canary. Operations other than the principal one send either the refused or

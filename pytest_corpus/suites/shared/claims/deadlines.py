@@ -10,7 +10,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.adapter.scope import LATEST_S
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import expired
+from pytest_corpus.kit.answer_cache import invoke_expired
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, call_with_fault, try_with_fault
@@ -22,7 +22,7 @@ from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
-from pytest_corpus.suites.shared.claims.context import ample
+from pytest_corpus.suites.shared.claims.context import call_with_ample_deadline
 
 S = TypeVar("S", bound=Subject)
 R = TypeVar("R", Reply, StreamReply, "Reply | StreamReply")
@@ -72,7 +72,9 @@ class TestDeadlines:
             take_turns(subject.deadline_operations(streaming=False), subject.principal, case)
         ):
             own = name == subject.principal or ago_ms == AS_FLOAT  # the others had one that passed a minute ago
-            reply = subject.call(name, ctx={"deadline_ms": past_deadline(ago_ms)}) if own else expired(subject, name)
+            reply = (
+                subject.call(name, ctx={"deadline_ms": past_deadline(ago_ms)}) if own else invoke_expired(subject, name)
+            )
             expect.refusal(reply, "DeadlineExceeded")
 
     @pytest.mark.requirement("COM-DEADLINE-2")
@@ -80,7 +82,7 @@ class TestDeadlines:
         """No operation calls the provider after its deadline has passed."""
         subject.faults.provider_op(subject.principal)
         for name in subject.working_operations(subject.deadline_operations()):
-            reply = expired(subject, name)
+            reply = invoke_expired(subject, name)
             require_deadline_support(subject, name, reply)
             reached = reply.exchange.observed.reached_provider
             expect.check(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
@@ -96,7 +98,7 @@ class TestDeadlines:
         """If the provider hangs at every retry, the call still ends at most a second after its budget."""
         name = subject.principal
         subject.faults.provider_op(name)
-        require_deadline_support(subject, name, expired(subject, name))
+        require_deadline_support(subject, name, invoke_expired(subject, name))
         retry_if_late(partial(expect_retries_in_time, subject, name))
 
     @pytest.mark.requirement("COM-CONC-1")
@@ -128,7 +130,7 @@ class TestDeadlines:
         """Every operation works with an hour left, and the principal one with a minute left."""
         subject.require(subject.principal)
         for name in subject.working_operations():
-            expect_success_as_without_deadline(subject, name, ample(subject, name))
+            expect_success_as_without_deadline(subject, name, call_with_ample_deadline(subject, name))
         name = subject.principal
         expect_success_as_without_deadline(subject, name, subject.call(name, ctx={"deadline_ms": deadline_in(60_000)}))
 
@@ -162,7 +164,7 @@ class TestDeadlines:
     def test_health_does_not_hang_with_its_provider(self, subject: Subject) -> None:
         """If the provider hangs, `health` ends at most a second after its budget, with a report or an error."""
         subject.require(subject.principal, "health")
-        require_deadline_support(subject, "health", expired(subject, "health"))
+        require_deadline_support(subject, "health", invoke_expired(subject, "health"))
         retry_if_late(partial(expect_health_in_time, subject))
 
 
@@ -175,7 +177,7 @@ class TestNestedDeadlines:
         names = [request.op for request in subject.requests.with_items(ITEMS) if subject.works(request.op)]
         for name in names:
             subject.faults.provider_op(name)
-            require_deadline_support(subject, name, expired(subject, name))
+            require_deadline_support(subject, name, invoke_expired(subject, name))
             retry_if_late(partial(expect_one_budget_for_items, subject, name))
         expect.applicable(names, "no operation on several items is offered, or works")
 
@@ -201,7 +203,7 @@ class TestStreamDeadlines:
         """A stream whose deadline has passed consists of one error frame."""
         subject.require(subject.principal_stream)
         stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": past_deadline(ago_ms)})
-        require_deadline_support(subject, subject.principal, expired(subject, subject.principal))
+        require_deadline_support(subject, subject.principal, invoke_expired(subject, subject.principal))
         expect.refusal(stream, "DeadlineExceeded")
         expect.check(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
 
@@ -218,7 +220,7 @@ class TestStreamDeadlines:
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
         """If all chunks together take longer than the budget, the stream ends in time, although each fits it."""
         for name in subject.faults.backed_operations(streaming=True):
-            require_deadline_support(subject, name, expired(subject, name))
+            require_deadline_support(subject, name, invoke_expired(subject, name))
             retry_if_late(partial(expect_slow_stream_in_time, subject, name))
 
 
@@ -334,7 +336,7 @@ def expect_slow_stream_in_time(subject: Subject, name: str) -> None:
 
 def expect_cut_off(subject: Subject, name: str, *, at_chunk: int | None) -> None:
     """Check that an operation ends in time although its provider never answers."""
-    require_deadline_support(subject, name, expired(subject, name))
+    require_deadline_support(subject, name, invoke_expired(subject, name))
     retry_if_late(lambda: _expect_cut_off_once(subject, name, at_chunk))
 
 

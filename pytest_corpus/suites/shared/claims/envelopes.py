@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import expired, plain, remembered
+from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain, remembered
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
@@ -33,26 +33,26 @@ def refusals(subject: Subject) -> list[Reply]:
     unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
     plain = subject.envelope(subject.principal)
     replies = [subject.send(unknown), subject.send({key: plain[key] for key in ("op", "ctx")})]
-    for reply in (wrongly_typed(subject, subject.principal), expired(subject, subject.principal)):
+    for reply in (call_with_wrong_types(subject, subject.principal), invoke_expired(subject, subject.principal)):
         assert isinstance(reply, Reply)
         replies.append(reply)
     return replies
 
 
 @remembered
-def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
+def call_with_wrong_types(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a request whose first argument has the wrong type."""
     return subject.invoke(name, subject.requests.wrong_types(name))
 
 
 @remembered
-def no_object(subject: Subject, value: Any) -> Reply:
+def send_no_object(subject: Subject, value: Any) -> Reply:
     """Send a value that is not a request to `handle`."""
     return subject.send(value)
 
 
 @remembered
-def no_stream_object(subject: Subject, value: Any) -> StreamReply:
+def stream_no_object(subject: Subject, value: Any) -> StreamReply:
     """Send a value that is not a request to `handle_stream`."""
     return subject.send_stream(value)
 
@@ -69,7 +69,7 @@ class TestEnvelopes:
         """The answer of every offered unary operation keeps each rule of success envelopes."""
         subject.require("capabilities")
         for name in subject.working_operations(subject.operations(streaming=False)):
-            holds(requirement, plain(subject, name), subject)
+            holds(requirement, invoke_plain(subject, name), subject)
 
 
 class TestErrors:
@@ -95,7 +95,7 @@ class TestErrors:
     def test_an_exceeded_deadline_does_not_ask_to_wait(self, subject: Subject) -> None:
         """The error for an expired deadline has no `retry_after_ms`."""
         subject.require(subject.principal)
-        reply = expired(subject, subject.principal)
+        reply = invoke_expired(subject, subject.principal)
         with expect.resting_on("COM-DEADLINE-1"):
             expect.refusal(reply, "DeadlineExceeded")
         holds("COM-ERR-16", reply, subject)
@@ -104,7 +104,7 @@ class TestErrors:
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
         """`details.validation_errors` lists at least one field if an argument is refused."""
         subject.require(subject.principal)
-        reply = wrongly_typed(subject, subject.principal)
+        reply = call_with_wrong_types(subject, subject.principal)
         with expect.resting_on(subject.checked):
             expect.refusal(reply, "BadRequest")
         named = reply.details.get("validation_errors")
@@ -115,7 +115,7 @@ class TestErrors:
         """The same bad request gets the same error class three times."""
         wrong = subject.requests.wrong_types(subject.principal)
         replies: list[Reply] = [subject.call(subject.principal, wrong) for _ in range(2)]
-        known = wrongly_typed(subject, subject.principal)
+        known = call_with_wrong_types(subject, subject.principal)
         replies += [known] if isinstance(known, Reply) else []
         for reply in replies:
             expect.readable(reply)
@@ -178,7 +178,7 @@ class TestStreaming:
         """The frames of a plain stream keep each rule of form and order."""
         name = subject.principal_stream
         if subject.prerequisites.is_callable(name):
-            stream = plain(subject, name)
+            stream = invoke_plain(subject, name)
             holds(requirement, stream, subject)
         subject.require(name)
 
@@ -186,7 +186,7 @@ class TestStreaming:
     def test_a_refused_stream_is_one_error(self, subject: Subject) -> None:
         """A stream with bad arguments is one error envelope without data; keep-alive frames are not data (R4)."""
         subject.require(subject.principal_stream)
-        stream = wrongly_typed(subject, subject.principal_stream)
+        stream = call_with_wrong_types(subject, subject.principal_stream)
         expect.refusal(stream, "BadRequest")
         assert isinstance(stream, StreamReply)
         data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.auditor.content)]

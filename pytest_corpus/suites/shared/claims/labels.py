@@ -4,7 +4,7 @@ import base64
 import itertools
 import json
 import urllib.parse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, plain, remembered
+from pytest_corpus.kit.answer_cache import cached, invoke_plain, remembered
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import call_with_fault
@@ -87,14 +87,7 @@ class TestLabels:
     def test_identical_calls_have_the_same_labels(self, subject: Subject) -> None:
         """No label of identical calls, or of their counters, differs in every call."""
         subject.require(subject.principal)
-        seen: list[dict[str, set[str]]] = []
-        unique: list[str] = []
-        for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
-            replies = [subject.call(subject.principal) for _ in range(number)]
-            seen += [values_of(reply.exchange) for reply in replies]
-            unique = [key for key in seen[0] if differ_everywhere(each.get(key, set()) for each in seen)]
-            if not unique:
-                break
+        unique, _ = differing_labels(subject, lambda: None)
         note_check()
         if unique:
             raise Violation("the same labels for identical calls", found=Keys(unique), path="extra")
@@ -103,15 +96,7 @@ class TestLabels:
     def test_content_does_not_become_a_label(self, subject: Subject) -> None:
         """No label differs in every call if only the content differs, so no label is the content or its hash (R125)."""
         subject.require(subject.principal)
-        replies: list[Reply] = []
-        derived: list[str] = []
-        for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
-            args = [subject.requests.distinct(subject.principal) for _ in range(number)]
-            replies += [subject.call(subject.principal, each) for each in args]
-            seen = [values_of(reply.exchange) for reply in replies]
-            derived = [key for key in seen[0] if differ_everywhere(each.get(key, set()) for each in seen)]
-            if not derived:
-                break
+        derived, replies = differing_labels(subject, lambda: subject.requests.distinct(subject.principal))
         note_check()
         if derived:
             again = [values_of(subject.call(subject.principal).exchange) for _ in range(MOST_IDENTICAL)]
@@ -157,7 +142,7 @@ class TestStreamOutcomes:
         """One label of the counter is OK, or the class of the error that ended the stream."""
         name = subject.principal_stream
         subject.require(name)
-        stream = plain(subject, name) if outcome == "finished" else failed_stream(subject)
+        stream = invoke_plain(subject, name) if outcome == "finished" else failed_stream(subject)
         expect.readable(stream)
         holds("COM-OBS-18", stream, subject)
 
@@ -180,6 +165,22 @@ def expect_no_label(reply: Reply | StreamReply, value: str, what: str) -> None:
         expect.check(value not in written, f"no label that holds {what}", "a label that does", "extra")
 
 
+def differing_labels(
+    subject: Subject, arguments: Callable[[], Mapping[str, Any] | None]
+) -> tuple[list[str], list[Reply]]:
+    """Return the labels that differ in each of several calls, and the calls; more are made only if a label differs."""
+    replies: list[Reply] = []
+    found: list[str] = []
+    for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
+        given = [arguments() for _ in range(number)]
+        replies += [subject.call(subject.principal, args) for args in given]
+        seen = [values_of(reply.exchange) for reply in replies]
+        found = [key for key in seen[0] if differ_everywhere(each.get(key, set()) for each in seen)]
+        if not found:
+            break
+    return found, replies
+
+
 def differ_everywhere(values: Iterable[set[str]]) -> bool:
     """True if each call has values for a label, and no two calls share one."""
     known = list(values)
@@ -193,7 +194,9 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
     """
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:
-        reply = plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
+        reply = (
+            invoke_plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
+        )
         holds(requirement, reply, subject)
         return
     reply = call_with_delay(subject, name, kind)

@@ -13,7 +13,7 @@ from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import new_trace
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.shared.claims.context import new_deadline, with_more
+from pytest_corpus.suites.shared.claims.context import call_with_extras, new_deadline
 
 SLOW_MS = 60
 """The delay of the provider while two calls overlap."""
@@ -32,7 +32,7 @@ class TestPropagation:
     @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
     def test_calls_at_the_same_time_keep_their_contexts_apart(self, subject: Subject, fact: str) -> None:
         """Two concurrent calls pass on their own trace and deadline."""
-        requests, arrivals = at_the_same_time(subject)
+        requests, arrivals = call_at_once(subject)
         wanted = {request["ctx"][fact] for request in requests}
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
@@ -46,7 +46,7 @@ class TestPropagation:
 
 
 @remembered
-def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
+def call_at_once(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
     """Send two requests together while the provider is slow, and return them with what reached the provider."""
     name, provider = subject.principal, subject.client.provider
     ops = provider_ops_of(subject, name)
@@ -69,7 +69,7 @@ def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arriv
 def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
     """Check that every operation that calls the provider passes on a member of its own context unchanged."""
     provider_ops_of(subject, subject.principal)
-    with_context, without = in_a_context(subject)
+    with_context, without = call_in_contexts(subject)
     seen = [each for name, reply in with_context.items() for each in values_passed_on(subject, name, fact, reply)]
     if all(each.value is None for each in seen):
         raise obstacle_to(subject, fact)
@@ -83,10 +83,10 @@ def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
 
 
 @remembered
-def in_a_context(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
+def call_in_contexts(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
     """Return the answers to calls with a trace and a deadline, and then the answer to a call without them."""
     principal = subject.principal
-    given = {name: with_more(subject, name) for name in operations_at_provider(subject) if name != principal}
+    given = {name: call_with_extras(subject, name) for name in operations_at_provider(subject) if name != principal}
     for name in (*given, principal):  # last of all the principal one, and then the one without: so what stays shows
         if name == principal or given[name].is_error:
             ctx = {"traceparent": new_trace(), "deadline_ms": new_deadline()}

@@ -12,7 +12,7 @@ import pytest
 from pytest_corpus.adapter.calls import goes_on
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import expired, plain
+from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core, take_turns
@@ -26,7 +26,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.shared.claims import envelopes
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
-from pytest_corpus.suites.shared.claims.context import UNKNOWN_ARGUMENT, with_more
+from pytest_corpus.suites.shared.claims.context import UNKNOWN_ARGUMENT, call_with_extras
 from pytest_corpus.suites.shared.claims.deadlines import (
     PROMPTLY_S,
     expect_in_time,
@@ -124,10 +124,10 @@ class TestWireHandler:
     @core("COM-WIRE-1")
     def test_no_exception_escapes(self, subject: Subject) -> None:
         """Valid and invalid requests are answered, and neither `handle` nor `handle_stream` raises an exception."""
-        replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *envelopes.refusals(subject)]
-        replies += side_by_side(partial(envelopes.no_object, subject), envelopes.NO_OBJECTS)
+        replies: list[Reply | StreamReply] = [invoke_plain(subject, subject.principal), *envelopes.refusals(subject)]
+        replies += side_by_side(partial(envelopes.send_no_object, subject), envelopes.NO_OBJECTS)
         if subject.principal_stream and subject.client.instance.streams(subject.component):
-            replies += side_by_side(partial(envelopes.no_stream_object, subject), envelopes.NO_OBJECTS)
+            replies += side_by_side(partial(envelopes.stream_no_object, subject), envelopes.NO_OBJECTS)
         for reply in replies:
             holds(expect.ANSWERS, reply, subject)
 
@@ -136,7 +136,7 @@ class TestWireHandler:
         """Each operation answers a plain request within the call limit, and each stream ends."""
         streams = subject.client.instance.streams(subject.component)
         for name in subject.operations(streaming=None if streams else False):
-            reply = plain(subject, name)
+            reply = invoke_plain(subject, name)
             holds(expect.IN_TIME, reply, subject)
             if goes_on(reply.exchange):  # it may be long; a short one must be seen to end
                 short = subject.stream(name, subject.requests.short(name))
@@ -148,7 +148,7 @@ class TestWireHandler:
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
         """The answers to valid and invalid requests are JSON objects with the keys of an envelope."""
         for reply in (
-            *(plain(subject, name) for name in subject.operations(streaming=False)),
+            *(invoke_plain(subject, name) for name in subject.operations(streaming=False)),
             *envelopes.refusals(subject),
         ):
             holds(expect.ENVELOPE, reply, subject)
@@ -157,7 +157,7 @@ class TestWireHandler:
     @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean instead of a request is refused with an error envelope."""
-        expect.refusal(envelopes.no_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(envelopes.send_no_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
     @pytest.mark.parametrize("missing", envelopes.KEYS)
@@ -226,7 +226,7 @@ class TestWireHandler:
     def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
         """Every operation ignores or refuses an undocumented key in `args`."""
         for name in subject.working_operations():
-            reply = with_more(subject, name)
+            reply = call_with_extras(subject, name)
             if reply.is_error:
                 reply = subject.invoke(name, {**subject.requests.minimal(name), **UNKNOWN_ARGUMENT})
             expect.either(reply, "BadRequest")
@@ -282,7 +282,7 @@ class TestWireHandler:
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
         """The answers of all operations contain finite numbers only."""
         for name in subject.working_operations():
-            holds("COM-NUM-2", plain(subject, name), subject)
+            holds("COM-NUM-2", invoke_plain(subject, name), subject)
 
     @pytest.mark.requirement("COM-NUM-3")
     @pytest.mark.parametrize("number", [2**63, -(2**63) - 1], ids=["2**63", "-2**63-1"])
@@ -352,7 +352,7 @@ class TestStreamEntryPoint:
     def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean instead of a request is refused with an error envelope."""
         subject.require(subject.principal_stream)
-        expect.refusal(envelopes.no_stream_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(envelopes.stream_no_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-10")
     def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
@@ -436,7 +436,7 @@ class TestStress:
     def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
         """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED at most a second later."""
         for name in keep_deadlined(subject, subject.faults.backed_operations(streaming=False)):
-            require_deadline_support(subject, name, expired(subject, name))
+            require_deadline_support(subject, name, invoke_expired(subject, name))
             retry_if_late(partial(call_with_short_budget, subject, name, budget_ms))
 
     @pytest.mark.slow

@@ -128,7 +128,7 @@ def expect_apart_under_key(
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
-        expect.works(of_a_tenant(embedding), "an embedding for a tenant")
+        expect.works(call_as_tenant(embedding), "an embedding for a tenant")
     try:
         apart(embedding, changed, new_key(**ctx))
     except Violation as under_a_key:
@@ -143,7 +143,7 @@ def expect_apart_under_key(
 
 
 @remembered
-def of_a_tenant(embedding: Embedding) -> Reply:
+def call_as_tenant(embedding: Embedding) -> Reply:
     """Send a plain request as a tenant."""
     return embedding.call("embed", embedding.requests.distinct("embed"), new_tenant())
 

@@ -22,7 +22,7 @@ DENIED = ("TextTooLong", "NotSupported")
 
 
 @remembered
-def too_long(embedding: Embedding, how: str) -> str:
+def too_long_text(embedding: Embedding, how: str) -> str:
     """Return a text that exceeds the stated limit, the same one throughout the run."""
     times, more = BEYOND[how]
     length = max(embedding.stated_limit() * times + more, embedding.length_beyond(more))
@@ -30,7 +30,7 @@ def too_long(embedding: Embedding, how: str) -> str:
 
 
 @remembered
-def within(embedding: Embedding, how: str) -> str:
+def text_within_limit(embedding: Embedding, how: str) -> str:
     """Return a text that does not exceed the stated limit, the same one throughout the run."""
     limit = embedding.stated_limit()
     lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
@@ -41,7 +41,7 @@ def require_truncation(embedding: Embedding) -> None:
     """Go on only if truncation is offered. Raises NotApplicable if it is denied, or refused and not claimed."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
-    if flag is False or (flag is None and embedding.embed_once(too_long(embedding, "one_more")).is_a(*DENIED)):
+    if flag is False or (flag is None and embedding.embed_once(too_long_text(embedding, "one_more")).is_a(*DENIED)):
         raise NotApplicable("truncation is not offered")
 
 
