@@ -35,6 +35,18 @@ def test_a_record_travels(found: TestRecord) -> None:
     assert TestRecord.load(found.dump()) == found
 
 
+def test_a_finding_travels_with_its_evidence() -> None:
+    """Another process reads all of a record's findings; two findings are equal if their facts are."""
+    shape = Finding("LLM-MODEL-1", "this", "that", "result", adapter="a", sent="handle {}", story=("1 call", "2. x"))
+    sent = record("LLM-MODEL-1", findings=(replace(shape, full=replace(shape, answer='{"ok": true}')),))
+    text = sent.dump()
+    record("COM-CAP-1").dump()  # a process remembers the last record that it dumped
+    (arrived,) = TestRecord.load(text).findings
+    assert [*map(repr, (arrived, arrived.at("shape")))] == [repr(sent.findings[0]), repr(shape)]
+    assert arrived == Finding("LLM-MODEL-1", "this", "that", "result") != replace(shape, indirect=True)
+    assert set(arrived.fact) == {"requirement", "expected", "got", "path", "indirect"}
+
+
 RERUNS = [
     *((first, second) for first in ("violated", "error") for second in ("satisfied", "not_assessed", "not_applicable")),
     ("not_assessed", "satisfied"),

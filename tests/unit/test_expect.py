@@ -11,7 +11,7 @@ from pytest_corpus import kit, suites
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import judging
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, Misclassified, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.scenarios.batches import expect_order
 from pytest_corpus.suites.shared.claims import replays
@@ -147,3 +147,17 @@ def test_of_one_thing_a_finding_speaks_in_the_singular(said: str, right: str) ->
     """Numbers and nouns agree."""
     violation = Violation(said, said)
     assert (violation.expected, violation.got) == (right, right)
+
+
+def test_a_violation_of_two_requirements_is_two() -> None:
+    """A test may find the violation that the audit keeps as one of another requirement."""
+    kept = Misclassified("a refusal", "the error AuthError", ("BadRequest",), ("AuthError",)).of("COM-ERR-4")
+    found = kept.seen_in(reply().exchange).of("LLM-MSG-1", indirect=True)
+    assert (kept.requirement, kept.indirect, found.requirement, found.indirect) == (
+        "COM-ERR-4",
+        False,
+        "LLM-MSG-1",
+        True,
+    )
+    assert (str(found), found.exchanges, type(found)) == (str(kept), kept.exchanges, Misclassified)
+    assert kept.of("COM-ERR-4") is kept

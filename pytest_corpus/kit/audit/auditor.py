@@ -92,7 +92,7 @@ class ComponentAuditor(Auditor):
             self._calls.client.late.settle()
         while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
             exchange = self.unsettled.popleft()
-            found = self._reports_findings(exchange, with_reports=True, with_logs=False)
+            found = self._report_findings(exchange, with_reports=True, with_logs=False)
             yield from (violation.of(requirement).seen_in(exchange) for requirement, violation in found)
 
     def judged(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
@@ -117,13 +117,13 @@ class ComponentAuditor(Auditor):
         yield from answer_findings(exchange, component, edition)
         if exchange.streaming:
             yield from _stream_findings(exchange, component, edition)
-        yield from self._reports_findings(exchange, with_reports=with_reports, with_logs=True)
+        yield from self._report_findings(exchange, with_reports=with_reports, with_logs=True)
         answers, judge = _answers_of(exchange, component), self.chunk if exchange.streaming else self.payload
         for each in answers:
             yield from judge(exchange.op.partition(".")[2], each)
         yield from self.answers(exchange, answers)
 
-    def _reports_findings(self, exchange: Exchange, *, with_reports: bool, with_logs: bool) -> Violations:
+    def _report_findings(self, exchange: Exchange, *, with_reports: bool, with_logs: bool) -> Violations:
         """Everything that the reports and the log records of an exchange break."""
         instance = self._calls.client.instance
         has_metrics, hears_logs = "metrics" in instance.hooks, with_logs and instance.hears_logs
