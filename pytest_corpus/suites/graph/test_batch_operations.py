@@ -41,7 +41,7 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
     new = [sandbox.node("c"), sandbox.node("a")]
     items = [put(sandbox, new[0]), drop(sandbox, "b"), put(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.expect_one_shows(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
+    sandbox.expect_one_shows(map(value_of, new), f"the rest of {len(values) + 1} nodes after the operations")
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
@@ -68,7 +68,7 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     for request in filter(None, requests):
         for start in range(0, len(request), most):
             expect.success(sandbox.call_many(name, *request[start : start + most]), f"a {name} to work")
-    sandbox.expect_one_shows(map(value_of, new.values()), "what the last operations left")
+    sandbox.expect_one_shows(map(value_of, new.values()), "the nodes after the last operations")
     if linked:
         sandbox.expect_one_leads("source", {"target": value_of(new["target"])}, "the edge between new nodes")
 
@@ -137,9 +137,9 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if requirement == "GRA-BATCH-5":
         if reply.is_error:
-            spoiled.expect_left([], "nothing of a batch that is refused")
+            spoiled.expect_left([], "no node of a refused batch")
         else:
-            spoiled.expect_left(spoiled.written, "what did not fail")
+            spoiled.expect_left(spoiled.written, "the nodes of the operations that did not fail")
         return
     expect.applicable(not reply.is_error, "a batch with an unusable operation is refused whole")
     found, failed = results(reply.result), batches.failed_operations(reply.result)
@@ -177,7 +177,7 @@ def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> None:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
     reply, sandbox = batches.send_too_large(graph)
     expect.refusal(reply, "BadRequest")
-    sandbox.expect_one_shows((), "nothing of a batch that is refused")
+    sandbox.expect_one_shows((), "no node of a refused batch")
 
 
 @pytest.mark.requirement("GRA-BATCH-8")
@@ -201,7 +201,7 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
     result = expect.success(sandbox.call_many("batch", *items), f"a batch of {most} operations to work")
     failed = batches.failed_operations(result)
     expect.check(not failed, "no failures", f"{len(failed)}", "result.results")
-    sandbox.expect_one_shows([value_of(last)], "what the last operation wrote")
+    sandbox.expect_one_shows([value_of(last)], "the node of the last operation")
 
 
 @pytest.mark.core
@@ -236,7 +236,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     expect.check(len(found) == 2, "two results", f"{len(found)}", "result.results")
     if found[1].get("ok") is not False:
         shown = sandbox.own_values(found[1])
-        expect.check(shown == {value_of(node), *before}, "the node that was written", "not that", "results.1")
+        expect.check(shown == {value_of(node), *before}, "the node that was written", "another answer", "results.1")
 
 
 @pytest.mark.core
@@ -250,7 +250,7 @@ def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: 
             not is_committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success"
         )
     if requirement == "GRA-TXN-2":
-        spoiled.expect_left(spoiled.before, "what was there before")
+        spoiled.expect_left(spoiled.before, "the nodes from before")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
@@ -288,7 +288,7 @@ def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> 
     with expect.resting_on("GRA-TXN-3"):
         expect.check(not is_committed(reply), "an error, or success false", str(reply), "result.success")
     for place, values in before.items():
-        place.expect_one_shows(values, "what was there before")
+        place.expect_one_shows(values, "the nodes from before")
 
 
 @deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
@@ -314,7 +314,7 @@ def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
         with expect.resting_on("GRA-BATCH-9"):
             expect.either(reply, "BadRequest", "NotSupported")
         written += [] if reply.is_error else [value_of(node)]
-    sandbox.expect_one_shows(written, "what the batches that are not refused wrote")
+    sandbox.expect_one_shows(written, "the nodes of the batches that are not refused")
 
 
 @pytest.mark.requirement("GRA-TXN-6")
@@ -329,7 +329,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
     late = sandbox.node("late")
     reply = sandbox.call("transaction", {MANY["transaction"]: [put(sandbox, late)], "timeout_ms": "soon"})
     expect.either(reply, "BadRequest", "NotSupported")
-    sandbox.expect_one_shows([value_of(late)] if is_committed(reply) else [], "nothing of a transaction that failed")
+    sandbox.expect_one_shows([value_of(late)] if is_committed(reply) else [], "no node of a failed transaction")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
@@ -345,7 +345,7 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
     reply = sandbox.call_many("transaction", put(sandbox, sandbox.node("a")))
     fresh.faults.require_fired(plan)
     if not is_committed(reply):
-        sandbox.expect_one_shows((), "nothing of a transaction that failed")
+        sandbox.expect_one_shows((), "no node of a failed transaction")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
@@ -356,7 +356,7 @@ def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
     sandbox.call_many("transaction", put(sandbox, node), unusable_operation(sandbox))
     result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
     expect.check(result.get("success") is not False, "a commit", "a failure", "result.success")
-    sandbox.expect_one_shows([value_of(node)], "what the second transaction wrote")
+    sandbox.expect_one_shows([value_of(node)], "the node of the second transaction")
 
 
 @pytest.mark.requirement("GRA-TXN-12")

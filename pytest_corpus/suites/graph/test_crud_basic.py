@@ -291,7 +291,7 @@ class TestBadItems:
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [value_of(node) for node in nodes if node is not bad]
         left = bad_arguments.expect_rest(reply, at, written)
-        sandbox.expect_one_shows(left, "what was not refused")
+        sandbox.expect_one_shows(left, "the items that were not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
     @pytest.mark.parametrize(("kind", "count"), bad_arguments.alternate_counts(bad_arguments.SPOILED_NODES))

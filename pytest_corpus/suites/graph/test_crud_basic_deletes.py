@@ -257,7 +257,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
     show = sandbox.expect_all_show if gone else sandbox.expect_one_shows
-    show([*left, *map(value_of, taken.values())], "what does not fit")
+    show([*left, *map(value_of, taken.values())], "the nodes that do not fit")
 
 
 def nodes_with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
@@ -283,7 +283,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
     reply = sandbox.call("delete_nodes", {"ids": ids, "filter": {"corpus_kind": f"{sandbox.tag}y"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name != "b"]
-    sandbox.expect_one_shows(left, "what `ids` or the filter does not name")
+    sandbox.expect_one_shows(left, "the nodes that `ids` or the filter does not select")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -298,7 +298,7 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
     ids = {"ids": [sandbox.id(name) for name in "ab"]} if kind in ("greater", "list") else {}
     expect.either(sandbox.call("delete_nodes", {**ids, "filter": wanted}), "BadRequest", "NotSupported")
     reader = sandbox.node_reader()
-    expect.check(values[0] in sandbox.read_values(reader), "what does not fit to stay", "it is gone", reader)
+    expect.check(values[0] in sandbox.read_values(reader), "the node that does not fit", "it is gone", reader)
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -315,7 +315,7 @@ def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a{text}"}))
     expect.either(reply, "BadRequest", "NotSupported")
     sandbox.expect_one_shows(
-        values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed"
+        values if is_refused(reply) else values[1:], "the nodes that do not fit, or all if the delete failed"
     )
 
 

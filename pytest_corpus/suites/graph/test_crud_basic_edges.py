@@ -202,7 +202,7 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
     left = bad_arguments.expect_rest(reply, at, targets)
-    sandbox.expect_one_leads("a", {name: values[name] for name in left}, "what was not refused")
+    sandbox.expect_one_leads("a", {name: values[name] for name in left}, "the items that were not refused")
 
 
 @pytest.mark.requirement("GRA-EDGE-8")

@@ -73,7 +73,7 @@ def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
     """Without a claim of capabilities, too, a tenant does not read the nodes of another one."""
     one, other = isolation.two_tenants(graph, claimed=False)
     one.put(one.node("a"))
-    other.expect_all_show([], "nothing of another tenant")
+    other.expect_all_show([], "no data of another tenant")
 
 
 @READING
@@ -185,7 +185,7 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
     one, other = isolation.two_tenants(graph, own=True)
     values = one.put_named("ab")
     for reader in graph.readers.for_nodes():
-        expect.check(not try_look(other.read_values, reader), "nothing of another tenant", "its nodes", reader)
+        expect.check(not try_look(other.read_values, reader), "no data of another tenant", "its nodes", reader)
     for operation, args in isolation.intrusions(graph, other):
         other.call(operation, args)
     one.expect_one_shows(values.values(), "the nodes of another tenant as they were")
@@ -264,7 +264,7 @@ def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
     one.put({**one.node("a"), "labels": [label]})
     graph.settling.pause()
     schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
-    expect.check(label not in str(schema), "nothing of another tenant", "a label of it", "result")
+    expect.check(label not in str(schema), "no data of another tenant", "a label of it", "result")
 
 
 @pytest.mark.requirement("COM-CACHE-1")

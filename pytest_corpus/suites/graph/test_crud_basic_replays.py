@@ -73,7 +73,7 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     write.undo()
     again = sandbox.call(name, write.args, context_with_key(key))
     expect.success(again, "a replay to succeed")
-    write.expect_values("what was done after the first call", done=False)
+    write.expect_values("the change made after the first call", done=False)
     replays.expect_same_result(first, again)
 
 
@@ -152,7 +152,7 @@ def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> N
     writes = {place: Write(graph, place, name) for place in places}
     for place, write in writes.items():
         expect.success(place.call(name, write.args, key), f"{name} to work")
-    writes[places[-1]].expect_values("what the write of this place makes", done=True)
+    writes[places[-1]].expect_values("the change by the write of this place", done=True)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -162,7 +162,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    sandbox.expect_one_shows([value_of(nodes[1])], "what the second write makes")
+    sandbox.expect_one_shows([value_of(nodes[1])], "the value of the second write")
 
 
 @pytest.mark.requirement("COM-IDEM-8")
@@ -177,7 +177,7 @@ def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
     reply = sandbox.call("upsert_nodes", {"nodes": [late]}, key)
     is_taken = expect.either(reply, *PERMANENT) and not reply.failed_items
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
-    sandbox.expect_all_show([value_of(late)], "what the write under the last key makes")
+    sandbox.expect_all_show([value_of(late)], "the value of the write under the last key")
 
 
 @pytest.mark.requirement("COM-IDEM-1")

@@ -248,7 +248,7 @@ def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) 
     """A query whose parameter is missing is refused or finds no nodes."""
     graph.require("query")
     if "group" in graph.dialects.row(str(graph.dialect)).supplied:
-        raise NotApplicable("what a missing parameter means is not asked of a dialect from --corpus-dialects (R119)")
+        raise NotApplicable("a query of --corpus-dialects is not tried without its parameter (R119)")
     args = {**graph.question("group", group=graph.seeds.group), "params": {}}
     if form == "other":
         args["params"] = {"unrelated": graph.seeds.group}

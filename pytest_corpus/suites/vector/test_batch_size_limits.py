@@ -78,7 +78,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
             expect.check(reply.is_error, "a batch that is too large to be refused", str(reply))
         if requirement == "VEC-LIMIT-3":
             look_at(*shown_by)
-            expect.check({*found} == {held["id"]}, "nothing of a refused batch", f"{len(found)} vectors")
+            expect.check({*found} == {held["id"]}, "no vector of a refused batch", f"{len(found)} vectors")
         elif requirement == "VEC-LIMIT-6":
             given = reply.details.get("max_batch_size")
             expect.check(given == most, f"{most}", found=given, path="details.max_batch_size")
@@ -148,7 +148,7 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
         return
     expect.either(reply, "NotSupported", "BadRequest")
     if reply.is_error:
-        expect_exactly(sandbox, claim="nothing of a refused batch")
+        expect_exactly(sandbox, claim="no vector of a refused batch")
     elif not reply.failed_items:
         expect_exactly(sandbox, *items)
 

@@ -93,7 +93,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     elif vector.namespaces:
         replies.append(vector.call("query", {**vector.query_args(), "namespace": f"{name}unknown"}))
     for reply in replies:
-        expect_no_label(reply, secret, "what a client named")
+        expect_no_label(reply, secret, "a name that a client chose")
 
 
 @pytest.mark.requirement("COM-IDEM-1")

@@ -102,7 +102,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
         reads = reply.is_success and name in ("query", "batch_query")
         for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():
             kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
-            expect.check("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
+            expect.check("a" not in kinds, "no data of another tenant", "its vector", "result.matches")
     checks.expect_metadata(checks.expect_exactly(one, item, claim="the vectors of the other tenant"), [item])
 
 
@@ -113,7 +113,7 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     item, name = vector.item(40), vector.name("shared")
     one = vector.sandbox(item, tenant=f"tenant{canary()}", name=name)
     untenanted = vector.sandbox(name=name)
-    expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
+    expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "no vector of a tenant", "its vector")
     checks.expect_present(one, item)
 
 
@@ -127,7 +127,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     for ctx in (new_tenant(), {}):
         report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
         named = item["id"] in report or (vector.namespaces and sandbox.name in report)
-        expect.check(not named, "nothing of another tenant's", "the name of what it keeps", "result")
+        expect.check(not named, "no data of another tenant", "the name of what it keeps", "result")
 
 
 @rules("cached COM-CACHE-1, scoped COM-CACHE-2")

@@ -193,14 +193,18 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_error:
         named = vector.call("upsert", {"vectors": [item], "namespace": "default"})
-        expect.check(named.is_error, "what is taken for `default`", "a refusal where no namespace is named")
+        expect.check(
+            named.is_error,
+            "an upsert without a namespace to be accepted as into `default`",
+            "a refusal where no namespace is named",
+        )
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     query = {"vector": item["vector"], "top_k": 1}
     for where in ({}, {"namespace": "default"}):
         answer = expect.success(vector.wait_for_index(partial(vector.call, "query", {**query, **where}), True))
         found = [id_of(match) for match in matches_of(answer)]
         expect.check(item["id"] in found, "the vector of the default namespace", "no match of the vector")
-    expect.check(item["id"] not in other.contents(), "nothing of it elsewhere", "the vector")
+    expect.check(item["id"] not in other.contents(), "no such vector in another namespace", "the vector")
     expect.success(vector.call("delete", {"ids": [item["id"]]}), "a delete without a namespace")
     left = vector.call("query", {**query, "namespace": "default"})
     gone = left.is_error or item["id"] not in [id_of(match) for match in matches_of(left.result)]

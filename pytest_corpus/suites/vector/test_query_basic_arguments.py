@@ -10,7 +10,7 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.scenarios.checks import expect_refused_or_reported
 
 OPERATIONS = {"item": "upsert", "batched": "batch_query"}
-"""The operation of an argument that stands in an item, or in a query at either end of a batch."""
+"""The operation of an argument in an item, or in a query at either end of a batch."""
 
 WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
     "VEC-QUERY-9": (("query", "top_k", (0, -1, -5, 1.5)),),

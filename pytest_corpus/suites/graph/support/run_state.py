@@ -76,7 +76,7 @@ class Dialects:
         if purpose in BASIC and all(reply.is_a("NotSupported") for reply in refused):
             return Blocked("GRA-DIALECT-2", f"a plain {dialect} query, though listed, is answered with {refused[0]}")
         if purpose not in BASIC and all(reply.is_a("NotSupported") for reply in refused):
-            return NotApplicable(f"what the probe query {purpose!r} asks is not supported")
+            return NotApplicable(f"the probe query {purpose!r} is not supported")
         return NotAssessed(Obstacle.NO_SPELLING, purpose=purpose)
 
 

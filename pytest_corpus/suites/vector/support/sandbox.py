@@ -190,7 +190,7 @@ class Sandbox:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def tell_apart(self, top_k: int) -> None:
-        """Raise NotAssessed if vectors on a line, which are all equally near, may hide the one that is looked for."""
+        """Raise NotAssessed if vectors on a line, which are all equally near, may hide the wanted one."""
         if (
             len(self.known) > self.vector.limits.cap_matches(top_k)
             and self.dimensions == 1

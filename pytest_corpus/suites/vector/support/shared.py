@@ -80,27 +80,26 @@ class VectorShared(Shared):
     """The knowledge about an adapter, the names of the suite's own namespaces, and what was written to them.
 
     Attributes:
-        namespaces: whether namespaces can be created; None while that is not known.
-        filters: whether filters are offered; None while that is not known.
-        deletes_by_filter: whether deletes take filters; None while that is not known.
-        index_lags: whether a namespace that was filled cannot be queried at once; None while that is not known.
-        only_uuids: whether UUIDs are taken as ids and other texts are not; None while that is not known.
-        knows_subtypes: whether an unknown namespace has an error class of its own; None while that is not known.
-        dimensions: the dimensions of plain vectors; None while they are not known.
-        main_namespace: the namespace of plain queries.
-        scratch: the namespace of plain writes.
+        namespaces: namespaces can be created. This and the next five are None until they are found out.
+        filters: filters are offered.
+        deletes_by_filter: deletes take filters.
+        index_lags: a namespace cannot be queried just after it was filled.
+        only_uuids: only UUIDs are taken as ids.
+        knows_subtypes: an unknown namespace is refused with its subtype.
+        dimensions: the dimensions of plain vectors; None until they are known.
+        main_namespace, scratch: the namespaces of plain queries and of plain writes.
         settled: the vectors of the main namespace.
-        to_delete: vectors and namespaces (None) that are made just before they are deleted, by name.
-        undeleted: by instance and operation, those of them that are still there, because their deletion was refused.
-        page_key: the argument that takes the token of a page; empty while that is not known.
-        itemised: by operation, whether a failing provider is the failure of each item.
-        keeps_namespaces: whether the adapter says that it deletes none.
-        used: those that the current test speaks of.
-        sandboxes: the sandboxes that the current test holds.
-        refused: the namespace for which there was no room, last.
-        room: how many namespaces there is room for, as was seen; None while that is not known.
-            first: the instance that most tests speak to.
-        ready: by instance, what was made in it for plain requests, or could not be made.
+        to_delete: vectors and namespaces (None) by name, which are made just before they are deleted.
+        undeleted: by instance and operation, those whose delete was refused.
+        page_key: the argument that takes the token of a page; empty until it is known.
+        itemised: by operation, True if a failing provider is reported for each item.
+        keeps_namespaces: the adapter does not delete namespaces.
+        used: the namespaces that the current test names.
+        sandboxes: the sandboxes of the current test.
+        refused: the last namespace for which there was no room.
+        room: the number of namespaces that fit, once one was refused.
+        first: the instance that most tests use.
+        ready: by instance, the things that were made for plain requests, or could not be made.
     """
 
     learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "knows_subtypes", "page_key")

@@ -161,7 +161,7 @@ def expect_true_counts(reply: Reply, there: int, whole: str) -> None:
     found = reply.failed_items
     if reply.is_error:
         with expect.resting_on(whole):
-            expect.check(not there, "nothing of a request that is refused", f"{there} items")
+            expect.check(not there, "no item of a refused request", f"{there} items")
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
     is_right = processed(reply.result) is not None or "failed_count" in reply.result

@@ -230,7 +230,7 @@ class MixedBatch:
         look_at(*self.shown_by)
         if is_refused:
             extra = sum(item.get("id") in self.found for item in self.items)
-            expect.check(not extra, "nothing of a refused batch", f"{extra} vectors", "result.matches")
+            expect.check(not extra, "no vector of a refused batch", f"{extra} vectors", "result.matches")
         expect.check(not missing, f"all of {len(kept)} vectors", f"{missing} missing", "result.matches")
         if is_refused:
             return
@@ -277,7 +277,7 @@ RANDOM_VECTORS, RANDOM_QUERIES = 4, 3
 
 @dataclass(frozen=True)
 class Ranking:
-    """One query and the matches of the answer; those of an approximate search may leave out any vector (R113).
+    """One query and its matches; an approximate search may miss any vector (R113).
 
     Attributes:
         truth: how good each vector truly is by id: more is better.
