@@ -129,6 +129,16 @@ def test_what_shows_late_is_waited_for_by_several_tests(project: Project) -> Non
     assert "because tests wait for the adapter" in "".join(notes(result)), said(result)
 
 
+def test_what_late_reports_show_counts_as_it_does_alone(project: Project) -> None:
+    """With `auto`, tests wait together for late reports; a wrong one is found, of whichever test it is."""
+    few = "COM-OBS-*,LLM-COMPLETE-*"
+    _, alone = project.judged("late_adapters:mislabelled", few, ONE)
+    result, beside = project.judged("late_adapters:mislabelled", few, AUTO)
+    assert violated(alone)
+    assert statuses(beside) == statuses(alone), said(result)
+    assert "because tests wait for the adapter" in "".join(notes(result)), said(result)
+
+
 def test_an_adapter_that_answers_at_once_is_run_one_test_at_a_time(project: Project) -> None:
     """With `auto` nothing is begun before its turn."""
     result, report = project.judged("pytest_corpus.reference:llm", FEW, AUTO)

@@ -37,6 +37,12 @@ def pause() -> None:
         time.sleep(POLL_S)
 
 
+def wait_for_reports(calls: Sequence[Observed]) -> None:
+    """Wait until the reports of calls have come, or are overdue."""
+    while not all(call.is_settled for call in calls):
+        pause()
+
+
 class LateReports:
     """Waits for the reports of one adapter.
 

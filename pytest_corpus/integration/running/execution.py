@@ -167,16 +167,19 @@ class TestExecution:
         return ending
 
     def _shows_nothing(self, attempt: Attempt, observed: Notes) -> bool:
-        """Audit what a test exchanged that was begun before its turn; False if there is anything to be found."""
+        """Audit what a test exchanged that was begun before its turn; False if there is anything to be found.
+
+        Reports of earlier tests that came late may show something, too: that is kept.
+        """
         begin_part(attempt.part)
         self.target.auditor.editions = attempt.editions
-        before = self._reported.copy()
         self._observe(None, observed)
-        if not observed.violations:
+        own = [each for each in observed.violations if any(made in each.exchanges for made in attempt.part.exchanges)]
+        if not own:
             self._attempt = attempt
             return True
-        self._reported.intersection_update(before)
-        observed.violations.clear()
+        self._reported.difference_update((self._place, each.requirement) for each in own)
+        observed.violations[:] = [each for each in observed.violations if each not in own]
         observed.made.clear()
         return False
 

@@ -20,6 +20,7 @@ import pytest
 
 from pytest_corpus.adapter import inputs, turns
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.late_reports import wait_for_reports
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import Part, current_part, part_of
 from pytest_corpus.adapter.turns import Body, Disturbed, Turns
@@ -177,6 +178,8 @@ class InFlight:
         self._known.discard(item)
         if found is not None:
             self._wait(found)
+            with self._lent():
+                wait_for_reports([each.observed for each in found.part.exchanges])
         return found
 
     def quiet(self) -> None:
@@ -210,7 +213,7 @@ class InFlight:
     ) -> Violation | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open and target.store.keeps_apart:
-            self.width.ran_alone(target.part.made, late_s=target.settle.seconds or 0.0)
+            self.width.ran_alone(target.part.made, late_s=max(target.settle.seconds or 0.0, target.client.late.seen_s))
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))
@@ -223,8 +226,8 @@ class InFlight:
             return None
         self._is_told = True
         self.width.narrow(1, "calls at the same time disturb each other")
-        got = f"beside other calls, and not alone, the tests of {', '.join(self._disturbed)} fail: "
-        got += attempt.violation.got
+        named = ", ".join(self._disturbed)
+        got = f"beside other calls, and not alone, the tests of {named} fail: {attempt.violation.got}"
         found = Violation(catalogue()[CONCURRENT].text, got).of(CONCURRENT)
         return found.seen_in(attempt.beside, *attempt.violation.exchanges[-1:])
 
@@ -282,8 +285,7 @@ class InFlight:
         known = {subject.component, *HARMLESS, *self.settled, *parameters}
         is_plain = known.issuperset(item.fixturenames)
         is_marked = any(mark.name in MARKS for mark in item.iter_markers())
-        requirement = catalogue()[requirement_of(item)]
-        return is_plain and not is_marked and subject.component not in requirement.quiet
+        return is_plain and not is_marked and subject.component not in catalogue()[requirement_of(item)].quiet
 
     # -- bodies ------------------------------------------------------------------------------------------
 
@@ -344,10 +346,8 @@ class InFlight:
             attempt.unoffered = reason
         except Undecided as undecided:
             self._is_troubled |= isinstance(undecided, (Blocked, Outage))
-        except Violation as violation:
-            attempt.violation = violation
-            self._is_troubled = True
-        except BaseException:  # noqa: BLE001 - whatever it is, the test shows it again alone
+        except BaseException as ended:  # noqa: BLE001 - whatever it is, the test shows it again alone
+            attempt.violation = ended if isinstance(ended, Violation) else None
             self._is_troubled = True
         finally:
             if subject.client.instance.generation == generation:
