@@ -236,7 +236,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     expect.check(len(found) == 2, "two results", f"{len(found)}", "result.results")
     if found[1].get("ok") is not False:
         shown = sandbox.own_values(found[1])
-        expect.check(shown == {value_of(node), *before}, "the node that was written", "another answer", "results.1")
+        expect.check(shown == {value_of(node), *before}, "the node that was written", "other nodes", "results.1")
 
 
 @pytest.mark.core
