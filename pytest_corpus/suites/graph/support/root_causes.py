@@ -19,6 +19,7 @@ from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox, try_look
+from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.text.values import strings_of
 
 BASICS = {
@@ -32,6 +33,7 @@ BASICS = {
             "no operation shows the new values of a node that was written again",
             *(run_state.NODE_AGAIN, run_state.LOOKING),
         ),
+        ("GRA-NODE-9", "texts of properties are shown otherwise than they were written", run_state.ODD_TEXT),
         ("GRA-DELETE-1", "after a delete of one of two nodes no operation shows just the other", "delete_nodes"),
         ("GRA-QUERY-2", "a query does not show a node that other operations show", "query"),
         ("GRA-EDGE-1", "no operation shows an edge that was just written, with its label", "upsert_edges"),
@@ -64,7 +66,7 @@ class GraphRootCauses(RootCauses[Graph]):
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
-        for stage in (_try_nodes, _try_questions, _try_edges, _try_places, _try_many):
+        for stage in (_try_nodes, _try_texts, _try_questions, _try_edges, _try_places, _try_many):
             try:
                 for root in stage(graph):
                     yield BASICS[root]
@@ -113,6 +115,13 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
     sandbox.put(gone)
     if not _succeeds(sandbox, "delete_nodes", ids=[gone["id"]]) or _nodes_missing(sandbox, kept):
         yield "GRA-DELETE-1"
+
+
+def _try_texts(graph: Graph) -> Iterator[str]:
+    """The broken requirement that texts of properties are kept, if nodes can be listed."""
+    graph.require("upsert_nodes", "bulk_vertices")
+    if words.changed_properties(graph.sandbox()):
+        yield "GRA-NODE-9"
 
 
 def _try_questions(graph: Graph) -> Iterator[str]:

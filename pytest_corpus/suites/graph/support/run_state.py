@@ -1,5 +1,6 @@
 """The state that all instances share in a run: actions in sandboxes, and the words of probe queries (R33)."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from pytest_corpus.kit.run_state import Actions, Shared
 from pytest_corpus.spec.dialects import Dialect
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of
+from pytest_corpus.text.values import strings_of
 
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
 
@@ -95,6 +97,10 @@ IN_A_NAMESPACE = "in a namespace"
 LOOKING_FIRST = "looking first"
 """The test read a place to which it had not written."""
 
+ODD_TEXT = "odd text"
+"""A property, a filter or a parameter held a text with more than letters, digits and a few signs, or a long one."""
+
+_PLAIN = re.compile(r"[\w :.-]{0,100}", re.ASCII)
 _SHOWING = ("query", "stream_query", "bulk_vertices", "traversal", "get_schema")
 _SEVERAL = {"upsert_nodes": SEVERAL_NODES, "upsert_edges": SEVERAL_EDGES}
 
@@ -123,6 +129,8 @@ class GraphActions(Actions):
             if isinstance(carried.get("args"), Mapping):
                 self.note(str(carried.get("op")).removeprefix("graph."), carried["args"], place)
         items = items_of(args, WRITES.get(name, ""))
+        if not all(map(_PLAIN.fullmatch, strings_of([items, args.get("filter"), args.get("params")]))):
+            self.done.add(ODD_TEXT)
         if len(items) > 1:
             self.done.add(_SEVERAL[name])
         if name == "upsert_nodes":

@@ -87,6 +87,18 @@ def properties() -> dict[str, dict[str, str]]:
     }
 
 
+def changed_properties(sandbox: Sandbox) -> list[str]:
+    """Write nodes with such properties; the kinds of those that are taken and listed with other properties."""
+    nodes = {kinds: sandbox.node(f"p{n}", **held) for n, (kinds, held) in enumerate(properties().items())}
+    taken = offer_items(sandbox, "nodes", nodes)
+    shown = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
+    return [
+        kinds
+        for kinds, node in taken.items()
+        if any(shown.get(node["id"], {}).get(key) != value for key, value in node["properties"].items())
+    ]
+
+
 def put_kinds(sandbox: Sandbox) -> tuple[str, str]:
     """Write the nodes `a` and `b` of one kind and `c` of another one, which are odd words if accepted (R138).
 
