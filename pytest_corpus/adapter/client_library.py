@@ -111,7 +111,7 @@ class ClientLibrary:
             return []
         started = time.monotonic()
         try:
-            said = loop.finish(self._opened.close(), self.closing.limit(last=True))
+            said = loop.finish(self._opened.close(), self.closing.allot_seconds(last=True))
             left = loop.stop()
         finally:
             self.closing.spend(time.monotonic() - started)

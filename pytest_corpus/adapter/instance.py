@@ -193,7 +193,7 @@ class AdapterInstance:
             self._leave(loop)
             return []
         try:
-            said = loop.finish(self._opened.close(), self.closing.limit(last=True))
+            said = loop.finish(self._opened.close(), self.closing.allot_seconds(last=True))
             left = left_behind(loop.stop(), self._abandoned, self._threads_before)
         finally:
             self._hooks.provider.close()
@@ -206,9 +206,9 @@ class AdapterInstance:
         started, own = time.monotonic(), loop is not self._lent
         try:
             if self._opened.closers and not loop.blocked and self.closing.admits(self.declaration.label):
-                self._close_within(loop, self.closing.limit(last=False))
+                self._close_within(loop, self.closing.allot_seconds(last=False))
             if own:
-                loop.stop(min(STOP_S, max(0.1, self.closing.limit(last=False))))
+                loop.stop(min(STOP_S, max(0.1, self.closing.allot_seconds(last=False))))
         finally:
             self.closing.spend(time.monotonic() - started)
 

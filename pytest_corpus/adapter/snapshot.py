@@ -26,7 +26,7 @@ class _Foreign(NotJSON):
         super().__init__(f"a value of type {type_name(value)} is not JSON")
         self.value = value
 
-    def at_place_in(self, whole: object) -> NotJSON:
+    def name_place_in(self, whole: object) -> NotJSON:
         """The same error, whose text also names the place of the object in the whole value."""
         path = _path_to(self.value, whole)
         return NotJSON(f"{self}  (at {place(path)})" if path else str(self))
@@ -44,7 +44,7 @@ def to_bytes(value: Any) -> bytes:
     try:
         return _write(value).encode("utf-8", "backslashreplace")
     except _Foreign as found:
-        raise found.at_place_in(value) from None
+        raise found.name_place_in(value) from None
     except BaseException as error:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the value
         raise NotJSON(f"{type_name(error)} while writing JSON") from None
 

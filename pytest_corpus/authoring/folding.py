@@ -226,14 +226,14 @@ def _is_in(char: int, name: str, said: Any) -> bool:
 def _instances(folder: Folder, schema: Schema, depth: int) -> Iterator[Any]:
     if depth > _MAX_DEPTH:
         return
-    yield from _folded_instances(folder, folder.fold(schema), depth)
+    yield from _generate_from_folded(folder, folder.fold(schema), depth)
 
 
-def _folded_instances(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
+def _generate_from_folded(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
     if folded.choices:
         branches, *others = folded.choices
         for branch in branches:
-            yield from _folded_instances(folder, folder.narrow(folded, branch, others), depth)
+            yield from _generate_from_folded(folder, folder.narrow(folded, branch, others), depth)
     elif folded.values is not None:
         yield from folded.values
     else:

@@ -224,7 +224,7 @@ class _Session:
         try:
             # After an interruption no further provider is asked.
             runs = self._session.runs_of(path)
-            ended = all(self._one(run, before) for run in runs)
+            ended = all(self._run_bundle(run, before) for run in runs)
         finally:
             self._session.close()
         for run, built in zip(runs, self._sections, strict=False):
@@ -244,7 +244,7 @@ class _Session:
             return INTERRUPTED
         return FINDINGS if any(map(_is_red, self._sections)) else FINE
 
-    def _one(self, run: BundleRun, before: dict[str, Any]) -> bool:
+    def _run_bundle(self, run: BundleRun, before: dict[str, Any]) -> bool:
         """Run a bundle with one provider; return False if it was interrupted."""
         run.selected += [case.id for case in run.cases]
         results: list[CaseResult] = []

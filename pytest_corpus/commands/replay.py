@@ -153,7 +153,7 @@ def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | Non
     declared, recorded = (split_label(adapter)[1], None) if adapter else (facts["declared"], facts["transport"])
     target = shell.ShellTarget(declared, finding.component, facts["headers"], recorded)
     lines = story(transcript, finding)
-    return shell.script(target, [sent for line in lines for sent in shell.sent_of(line)])
+    return shell.script(target, [sent for line in lines for sent in shell.sent_requests(line)])
 
 
 def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:

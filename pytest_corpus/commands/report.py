@@ -127,7 +127,7 @@ def _check(given: argparse.Namespace) -> int:
         return _check_signed(given)
     if given.signature or given.issuer or signing.is_signed(given.report):
         raise CommandError("say with --public-key or --identity whose the signature must be")
-    name, faults = printable(given.report), _faults(given.report)
+    name, faults = printable(given.report), _verification_faults(given.report)
     lines = [f"{name}: {fault}" for fault in faults] or [f"{name}: whole and unaltered"]
     console.result(given, {"file": name, "valid": not faults, "faults": faults}, *lines)
     return FINDINGS if faults else FINE
@@ -139,7 +139,7 @@ def _check_signed(given: argparse.Namespace) -> int:
         raise CommandError("name a key with --public-key or an identity with --identity, not both")
     by_key = given.public_key is not None
     signer = signing.key_signer(given.public_key) if by_key else signing.identity_signer(given.identity, given.issuer)
-    result = signing.verify(given.report, given.signature, signer, _faults)
+    result = signing.verify(given.report, given.signature, signer, _verification_faults)
     signed = asdict(result.signed) if result.signed else None
     facts = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults, "signed": signed}
     console.result(given, facts, *result.faults, *signing.explain(result, signer).splitlines())
@@ -151,7 +151,7 @@ def _sign(given: argparse.Namespace) -> int:
     key = None if given.keyless else signing.private_key(given.key)
     suffix = keyless.SUFFIX if given.keyless else dsse.SUFFIX
     target = signing.target(given.report, given.output, given.key or given.report, suffix)
-    if faults := _faults(given.report):
+    if faults := _verification_faults(given.report):
         said = [f"{printable(given.report)}: {fault}" for fault in faults]
         console.result(given, {"written": None, "faults": faults}, *said)
         sys.stderr.write("nothing was signed: a signature vouches for a report that `report check` accepts\n")
@@ -165,7 +165,7 @@ def _sign(given: argparse.Namespace) -> int:
         raise CommandError(f"{printable(given.report)}: {printable(str(error))}") from None
 
 
-def _faults(name: str) -> list[str]:
+def _verification_faults(name: str) -> list[str]:
     return verification.faults(Path(name), today(), shipped)
 
 

@@ -48,14 +48,14 @@ def run(given: argparse.Namespace) -> int:
     before = dict(_stamps(given.folder))
     try:
         while True:
-            left = _round(given, left)
+            left = _run_round(given, left)
             before = _wait_for_change(given.folder, before)
     except KeyboardInterrupt:
         console.say("")
         return FINDINGS if left else FINE
 
 
-def _round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Run the requirement to fix first, then other open ones, then the whole suite; return what is open afterwards.
 
     It stops at the first run that finds a violation, and shows it.

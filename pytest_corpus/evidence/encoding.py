@@ -23,7 +23,7 @@ from pytest_corpus.spec.transports import NDJSON, SSE
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
 from pytest_corpus.text.strict_json import NOT_PLAIN, read_exactly, read_plainly
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 from pytest_corpus.validation.streams.transport import NdjsonReader, SseReader
 
 TEXT = "json_text"
@@ -240,7 +240,7 @@ def entries(path: Path) -> Iterator[tuple[int, Exchange]]:
         raise TrafficError(f"{path}: not an HTTP archive (HAR): its entries are not a list")
     for number, entry in enumerate(listed, 1):
         where = f"{path}, entry {number}: not as HAR 1.2 has it"
-        if said := flaw(ARCHIVE, entry, "Entry"):
+        if said := first_flaw(ARCHIVE, entry, "Entry"):
             missing = _MISSING.search(said)
             raise TrafficError(f"{where}, without '{missing[1]}'" if missing else f"{where} ({said})")
         try:

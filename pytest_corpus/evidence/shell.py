@@ -219,7 +219,7 @@ def _python(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
     yield "END"
 
 
-def sent_of(line: Mapping[str, Any]) -> list[Sent]:
+def sent_requests(line: Mapping[str, Any]) -> list[Sent]:
     """The requests in a line of a transcript."""
     entry_point = line.get("entry_point")
     requests = [each["request"] for each in line.get("calls", [line]) if "request" in each and entry_point != "raw"]

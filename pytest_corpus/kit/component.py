@@ -342,7 +342,7 @@ class Subject(Target):
         return self.client.meter.outages
 
     @property
-    def disturbances(self) -> int:
+    def disturbance_count(self) -> int:
         passing = sum(map(is_passing, self.client.part.made))
         return self.outages.interruptions + passing
 

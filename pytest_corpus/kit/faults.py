@@ -47,12 +47,12 @@ class ProviderFaults:
         op, provider = self.provider_op(name), self._calls.client.provider
         self.require_possible(kind)
         options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
-        forms = self._forms(kind, name)
+        forms = self._possible_forms(kind, name)
         options.setdefault("form", forms[inputs.next_in_rotation("form") % len(forms)])
         provider.clear()
         return provider.plan(kind, op, **options)
 
-    def _forms(self, kind: str, name: str) -> list[str | None]:
+    def _possible_forms(self, kind: str, name: str) -> list[str | None]:
         broken = BROKEN_FORMS[:1] if self.is_tunnelled and self._calls.operation(name).mutating else BROKEN_FORMS
         return [None, *(form for form in broken if kind in FORMS[form])]
 
@@ -60,7 +60,7 @@ class ProviderFaults:
         """Return the forms in which a failure can occur for an operation; empty if the provider has no address."""
         on_wire = inputs.read("on wire", lambda: self._calls.client.provider.is_on_wire)
         garbage = [form for form in ("garbage",) if kind in FORMS[form]]
-        found = [*self._forms(kind, name), *garbage]
+        found = [*self._possible_forms(kind, name), *garbage]
         return found if on_wire and len(found) > 1 else []
 
     @property

@@ -116,12 +116,12 @@ class Requests:
         """Return requests that contain canaries, valid or to be refused."""
         raise NotImplementedError
 
-    def distinguishable(self) -> list[dict[str, Any]]:
+    def distinct_requests(self) -> list[dict[str, Any]]:
         """Return envelopes of unary requests whose answers differ by `fingerprint`."""
         raise NotImplementedError
 
     def fingerprint(self, reply: Reply) -> Any:
-        """Return the part of an answer that differs between the requests of `distinguishable`."""
+        """Return the part of an answer that differs between the requests of `distinct_requests`."""
         raise NotImplementedError
 
 

@@ -309,7 +309,7 @@ class Retries:
         """True if a plain call works while this one does not, on this instance or on the main one."""
         if self._is_starting(op, left):
             return _plain_call_works(self._calls, _bare_name(op))
-        if (there := self._read_there(left)) is not None and (is_retryable(there) or not there.is_error):
+        if (there := self._read_written_place(left)) is not None and (is_retryable(there) or not there.is_error):
             return not there.is_error
         return self._works_elsewhere(op)
 
@@ -323,7 +323,7 @@ class Retries:
         stores = self._calls.requests.reading_at(left[0].exchange.request) is not None
         return is_new and op in BY_OP and not stores and left[0].error.get("retry_after_ms") is not None
 
-    def _read_there(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
+    def _read_written_place(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
         """Return the answer to a plain read of the place of a repeated request, or None."""
         if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
             return None
@@ -338,7 +338,7 @@ class Retries:
         Raises:
             Outage: the provider did not come back.
         """
-        worked, there = self._operations_that_worked(), self._read_there(left)
+        worked, there = self._operations_that_worked(), self._read_written_place(left)
         # If a plain read of the same place is put off too, the place is still being made: only it is slow (R141).
         unready = there is not None and is_retryable(there) and hint_s(there) is not None
         never = op not in self._outages.worked and all(map(_is_a_bug, left))

@@ -64,7 +64,7 @@ class Target:
         return Outages()
 
     @property
-    def disturbances(self) -> int:
+    def disturbance_count(self) -> int:
         """The number of transient failures: those in all tests, and those in answers of the current one."""
         return 0
 

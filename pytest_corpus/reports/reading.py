@@ -8,7 +8,7 @@ from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
-from pytest_corpus.validation.schema.evidence import flaw, flaws
+from pytest_corpus.validation.schema.evidence import first_flaw, flaws
 
 SCHEMA = "report/report"
 
@@ -59,7 +59,7 @@ def schema_flaws(document: object) -> list[str]:
 
 def bundle_flaw(sections: object) -> str:
     """The first violation of the report's schema in its bundle sections; empty if there is none."""
-    return flaw(SCHEMA, sections, "bundles")
+    return first_flaw(SCHEMA, sections, "bundles")
 
 
 def contents(path: Path) -> bytes:

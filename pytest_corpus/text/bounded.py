@@ -189,15 +189,15 @@ def _parse_leniently(data: bytes) -> Any:
     """Parse a document with a lone surrogate, which orjson refuses."""
     import json
 
-    def refused(text: str) -> Any:
+    def refuse_number(text: str) -> Any:
         raise ValueError(f"has the number {text[:20]}, which JSON does not have")
 
     def finite(text: str) -> float:
         number = float(text)
-        return number if abs(number) != float("inf") else refused(text)
+        return number if abs(number) != float("inf") else refuse_number(text)
 
     try:
-        return json.loads(data.decode(), parse_constant=refused, parse_float=finite)
+        return json.loads(data.decode(), parse_constant=refuse_number, parse_float=finite)
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg}") from None
     except UnicodeDecodeError:

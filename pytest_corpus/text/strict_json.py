@@ -206,14 +206,14 @@ def _explain(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
 
 def _duplicate_key(value: object) -> Flaw | None:
     """The first repeated key in an object of a value that `_LENIENT` read."""
-    for path, twice in _walk_twice(value, ()):
+    for path, twice in _find_repeated_keys(value, ()):
         return Flaw(Fault.DUPLICATE_KEY, "appears twice in one object", path_text((*path, twice)))
     return None
 
 
-def _walk_twice(value: object, path: tuple[object, ...]) -> Any:
+def _find_repeated_keys(value: object, path: tuple[object, ...]) -> Any:
     if isinstance(value, _Twice):
         yield path, value.key
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
-        yield from _walk_twice(item, (*path, key))
+        yield from _find_repeated_keys(item, (*path, key))

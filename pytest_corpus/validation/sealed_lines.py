@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 
@@ -135,7 +135,7 @@ class Line:
 
     def check(self, schema: str, part: str) -> None:
         """Validate the line by a part of a schema. Raises the error of its kind."""
-        if said := flaw(schema, self.members, part):
+        if said := first_flaw(schema, self.members, part):
             raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
 
     def check_seal(self) -> None:

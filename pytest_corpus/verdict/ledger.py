@@ -246,7 +246,7 @@ class Ledger:
             "not run": set() if self.unaccounted else came - ran - broken_off,
             "altered": {key for key in ran & came if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
             "repeated": {each[0].key for each in every if len(each) - self.reruns[each[0].key] > 1},
-            "otherwise": (self.mismatched & self.executed | self._ends_with_rerun()) - broken_off,
+            "otherwise": (self.mismatched & self.executed | self._tests_without_announced_rerun()) - broken_off,
             "broken off": broken_off,
             "fault": {record.key for records in every for record in records if record.outcome == "error"},
         }
@@ -285,7 +285,7 @@ class Ledger:
             *(f"{MISMATCHES[why]}: {len(tests)}{self.plugins.get(why, '')}" for why, tests in found.items()),
         ]
 
-    def _ends_with_rerun(self) -> set[str]:
+    def _tests_without_announced_rerun(self) -> set[str]:
         """The tests that were announced to run again but did not."""
         return {key for key, number in self.reruns.items() if number and number >= len(self._arrived[key])}
 

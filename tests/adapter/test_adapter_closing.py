@@ -238,7 +238,7 @@ def test_budgets_are_not_shared_by_chance() -> None:
     first, second = ClosingBudget(), ClosingBudget()
     first.spend(100)
     first.hang("mine")
-    assert (first.limit(last=True), second.limit(last=True)) == (0.0, 8.0)
+    assert (first.allot_seconds(last=True), second.allot_seconds(last=True)) == (0.0, 8.0)
     assert second.said("mine") == []
 
 
@@ -246,7 +246,7 @@ def test_at_most_thirty_seconds() -> None:
     """All closings together, fresh or last, are given no more than the whole."""
     budget, given = ClosingBudget(), 0.0
     for number in range(50):
-        limit = budget.limit(last=number > 30)
+        limit = budget.allot_seconds(last=number > 30)
         budget.spend(limit)
         given += limit
     assert 25 < given <= 30

@@ -139,7 +139,7 @@ def test_deadlines_count_from_the_time_of_the_command(address: str) -> None:
 def test_what_a_command_cannot_do_is_named() -> None:
     """A comment names the faults of the provider that the suite planned."""
     line = {"entry_point": "handle", "at": 1.0, "request": {"op": "llm.health"}, "faults_struck": ["unavailable"] * 2}
-    comment, command = shell.script(ShellTarget("http://h/", "llm"), shell.sent_of(line))
+    comment, command = shell.script(ShellTarget("http://h/", "llm"), shell.sent_requests(line))
     assert "the provider fail (unavailable)" in comment
     assert (comment[0], command[:4]) == ("#", "curl")
 
@@ -178,16 +178,18 @@ def test_values_that_json_cannot_hold(given: Any) -> None:
     assert written == json.loads(dumps({"value": encoding.value(given)}))["value"]
     back = encoding.decode(written)
     assert back == given or (math.isnan(given) and math.isnan(back))
-    (sent,) = shell.sent_of({"entry_point": "handle", "at": 1.0, "request": written})
+    (sent,) = shell.sent_requests({"entry_point": "handle", "at": 1.0, "request": written})
     assert sent.text == encoding.to_bytes(given).decode()
     assert shell.script(ShellTarget("http://h/", "llm"), [sent])[0].startswith("curl")
 
 
 def test_what_is_not_sent_again() -> None:
     """Raw bytes and calls that were not made are left out; calls at the same time come one after the other."""
-    assert shell.sent_of({"entry_point": "raw", "at": 1.0, "request": {}}) == []
-    assert shell.sent_of({"unresponsive": {"op": "llm.complete"}, "at": 1.0}) == []
-    assert len(shell.sent_of({"entry_point": "together", "at": 1.0, "calls": [{"request": 1}, {"request": 2}]})) == 2
+    assert shell.sent_requests({"entry_point": "raw", "at": 1.0, "request": {}}) == []
+    assert shell.sent_requests({"unresponsive": {"op": "llm.complete"}, "at": 1.0}) == []
+    assert (
+        len(shell.sent_requests({"entry_point": "together", "at": 1.0, "calls": [{"request": 1}, {"request": 2}]})) == 2
+    )
 
 
 SETTINGS = {

@@ -38,7 +38,7 @@ class Adder:
     def __init__(self, limit: int, outcome: type[Exception] = Violation, **limits: int) -> None:
         meter = SimpleNamespace(total_calls=0, spending=SimpleNamespace(budget=SimpleNamespace(limits=limits)))
         self.client, self.settings = SimpleNamespace(meter=meter, part=None), SimpleNamespace(seed=1)
-        self.outages, self.disturbances = SimpleNamespace(lasting=False), 0
+        self.outages, self.disturbance_count = SimpleNamespace(lasting=False), 0
         self.limit, self.outcome, self.open = limit, outcome, 0
         self.silent, self.raised = 10**9, Exception("silent")
 

@@ -33,7 +33,7 @@ class ClosingBudget:
         self._hung: Counter[str] = Counter()
         self._unclosed: Counter[str] = Counter()
 
-    def limit(self, *, last: bool) -> float:
+    def allot_seconds(self, *, last: bool) -> float:
         """Return the seconds for the next closing: for a fresh instance half of the usual, or 0 if that is not left."""
         if last:
             self._left = min(self._left, self._kept)

@@ -97,7 +97,7 @@ class ConnectionSettings:
             return f"--corpus-{key}"
         return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting(key)
 
-    def shown(self, key: str) -> str:
+    def describe_setting(self, key: str) -> str:
         """A setting and its value, for messages."""
         return f"{self.place(key)}={printable(self.text(key))}"
 
@@ -108,7 +108,7 @@ class ConnectionSettings:
         except ValueError:
             number = float("nan")
         if not valid(number):
-            raise SettingError(f"{self.shown(key)}: use {form}")
+            raise SettingError(f"{self.describe_setting(key)}: use {form}")
         return number
 
     def _tls(self) -> str:
@@ -122,7 +122,7 @@ class ConnectionSettings:
     def _file(self, key: str, otherwise: str) -> Path:
         path = self.folder / self.text(key)
         if not path.is_file() or not os.access(path, os.R_OK):
-            raise SettingError(f"{self.shown(key)}: {otherwise}")
+            raise SettingError(f"{self.describe_setting(key)}: {otherwise}")
         return path
 
 

@@ -76,7 +76,7 @@ class CallMultiplexer:
 
     def take(self, message: bytes) -> None:
         """Pass a message to the call that it answers."""
-        self._tell(message, binary=False)
+        self._notify_listeners(message, binary=False)
         try:
             number, frame = unpack(message)
         except NoMessage:
@@ -91,10 +91,10 @@ class CallMultiplexer:
 
     def take_binary(self, message: bytes) -> None:
         """Note a binary message."""
-        self._tell(message, binary=True)
+        self._notify_listeners(message, binary=True)
         self.fail(CallFault("not_json", "a binary message, where text is expected"))
 
-    def _tell(self, message: bytes, *, binary: bool) -> None:
+    def _notify_listeners(self, message: bytes, *, binary: bool) -> None:
         self._was_heard, self._is_quiet = True, False
         for listener in self._listeners:
             listener.heard(message, binary=binary)

@@ -121,14 +121,14 @@ class Program(asyncio.SubprocessProtocol):
     def _input(self) -> asyncio.WriteTransport | None:
         return cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(STDIN))
 
-    async def _end(self) -> None:
+    async def _report_end(self) -> None:
         """Report the end once, after all output was read."""
         await self.wait(GRACE_S)
         self._ended(self.code)
 
-    def _begin_end(self) -> None:
+    def _start_end_report(self) -> None:
         if self._ending is None:
-            self._ending = self._loop.create_task(self._end())
+            self._ending = self._loop.create_task(self._report_end())
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.SubprocessTransport", transport)
@@ -144,12 +144,12 @@ class Program(asyncio.SubprocessProtocol):
         self._takers[fd].end()
         self._closed[fd].set()
         if fd == STDOUT:
-            self._begin_end()
+            self._start_end_report()
 
     def process_exited(self) -> None:
         """Note that the program ended; its children may keep its output open."""
         self._exited.set()
-        self._begin_end()
+        self._start_end_report()
 
     def pause_writing(self) -> None:
         """Note that the program reads too slowly."""

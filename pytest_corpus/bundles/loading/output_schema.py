@@ -165,7 +165,7 @@ class _References:
         if not isinstance(node, dict) or id(node) in self._edges:
             return
         resolver = resolver.in_subresource(schema)
-        targets = self._edges[id(node)] = list(_in_place(node))
+        targets = self._edges[id(node)] = list(_in_place_subschemas(node))
         for key in ("$ref", "$dynamicRef", "$recursiveRef"):
             if isinstance(reference := node.get(key), str):
                 found = self._lookup(reference, resolver)
@@ -196,7 +196,7 @@ class _References:
             ) from None
 
 
-def _in_place(node: dict[str, Any]) -> Iterator[Any]:
+def _in_place_subschemas(node: dict[str, Any]) -> Iterator[Any]:
     """Yield the subschemas that apply to the same value as the schema."""
     yield from (node[key] for key in _IN_PLACE if key in node)
     for key in _IN_PLACE_LISTS:

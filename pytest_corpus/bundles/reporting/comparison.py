@@ -11,7 +11,7 @@ from pytest_corpus.bundles.metrics import metric_text, numbers_of
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 
 CONFIDENCE = 0.95
 FEWEST = 20
@@ -172,7 +172,7 @@ def read(path: Path) -> dict[str, Any]:
         if not path.exists():
             raise BaselineError("the file does not exist; --corpus-bundle-update-baseline writes it") from None
         raise BaselineError(f"{error.why}; --corpus-bundle-update-baseline replaces it") from None
-    if said := flaw("bundle/baseline", document):
+    if said := first_flaw("bundle/baseline", document):
         raise BaselineError(
             f"it is not a baseline of this format ({said}); --corpus-bundle-update-baseline replaces it"
         )

@@ -24,10 +24,10 @@ def message(file: str, provider: str, result: CaseResult, *, full: bool, option:
     lines = list(_lines(file, provider, result, full=full))
     if option and not full:
         lines.append(f"  ({option} shows the prompt and the answer)")
-    return fit("\n".join(lines))
+    return make_text_safe("\n".join(lines))
 
 
-def fit(text: str, secrets: Sequence[str] | None = None) -> str:
+def make_text_safe(text: str, secrets: Sequence[str] | None = None) -> str:
     """Make text safe to show: mask secrets of the environment and replace control characters."""
     hidden = secret_values(os.environ) if secrets is None else secrets
     return "\n".join(map(printable, mask_secrets(text, hidden).split("\n")))
@@ -204,7 +204,7 @@ def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
 
 def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
     """The recorded prompts and answers of each sample, made safe to show, with the sample's number."""
-    shown = partial(fit, secrets=secret_values(os.environ))
+    shown = partial(make_text_safe, secrets=secret_values(os.environ))
     return [
         {
             "bundle": head.file,

@@ -21,7 +21,7 @@ from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 from pytest_corpus.redaction import cut
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 
 MODES = ("off", *kept_answers.MODES)
 """off: not used; the others as in `kept_answers`, each case for itself."""
@@ -99,7 +99,7 @@ class Cassettes:
     def _entries(self, path: Path) -> list[dict[str, Any]]:
         try:
             document = bounded.document(path)
-            said = flaw("bundle/cassette", document)
+            said = first_flaw("bundle/cassette", document)
         except bounded.FileRefused as error:
             if not path.exists():
                 return []

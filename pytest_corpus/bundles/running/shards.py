@@ -15,7 +15,7 @@ from pytest_corpus.bundles.loading.files import display_path, read_text
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 from pytest_corpus.verdict.shards import Shard
 
 DURATIONS = "durations.json"
@@ -44,7 +44,7 @@ def durations(folder: Path) -> dict[str, float]:
         return {}
     try:
         found = bounded.document(path)
-        if said := flaw("bundle/durations", found):
+        if said := first_flaw("bundle/durations", found):
             raise bounded.FileRefused(path, said)
     except bounded.FileRefused as error:
         said = "is not a JSON object with the seconds of each case; `bundle combine --write-durations` writes it"

@@ -14,7 +14,7 @@ from typing import Any
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.results import CaseResult, lost_result
 from pytest_corpus.text import bounded
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 from pytest_corpus.verdict.shards import Shard
 
 FILE = "answers{}.jsonl"
@@ -43,7 +43,7 @@ class AnswerJournal:
             for line in bounded.lines(path):
                 with suppress(ValueError):  # a line that was cut off; what it answered is asked again
                     entry = bounded.value(line)
-                    if not flaw("bundle/answer", entry):
+                    if not first_flaw("bundle/answer", entry):
                         self._known[entry[0]] = line
             is_cut_off = is_cut_off or (path == own and line[-1:] not in (b"", b"\n"))
         self._handle = os.open(own, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)

@@ -251,7 +251,7 @@ def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> s
     said = f"{name}: about {count(calls, 'call')}"
     if generating := round(cost.generating * share):
         said += f", {generating} of which generate a text ({round(cost.tokens * share):,} tokens at most)"
-    answered_s, refused_s = _seconds(subject, most)
+    answered_s, refused_s = _measure_seconds(subject, most)
     if answered_s is None:
         return f"{said}; how long they take is not known, because a plain call fails"
     refused_s = answered_s if refused_s is None else refused_s
@@ -269,10 +269,10 @@ def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> s
 def may_be_in_flight(subject: Subject) -> bool:
     """True if no known fact prevents the tests of a component from running concurrently."""
     client = subject.client
-    return subject.store.keeps_apart and client.remote is None and not client.provider.is_on_wire
+    return subject.store.isolates_tests and client.remote is None and not client.provider.is_on_wire
 
 
-def _seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
+def _measure_seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
     """The typical seconds of a successful call and of a refused call; None without such a call.
 
     At most `most` calls are made in this run; the first plain call may need other calls before it.

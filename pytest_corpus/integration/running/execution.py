@@ -291,14 +291,14 @@ class TestExecution:
         """
         failed: set[str] = set()
         for left in reversed(range(RUNS)):
-            before = self.target.disturbances
+            before = self.target.disturbance_count
             try:
                 function(**arguments)
             except Outage:
                 raise
             except (Violation, NotAssessed) as outcome:
                 failed.add(outcome.expected if isinstance(outcome, Violation) else outcome.reason)
-                struck = self.target.disturbances > before
+                struck = self.target.disturbance_count > before
                 if not struck and not (before and isinstance(outcome, (Violation, Blocked))):
                     raise
                 if not left:

@@ -163,7 +163,7 @@ class InFlight:
             self.quiet()
             with part_of(None):
                 target.begin()
-        if self.width.is_unknown and target.store.keeps_apart:
+        if self.width.is_unknown and target.store.isolates_tests:
             self.width.begin([*times_of_plain_calls(target)])
             if target.shared.unmade:
                 target.begin(unlearn=True)  # what failed once may work with more patience
@@ -212,8 +212,10 @@ class InFlight:
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, seen: Collection[Violation]
     ) -> Violation | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
-        if isinstance(target, Subject) and self.width.is_open and target.store.keeps_apart:
-            self.width.ran_alone(target.part.made, late_s=max(target.settle.seconds or 0.0, target.client.late.seen_s))
+        if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
+            self.width.learn_from_single_test(
+                target.part.made, late_s=max(target.settle.seconds or 0.0, target.client.late.seen_s)
+            )
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))
@@ -271,7 +273,7 @@ class InFlight:
         self._waiting.clear()
         self._known.clear()
         found: list[pytest.Function] = []
-        for each in (item, *following()) if subject.store.keeps_apart else ():
+        for each in (item, *following()) if subject.store.isolates_tests else ():
             if owner(each) != own:
                 break
             self._known.add(each)
@@ -337,7 +339,7 @@ class InFlight:
             with inputs.source(inputs.Source()), part_of(None):
                 self._attempt(attempt, subject)
             attempt.duration_s = Clock.monotonic() - started
-            self.width.ran_beside(attempt.part.made)
+            self.width.learn_from_concurrent_test(attempt.part.made)
         except Disturbed as disturbed:
             self._is_troubled = True
             if disturbed.crowded:
@@ -368,12 +370,14 @@ class InFlight:
         assert own is not None
         begin_inputs(item, own[0])
         attempt.part = current_part() or attempt.part
-        mistakes, outages = len(subject.client.provider.mistakes.noted), subject.disturbances
+        mistakes, outages = len(subject.client.provider.mistakes.noted), subject.disturbance_count
         try:
             subject.gate(requirement)
             with judging() as judgement:
                 body_of(item)(**arguments_of(item, subject))
-            undisturbed = len(subject.client.provider.mistakes.noted) == mistakes and subject.disturbances == outages
+            undisturbed = (
+                len(subject.client.provider.mistakes.noted) == mistakes and subject.disturbance_count == outages
+            )
             attempt.holds = bool(judgement.checks) and undisturbed and not confusion(subject)
             attempt.editions = subject.auditor.editions
         finally:

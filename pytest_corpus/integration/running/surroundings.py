@@ -270,7 +270,7 @@ def lenient_marks(config: pytest.Config) -> Iterator[pytest.MarkDecorator]:
     hosts = config.getoption("allow_hosts", None)
     if hosts or config.getoption("disable_socket", False):  # of pytest-socket
         yield pytest.mark.allow_hosts([*LOOPBACK, *(hosts.split(",") if isinstance(hosts, str) else ())])
-    if filters := _lenient_filters(config):
+    if filters := _filters_without_errors(config):
         yield pytest.mark.filterwarnings(*filters)
 
 
@@ -280,7 +280,7 @@ def report_warnings(config: pytest.Config) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-        if _lenient_filters(config):
+        if _filters_without_errors(config):
             gc.collect()  # or pytest raises what garbage warns of after the run
     for each in caught:
         try:
@@ -290,7 +290,7 @@ def report_warnings(config: pytest.Config) -> Iterator[None]:
             config.hook.pytest_warning_recorded.call_historic(kwargs=said)
 
 
-def _lenient_filters(config: pytest.Config) -> list[str]:
+def _filters_without_errors(config: pytest.Config) -> list[str]:
     """The filters of warnings in Python and pytest, with errors turned into reports; empty if none is an error."""
     given = [each for each in sys.warnoptions if _is_valid(each)]
     literal = [*given, *(config.getoption("pythonwarnings", None) or ())]

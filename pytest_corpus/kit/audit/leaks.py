@@ -53,13 +53,13 @@ def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> 
     for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3"), ("debug", DEBUG)):
         for text in answered:
             if (at := _place_of(text, texts[channel], SENTENCE)) is not None:
-                place = _named(exchange, channel, at)
+                place = _channel_name(exchange, channel, at)
                 yield requirement, Violation("nothing of the completion", f"a part of it in {place}")
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
         for channel, requirement in (*LEAKS[kind].items(), *([("debug", DEBUG)] if "log" in LEAKS[kind] else [])):
             if (at := _place_of(secret, texts[channel])) is not None:
-                place = _named(exchange, channel, at)
+                place = _channel_name(exchange, channel, at)
                 yield requirement, Violation(f"nothing of the {what}", f"a part of it in {place}")
 
 
@@ -68,7 +68,7 @@ def _place_of(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None
     return next((at for at, text in enumerate(texts) if gives_away(text, secret, gram)), None)
 
 
-def _named(exchange: Exchange, channel: str, at: int) -> str:
+def _channel_name(exchange: Exchange, channel: str, at: int) -> str:
     """A channel, or the record of it that gives something away if its logger is known."""
     sources = {"log": exchange.observed.log_sources, "debug": exchange.observed.debug_sources}.get(channel, ())
     return sources[at] if at < len(sources) else CHANNELS[channel]

@@ -185,12 +185,12 @@ def shrink(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = Fal
 @contextmanager
 def shrink_failure(trial: Trial[Any]) -> Iterator[None]:
     """Replace a `Violation` in this block by that of the shortest sequence that causes it."""
-    disturbances = trial.subject.disturbances
+    disturbances = trial.subject.disturbance_count
     try:
         yield
     except Violation as violation:
         trial.close()
-        is_disturbed = trial.subject.disturbances > disturbances
+        is_disturbed = trial.subject.disturbance_count > disturbances
         raise shrink(trial, violation, is_disturbed=is_disturbed) from None
 
 
@@ -207,7 +207,7 @@ def run_sequences(
         Violation: that of the shortest failing sequence that was found, with its story.
         Undecided: a rule could not go on.
     """
-    until, disturbances = inputs.monotonic() + GENERATE_S, subject.disturbances
+    until, disturbances = inputs.monotonic() + GENERATE_S, subject.disturbance_count
     for number in range(examples):
         if inputs.monotonic() > until:
             return
@@ -221,4 +221,4 @@ def run_sequences(
         finally:
             trial.close()
         if found is not None:
-            raise shrink(trial, found, is_disturbed=subject.disturbances > disturbances) from None
+            raise shrink(trial, found, is_disturbed=subject.disturbance_count > disturbances) from None

@@ -33,7 +33,7 @@ class Clients:
         raise NotImplementedError
 
     @property
-    def look(self) -> HistoryStep:
+    def read_step(self) -> HistoryStep:
         """Read both things."""
         raise NotImplementedError
 
@@ -45,10 +45,10 @@ class Clients:
         """Play the rounds; return the history of each thing."""
 
         def step(word: str) -> HistoryStep:
-            return self.look if word == "?" else (self.write if word[0] == "+" else self.delete)(word[1:])
+            return self.read_step if word == "?" else (self.write if word[0] == "+" else self.delete)(word[1:])
 
         def rounds() -> Iterator[tuple[list[list[HistoryStep]], HistoryStep]]:
             for row in self.rounds:
-                yield [[step(word) for word in client.split()] for client in row.split("|")], self.look
+                yield [[step(word) for word in client.split()] for client in row.split("|")], self.read_step
 
         return play(subject, rounds(), self.read, UNCERTAIN)

@@ -191,7 +191,7 @@ class Store:
         return False
 
     @property
-    def keeps_apart(self) -> bool:
+    def isolates_tests(self) -> bool:
         """True if tests do not read each other's data."""
         return True
 

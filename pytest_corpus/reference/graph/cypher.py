@@ -76,9 +76,9 @@ class Cypher(Expressions, ScannedQuery):
     def read_clause(self) -> Iterator[Clause]:
         scanner = self.scanner
         if scanner.take("MATCH"):
-            yield self.matching(self.read_pattern())
+            yield self.match_clause(self.read_pattern())
             while scanner.take(","):
-                yield self.matching(self.read_pattern())
+                yield self.match_clause(self.read_pattern())
         elif scanner.take("UNWIND"):
             value = self.read_expression()
             scanner.need("AS")
@@ -90,7 +90,7 @@ class Cypher(Expressions, ScannedQuery):
         else:
             raise QueryError("lacks a clause")
 
-    def matching(self, pattern: list[QueryPart]) -> Clause:
+    def match_clause(self, pattern: list[QueryPart]) -> Clause:
         return lambda graph, scopes: [found for scope in scopes for found in walk(graph, pattern, scope)]
 
     def unwinding(self, value: Expression, name: str) -> Clause:
@@ -133,7 +133,7 @@ class Cypher(Expressions, ScannedQuery):
         start, self.counts = self.scanner.position, False
         value = self.read_expression()
         text = "".join(text for _, text in self.scanner.tokens[start : self.scanner.position])
-        return Column(self.scanner.name() if self.scanner.take("AS") else text, value, self.counts)
+        return Column(self.scanner.read_name() if self.scanner.take("AS") else text, value, self.counts)
 
     # Patterns
 
@@ -166,10 +166,10 @@ class Cypher(Expressions, ScannedQuery):
     def read_part(self) -> QueryPart:
         part = QueryPart(self.read_variable() if self.scanner.kind == "name" else None)
         while self.scanner.take(":") or (part.labels and self.scanner.take("|")):
-            part.labels.append(self.scanner.name())
+            part.labels.append(self.scanner.read_name())
         if self.scanner.take("{"):
             while not self.scanner.take("}"):
-                key = self.scanner.name()
+                key = self.scanner.read_name()
                 self.scanner.need(":")
                 part.properties[key] = self.read_expression()
                 if not self.scanner.take(","):
@@ -178,7 +178,7 @@ class Cypher(Expressions, ScannedQuery):
         return part
 
     def read_variable(self) -> str:
-        name = self.scanner.name()
+        name = self.scanner.read_name()
         self.names.add(name)
         return name
 

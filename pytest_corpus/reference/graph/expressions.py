@@ -86,7 +86,7 @@ class Expressions:
     def read_member(self) -> Expression:
         value = self.read_primary()
         while self.scanner.take("."):
-            value = self.accessing(value, self.scanner.name())
+            value = self.accessing(value, self.scanner.read_name())
         return value
 
     def accessing(self, value: Expression, key: str) -> Expression:
@@ -111,7 +111,7 @@ class Expressions:
         for word, constant in (("TRUE", True), ("FALSE", False), ("NULL", None)):
             if scanner.take(word):
                 return always(constant)
-        name = scanner.name()
+        name = scanner.read_name()
         if scanner.take("("):
             return self.read_function(name.upper())
         if name not in self.names:

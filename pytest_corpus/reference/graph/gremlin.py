@@ -61,7 +61,7 @@ class Gremlin(ScannedQuery):
 
     def __init__(self, text: str) -> None:
         self.scanner = Scanner(text)
-        if self.scanner.name() != "g":
+        if self.scanner.read_name() != "g":
             raise QueryError("must begin at g")
         self.steps: list[TraversalStep] = []
         while self.scanner.take("."):
@@ -72,7 +72,7 @@ class Gremlin(ScannedQuery):
             raise QueryError("lacks a first step")
 
     def read_step(self) -> TraversalStep:
-        name = self.scanner.name()
+        name = self.scanner.read_name()
         if name not in {**STEPS, **VERTEX_STEPS, **EDGE_STEPS}:
             raise QueryFeatureError("uses a step that is not offered")
         self.scanner.need("(")
@@ -89,9 +89,9 @@ class Gremlin(ScannedQuery):
             return -self.read_argument()
         if self.scanner.kind != "name":
             return self.scanner.literal()
-        name = self.scanner.name()
+        name = self.scanner.read_name()
         while self.scanner.take("."):  # e.g. Order.desc
-            name = self.scanner.name()
+            name = self.scanner.read_name()
         return CONSTANTS[name] if name in CONSTANTS else Binding(name)
 
     def run(self, graph: Graph, params: Mapping[str, Any]) -> list[Row]:

@@ -80,7 +80,7 @@ class Scanner:
         self.position += 1
         return self.tokens[self.position - 1]
 
-    def name(self) -> str:
+    def read_name(self) -> str:
         return self.next("name")[1].strip("`")
 
     def literal(self) -> object:

@@ -101,7 +101,7 @@ def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
     parts = (
         _head(document),
         _table(document),
-        _section("### Fix first", _first(document, violated)),
+        _section("### Fix first", _first_repairs(document, violated)),
         *(
             _section(f"### {view.by_level(entries)} violated", (_finding(document, each, evidence) for each in entries))
             for _, each in groupby(violated, key=itemgetter("level"))
@@ -161,7 +161,7 @@ def _table(document: view.Document) -> str:
     return "\n".join(lines)
 
 
-def _first(document: view.Document, violated: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _first_repairs(document: view.Document, violated: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The MUSTs to repair first; empty if there is only one."""
     blocks = view.blocked_counts(document)
     musts = [entry for entry in violated if entry["level"] == "MUST"]

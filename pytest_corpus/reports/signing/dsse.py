@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.text import bounded
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -89,7 +89,7 @@ def _envelope(data: bytes) -> dict[str, Any]:
         found: dict[str, Any] = bounded.value(data)
     except ValueError:
         raise EnvelopeError("is not JSON in UTF-8, so it is not a signed statement") from None
-    if said := flaw("report/envelope", found):
+    if said := first_flaw("report/envelope", found):
         raise EnvelopeError(
             f"is not a DSSE envelope, which has the members payload, payloadType and signatures: {said}"
         )

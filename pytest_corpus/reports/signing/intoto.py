@@ -11,7 +11,7 @@ from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text import bounded
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -38,7 +38,7 @@ def claims(payload: bytes) -> dict[str, str]:
         ValueError: the payload is not a statement of this kind.
     """
     statement = bounded.value(payload)
-    if flaw("report/statement", statement) or (statement["_type"], statement["predicateType"]) != (
+    if first_flaw("report/statement", statement) or (statement["_type"], statement["predicateType"]) != (
         STATEMENT,
         PREDICATE,
     ):

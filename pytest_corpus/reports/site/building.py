@@ -14,7 +14,7 @@ from pytest_corpus.reports.site.index import Examined, Memory, SiteRun, turning_
 from pytest_corpus.reports.site.sources import texts
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.text import bounded
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.schema.evidence import first_flaw
 
 MOST = 100  # entries
 NONE = ("1970-01-01T00:00:00Z", "")  # the time and the digest of a feed without entries
@@ -77,7 +77,7 @@ def read_memory(folder: Path) -> Memory | None:
         known = bounded.document(folder / MEMORY, MOST_REMEMBERED)
     except bounded.FileRefused:
         return None
-    verified: Memory | None = None if flaw("report/verified", known) else known["verified"]
+    verified: Memory | None = None if first_flaw("report/verified", known) else known["verified"]
     return verified
 
 

@@ -256,7 +256,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
     fresh, texts, reply, struck = caching.failing_batch(embedding, kind, position, way)
     expect.applicable(not reply.is_error, "the batch is refused whole")
     found = embeddings_by_position(fresh, "EMB-BATCH-12", caching.expect_every_text(reply, texts), texts)
-    expect_own_vectors(fresh, found, texts, embedding.own_vectors(texts), reply)
+    expect_own_vectors(fresh, found, texts, embedding.embed_one_by_one(texts), reply)
     failed = len(failures_of(reply.result))
     expect.check(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
 
@@ -293,7 +293,7 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     """If a refused batch is embedded text by text, each text keeps its position."""
     fresh, texts, reply = caching.batch_with_fallback(embedding, "invalid_request", times=20)
     found = embeddings_by_position(fresh, "EMB-BATCH-12", caching.expect_every_text(reply, texts), texts)
-    expect_own_vectors(fresh, found, texts, embedding.own_vectors(texts), reply)
+    expect_own_vectors(fresh, found, texts, embedding.embed_one_by_one(texts), reply)
 
 
 @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")

@@ -62,7 +62,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding) -> None:
     """Unrelated texts, each in its own batch, get different vectors."""
     for model in embedding.able_to("embed_batch"):
-        own = embedding.own_vectors([embedding.fit(text) for text in UNRELATED], model=model)
+        own = embedding.embed_one_by_one([embedding.fit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
             expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
@@ -101,7 +101,7 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
     """In generated lists with repeated words, each word gets its own vector."""
     many = batches.require_batch_size(embedding, 8)
     pool = list(dict.fromkeys(embedding.fit(word) for word in (*batches.WORDS[:4], "a", "Apple", "apple", "x y")))
-    own = embedding.own_vectors(pool)
+    own = embedding.embed_one_by_one(pool)
 
     def check(texts: list[str]) -> None:
         reply = embedding.batch(texts)
@@ -149,7 +149,7 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
     if failed != bad:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
     good = [text for number, text in enumerate(texts) if number not in bad]
-    batches.expect_own_vectors(embedding, found, texts, embedding.own_vectors(good, truncate=False), reply)
+    batches.expect_own_vectors(embedding, found, texts, embedding.embed_one_by_one(good, truncate=False), reply)
 
 
 @rules(

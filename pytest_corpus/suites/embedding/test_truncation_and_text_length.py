@@ -215,7 +215,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
     reply = embedding.fresh().batch(texts, truncate=True)
     found = embeddings_by_position(embedding, "EMB-TRUNC-8", reply, texts)
     expect.check(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
-    singly = embedding.own_vectors(texts, truncate=True)
+    singly = embedding.embed_one_by_one(texts, truncate=True)
     expect_own_vectors(embedding, found, texts, singly, reply)
     for position, each in found.items():
         vector, wanted = vector_of(each) or [], own[texts[position]]

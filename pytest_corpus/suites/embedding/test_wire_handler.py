@@ -24,7 +24,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     requests = [embedding.envelope(operation, embedding.requests.with_text(operation, text)) for text in texts]
     replies = [Reply(exchange) for exchange in embedding.fresh().send_all(requests)]
     other = embedding.fresh()
-    vectors = embedding.own_vectors(texts) if operation == "embed_batch" else {}
+    vectors = embedding.embed_one_by_one(texts) if operation == "embed_batch" else {}
     own = [vectors.get(text) or other.vector(operation, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise
     expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)

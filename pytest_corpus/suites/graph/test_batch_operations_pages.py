@@ -112,7 +112,7 @@ def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
 def test_a_filter_compares_values(graph: Graph) -> None:
     """Text, numbers and booleans are compared with their type, several properties all together."""
     sandbox = batches.listable_place(graph)
-    kind, other = words.put_kinds(sandbox)
+    kind, other = words.put_nodes_of_two_kinds(sandbox)
     [unknown] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1), "w").values()
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"corpus_kind": kind}, "ab"),

@@ -351,7 +351,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     """Two prompts under one key get their own counts and completions."""
     ctx = new_key(**new_tenant())
     llm.require("complete")
-    requests = llm.requests.distinguishable()[:2]
+    requests = llm.requests.distinct_requests()[:2]
     answers = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
     if answers[0] == answers[1] and len({llm.requests.fingerprint(llm.send(request)) for request in requests}) == 1:
         raise NotAssessed(Obstacle.NOT_DISTINGUISHED)

@@ -189,7 +189,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
         expect_present(sandbox, items[0], *kept)
         expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
         expect_present(sandbox, *kept)
-        expect_words_select(vector, sandbox, kept)
+        expect_delete_by_odd_word(vector, sandbox, kept)
         return
     expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     found = sandbox.ids(items[0]["vector"], 5), sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
@@ -197,7 +197,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.check(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
 
 
-def expect_words_select(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
+def expect_delete_by_odd_word(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
     """Check that a delete by an odd word removes only vectors with this value, or is refused permanently (R138)."""
     words = fill_in(choose(INJECTIONS, 2, ["expression", "condition"]), "w")
     items = items_with_value(vector, words, "kind")

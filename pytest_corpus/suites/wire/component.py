@@ -92,7 +92,7 @@ class ClientTarget(Target):
         """
         stages = list(STAGES)
         before = stages[: stages.index(requirement)]
-        envelope, case = self.pass_stages(op, before[-1] if before else ""), self.case(op)
+        envelope, case = self.envelope_after_stages(op, before[-1] if before else ""), self.case(op)
         if requirement == "WIR-ARGS-2" and not arguments.request_editions(op, self.accepted):
             raise NotApplicable(f"edition {' or '.join(self.accepted)} has no schema of this request")
         stage = STAGES[requirement]
@@ -104,7 +104,7 @@ class ClientTarget(Target):
         if requirement == "WIR-SCHEMA-1":
             self.auditor.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
 
-    def pass_stages(self, op: str, last: str) -> Any:
+    def envelope_after_stages(self, op: str, last: str) -> Any:
         """Return the envelope of an operation after it passed the stages up to that of a requirement.
 
         Raises:

@@ -72,7 +72,7 @@ def test_an_envelope_passes_a_stage(library: ClientTarget, op: str, requirement:
 @pytest.mark.requirement("WIR-CTX-2")
 def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None:
     """`deadline_ms` is in milliseconds since the epoch."""
-    deadline = json_roundtrip(library.pass_stages(op, "WIR-JSON-2"))["ctx"].get("deadline_ms")
+    deadline = json_roundtrip(library.envelope_after_stages(op, "WIR-JSON-2"))["ctx"].get("deadline_ms")
     expect.applicable(deadline is not None, "the request has no deadline")
     check(deadline >= EARLIEST_DEADLINE_MS, "milliseconds of the epoch", "a span, or seconds", "ctx.deadline_ms")
 
@@ -88,6 +88,6 @@ def test_the_arguments_meet_their_schema(library: ClientTarget, op: str) -> None
 @pytest.mark.requirement("WIR-ARGS-3")
 def test_the_arguments_have_their_first_names(library: ClientTarget, op: str) -> None:
     """No other argument replaces `messages` or `vector`."""
-    args = json_roundtrip(library.pass_stages(op, "WIR-ARGS-2"))["args"]
+    args = json_roundtrip(library.envelope_after_stages(op, "WIR-ARGS-2"))["args"]
     path, other = next(iter(replaced_keys(op, args).items()), ("", ""))
     check(not other, path.rpartition(".")[2], f"{other} in its place", path)

@@ -27,7 +27,7 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
     return found
 
 
-def flaw(schema: str, value: object, part: str = "") -> str:
+def first_flaw(schema: str, value: object, part: str = "") -> str:
     """The first violation in the form of `flaws`; empty if the value is valid."""
     try:
         if _validator(schema, part).is_valid(value):

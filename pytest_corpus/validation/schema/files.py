@@ -196,7 +196,7 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     of 2.0.
     """
 
-    def change(schema: dict[str, Any]) -> None:
+    def adapt_schema(schema: dict[str, Any]) -> None:
         if isinstance(schema.get("pattern"), str):
             schema["pattern"] = spell_out_dots(schema["pattern"])
         if isinstance(schema.get("patternProperties"), dict):
@@ -209,7 +209,7 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
         if isinstance(name, str) and name in formats:
             schema[FORMAT_KEYWORD] = name
 
-    return transform(node, change)
+    return transform(node, adapt_schema)
 
 
 ANY_CHARACTER = r"[^\n\r\u2028\u2029]"

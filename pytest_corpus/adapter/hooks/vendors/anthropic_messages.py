@@ -76,7 +76,7 @@ class MessagesEndpoint(Completion):
     def whole(self, body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
-        return {**_head(body), "content": _content(reply), **_end(reply), "usage": usage}
+        return {**_head(body), "content": _content(reply), **_ending_fields(reply), "usage": usage}
 
     def stream(self, body: Body, replies: list[CannedReply]) -> Events:
         (reply,) = replies
@@ -92,7 +92,7 @@ class MessagesEndpoint(Completion):
             parts = fragments_of(arguments_text(reply.arguments))
             deltas = [{"type": "input_json_delta", "partial_json": part} for part in parts]
         closing = typed_event("content_block_stop", index=0)
-        closing += typed_event("message_delta", delta=_end(reply), usage={"output_tokens": reply.used})
+        closing += typed_event("message_delta", delta=_ending_fields(reply), usage={"output_tokens": reply.used})
         chunks = [typed_event("content_block_delta", index=0, delta=delta) for delta in deltas]
         return Events(opening + typed_event("ping"), chunks, closing + typed_event("message_stop"))
 
@@ -137,6 +137,6 @@ def _content(reply: CannedReply) -> list[dict[str, Any]]:
     return [{"type": "tool_use", "id": "toolu_standin", "name": reply.tool.name, "input": reply.arguments}]
 
 
-def _end(reply: CannedReply) -> dict[str, Any]:
+def _ending_fields(reply: CannedReply) -> dict[str, Any]:
     reason = "stop_sequence" if reply.stopped_at is not None else REASONS[reply.reason]
     return {"stop_reason": reason, "stop_sequence": reply.stopped_at}

@@ -72,7 +72,7 @@ class Chat(Completion):
         else:
             call = {"name": reply.tool.name, "arguments": arguments_text(reply.arguments)}
             message["tool_calls"] = [{"id": "call_standin", "type": "function", "function": call}]
-        return {"id": "standin", "message": message, **_end(reply)}
+        return {"id": "standin", "message": message, **_ending_fields(reply)}
 
     def stream(self, _body: Body, replies: list[CannedReply]) -> Events:
         (reply,) = replies
@@ -88,7 +88,7 @@ class Chat(Completion):
             parts = fragments_of(arguments_text(reply.arguments))
             chunks = [_part("tool-call-delta", {"tool_calls": {"function": {"arguments": part}}}) for part in parts]
             closing = typed_event("tool-call-end", index=0)
-        closing += typed_event("message-end", id="standin", delta=_end(reply))
+        closing += typed_event("message-end", id="standin", delta=_ending_fields(reply))
         return Events(opening, chunks, closing + event("[DONE]"))
 
 
@@ -146,7 +146,7 @@ def _schema(body: Body) -> Mapping[str, Any] | None:
     return wanted.get("json_schema") or wanted.get("schema") or endpoint.ANY_ANSWER
 
 
-def _end(reply: CannedReply) -> dict[str, Any]:
+def _ending_fields(reply: CannedReply) -> dict[str, Any]:
     used = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
     reason = "STOP_SEQUENCE" if reply.stopped_at is not None else REASONS[reply.reason]
     return {"finish_reason": reason, "usage": {"billed_units": used, "tokens": used}}

@@ -28,7 +28,7 @@ from pytest_corpus.adapter.hooks.vendors.provider_answers import (
     handed_on,
 )
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
-from pytest_corpus.adapter.hooks.vendors.shapes import shape_at
+from pytest_corpus.adapter.hooks.vendors.shapes import error_shape_of_path
 from pytest_corpus.adapter.hooks.vendors.visit import AnswerInParts, AnswerPart, Visit, context_of, stated
 from pytest_corpus.text.strict_json import read_exactly
 
@@ -206,7 +206,7 @@ class _Request:
         self._upstream, self._probe, self._proxy = server.upstream, server.probe, server
         self._request, self._target = request, target
         self._path = target.partition("?")[0]
-        known = shape_at(self._path)
+        known = error_shape_of_path(self._path)
         self._endpoint = next((each for (_, form), each in ENDPOINTS.items() if not known and self._is_at(form)), None)
         self._errors = self._upstream.errors or known or (self._endpoint.errors if self._endpoint else UNKNOWN)
 
@@ -312,7 +312,7 @@ class _Request:
 
 
 def _note_unknown(note: Callable[[BaseException], None], exchange: ProviderExchange) -> None:
-    note(exchange.unknown())
+    note(exchange.missing_answer_error())
 
 
 def _has_content(event: bytes) -> bool:

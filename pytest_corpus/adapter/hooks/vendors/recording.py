@@ -114,7 +114,7 @@ class ProviderExchange:
         """Note its end."""
         self._answer.ending, self._answer.took_ms = ending, self._ms
 
-    def unknown(self) -> MissingAnswer:
+    def missing_answer_error(self) -> MissingAnswer:
         """The error if a client waits longer than the one that went away when this was recorded."""
         named, kept = _place(self._asked), self.kept or self._answer
         why = f"the request {named} was given up after {kept.took_ms / 1000:.1f} s when it was recorded"

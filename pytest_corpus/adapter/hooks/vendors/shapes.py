@@ -65,6 +65,6 @@ def shape_of(host: str) -> Errors | None:
     return next((SHAPES[shape] for name, shape in _HOSTS.items() if name in host.lower()), None)
 
 
-def shape_at(path: str) -> Errors | None:
+def error_shape_of_path(path: str) -> Errors | None:
     """The shape of the errors of a vendor that any host may serve, by the path of a request; None for other paths."""
     return next((SHAPES[shape] for pattern, shape in _PATHS.items() if pattern.search(path)), None)

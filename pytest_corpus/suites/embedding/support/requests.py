@@ -59,7 +59,7 @@ class EmbeddingRequests(Requests):
         texts = [self._texts.unique() for _ in range(self._texts.room(count))]
         return [Request("embed_batch", {**self.minimal("embed_batch"), "texts": texts})]
 
-    def distinguishable(self) -> list[dict[str, Any]]:
+    def distinct_requests(self) -> list[dict[str, Any]]:
         self._texts.require("embed")
         many = max(2, min(6, self._texts.capabilities.limit("concurrency") or 6))
         texts = [self._texts.unique() for _ in range(many)]
@@ -188,7 +188,7 @@ class EmbeddingCalls(Texts):
             raise missing_vector(self, name, text, reply, changed)
         return found
 
-    def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
+    def embed_one_by_one(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
         """Return the vector that each text gets in a batch of one text, from a new instance."""
         keys = {text: (text, *sorted(changed.items())) for text in texts}
         missing = [text for text, key in keys.items() if key not in self.shared.vectors]

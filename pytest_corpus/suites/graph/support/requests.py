@@ -165,7 +165,7 @@ class GraphRequests(Requests):
         ]
         return [Request(name, args, {}, held) for name, args in wrong]
 
-    def distinguishable(self) -> list[dict[str, Any]]:
+    def distinct_requests(self) -> list[dict[str, Any]]:
         self._graph.require("upsert_nodes")
         sandbox = self._graph.sandbox(own=False)
         sandbox.put(sandbox.node("a"), sandbox.node("b"))

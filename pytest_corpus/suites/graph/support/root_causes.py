@@ -66,7 +66,7 @@ class GraphRootCauses(RootCauses[Graph]):
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
-        for stage in (_try_nodes, _try_texts, _try_questions, _try_edges, _try_places, _try_many):
+        for stage in (_try_nodes, _check_kept_texts, _try_questions, _try_edges, _try_places, _try_many):
             try:
                 for root in stage(graph):
                     yield BASICS[root]
@@ -117,7 +117,7 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
         yield "GRA-DELETE-1"
 
 
-def _try_texts(graph: Graph) -> Iterator[str]:
+def _check_kept_texts(graph: Graph) -> Iterator[str]:
     """The broken requirement that texts of properties are kept, if nodes can be listed."""
     graph.require("upsert_nodes", "bulk_vertices")
     if words.changed_properties(graph.sandbox()):
@@ -153,7 +153,7 @@ def _try_edges(graph: Graph) -> Iterator[str]:
         return
     if graph.works("traversal") and try_look(sandbox.reach, "a") != ["b"]:
         yield "GRA-TRAV-2"
-    elif lost := _lost_by_edge(sandbox, edges[0]):
+    elif lost := _find_edge_fault(sandbox, edges[0]):
         yield lost
         return
     if graph.at_once > 1:
@@ -174,7 +174,7 @@ def _try_edges(graph: Graph) -> Iterator[str]:
         yield "GRA-DELETE-2"
 
 
-def _lost_by_edge(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
+def _find_edge_fault(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
     """The broken requirement among keeping the label and the properties of the only edge from `a`."""
     asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
     for shown in try_look(sandbox.relationships, "a") or ():

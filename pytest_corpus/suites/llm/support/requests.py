@@ -106,7 +106,7 @@ class LLMRequests(Requests):
         operations = ("complete", "stream") if number > 0 else ("complete",)  # a stream is asked for -1 elsewhere
         return [Request(op, self.args(max_tokens=number)) for op in operations]
 
-    def distinguishable(self) -> list[dict[str, Any]]:
+    def distinct_requests(self) -> list[dict[str, Any]]:
         self._llm.require("complete")
         many = max(2, min(6, self._llm.capabilities.limit("concurrency") or 6))
         if self._llm.small:

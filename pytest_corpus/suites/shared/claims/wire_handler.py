@@ -84,7 +84,7 @@ def request_with_nulls(subject: Subject, name: str) -> Request:
 
 def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     """Return requests with different answers, and the fingerprints of these answers."""
-    requests = subject.requests.distinguishable()
+    requests = subject.requests.distinct_requests()
     alone = [subject.requests.fingerprint(subject.send(each)) for each in requests]
     expect.assessable(len(set(alone)) >= 2, Obstacle.NOT_DISTINGUISHED)
     return requests, alone
@@ -443,7 +443,7 @@ class TestStress:
     @pytest.mark.requirement("COM-WIRE-3")
     def test_many_calls_one_after_another(self, subject: Subject) -> None:
         """The three hundredth call of an adapter is answered like the first."""
-        requests = subject.requests.distinguishable()
+        requests = subject.requests.distinct_requests()
         chance = random.Random(subject.settings.seed)
         for _ in range(CALLS):
             holds(expect.ENVELOPE, subject.send(chance.choice(requests)), subject)

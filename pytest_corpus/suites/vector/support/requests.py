@@ -148,7 +148,7 @@ class VectorRequests(PlainPlaces):
         found = [Request("upsert", {"vectors": [each], **self.in_scratch}, {}, held) for each in wrong]
         return [*found, Request("delete", {"ids": [secret, 7], **self.in_scratch}, {}, held)]
 
-    def distinguishable(self) -> list[dict[str, Any]]:
+    def distinct_requests(self) -> list[dict[str, Any]]:
         self._vector.require("query")
         many = max(2, min(6, self._vector.capabilities.limit("concurrency") or 6))
         angles = [HOME[number % len(HOME)] for number in range(many)]

@@ -114,7 +114,7 @@ class VectorStore(Store):
         super().forget(gone)
 
     @property
-    def there(self) -> list[Thing]:
+    def existing_namespaces(self) -> list[Thing]:
         """The existing namespaces, the last used at the end."""
         return self.written.select(*THERE, kind="namespace")
 
@@ -125,7 +125,7 @@ class VectorStore(Store):
         self.written.change(self.written.select(*State, use=Use.SANDBOX), use=Use.ANY)
         self._vector.client.provider.clear()
         try:
-            left = [each for each in self.there if each not in lasting]
+            left = [each for each in self.existing_namespaces if each not in lasting]
             for things in parts_of(left, self._vector.main.store.together):
                 if not all([*map(self._dropped, things, self._delete(things))]):
                     return
@@ -171,7 +171,7 @@ class VectorStore(Store):
         return self._vector.suite_calls()
 
     @property
-    def keeps_apart(self) -> bool:
+    def isolates_tests(self) -> bool:
         return self._vector.prerequisites.claim_of("create_namespace") is True
 
     @property
@@ -190,7 +190,7 @@ class VectorStore(Store):
         if thing[0][3] != "namespace":
             return
         most, until = self._room, inputs.monotonic() + ROOM_S
-        while len(self.there) >= most and not self._vector.retries.probing:
+        while len(self.existing_namespaces) >= most and not self._vector.retries.probing:
             spare = next(iter((*self._spare(), *self._used_before())), None)
             if spare is None and turns.is_in_flight() and inputs.monotonic() < until:
                 inputs.sleep(LOOK_S)
@@ -214,7 +214,7 @@ class VectorStore(Store):
             return False
         request = reply.exchange.request
         new = {namespace_of(tenant_of(request), name) for name in namespaces_in(request)}
-        return len({*self.there} - new) >= most and not reply.exchange.observed.faults
+        return len({*self.existing_namespaces} - new) >= most and not reply.exchange.observed.faults
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
         """Delete namespaces that nothing needs, because a quota is used up; True if all of them were deleted.
@@ -227,8 +227,13 @@ class VectorStore(Store):
         new = namespace_of(tenant_of(request), next(namespaces_in(request), ""))
         stuck = [] if self._shared.keeps_namespaces else self.written.select(State.STUCK, kind="namespace")
         found = [*self._spare(), *stuck]
-        if len(self.there) > FEW and not found and self.written.is_there(new) and self._shared.refused == new:
-            self._shared.room = len(self.there) - 1
+        if (
+            len(self.existing_namespaces) > FEW
+            and not found
+            and self.written.is_there(new)
+            and self._shared.refused == new
+        ):
+            self._shared.room = len(self.existing_namespaces) - 1
             found = self._used_before()[:1]
         self._shared.refused = new
         self.written.change(found, state=State.OLD)
@@ -248,7 +253,7 @@ class VectorStore(Store):
         plain, lasting, held = (self._shared.main_namespace, self._shared.scratch), self._lasting(), self._held
         return [
             thing
-            for thing in self.there
+            for thing in self.existing_namespaces
             if thing not in held
             and (
                 self.written.use_of(thing) is Use.SANDBOX
@@ -259,7 +264,7 @@ class VectorStore(Store):
     def _used_before(self) -> list[Thing]:
         """The other namespaces, without those of sandboxes and without the last used one."""
         held = self._held
-        return [thing for thing in self.there[:-1] if thing not in held]
+        return [thing for thing in self.existing_namespaces[:-1] if thing not in held]
 
     def sweep(self, tenant: str | None) -> None:
         """Delete the suite's vectors in the default namespace of a tenant."""
@@ -287,7 +292,7 @@ class VectorStore(Store):
                 self._empty(place, names)
         missed: list[Thing] = []
         self._shared.keeps_namespaces = False  # one that could not be deleted is tried once more
-        left = [*self.there, *self.written.select(State.STUCK, kind="namespace")]
+        left = [*self.existing_namespaces, *self.written.select(State.STUCK, kind="namespace")]
         for things in parts_of(left, self._vector.main.store.together):
             if inputs.monotonic() > until:
                 return

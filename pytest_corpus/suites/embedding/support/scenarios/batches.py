@@ -221,7 +221,7 @@ def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
 def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
     """Check that the vectors of a batch stand in the order of its texts."""
     found = embeddings_by_position(embedding, "EMB-BATCH-2", reply, texts)
-    expect_own_vectors(embedding, found, texts, embedding.own_vectors(texts, **changed), reply)
+    expect_own_vectors(embedding, found, texts, embedding.embed_one_by_one(texts, **changed), reply)
 
 
 def largest_batch(embedding: Embedding) -> int:

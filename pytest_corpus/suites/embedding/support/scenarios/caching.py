@@ -178,7 +178,7 @@ def expect_batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, A
     expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch")
     reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
     found = embeddings_by_position(embedding, "COM-IDEM-1", reply, others)
-    expect_own_vectors(embedding, found, others, embedding.own_vectors([*texts, *others]), reply)
+    expect_own_vectors(embedding, found, others, embedding.embed_one_by_one([*texts, *others]), reply)
 
 
 def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def mix_in(items: list[Any], bad: list[Any], most: int) -> list[Any]:
     return [items[0], *bad, *items[1:]][:most]
 
 
-def expect_true_counts(reply: Reply, there: int, whole: str) -> None:
+def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
     """Check the counts of a request of which some items failed, against the items that are there.
 
     Args:

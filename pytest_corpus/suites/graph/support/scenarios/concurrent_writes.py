@@ -41,7 +41,7 @@ class GraphClients(Clients):
         return self._step("delete_nodes", {"ids": ids}, dict.fromkeys(ids))
 
     @property
-    def look(self) -> HistoryStep:
+    def read_step(self) -> HistoryStep:
         return self._step("bulk_vertices", {"limit": 100, **narrow(self.sandbox)}, {})
 
     def read(self, result: Any) -> Mapping[str, Value]:

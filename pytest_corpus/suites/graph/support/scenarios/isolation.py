@@ -37,26 +37,26 @@ def lasting_place(
 ) -> tuple[Sandbox, T]:
     """A place that tests only look at, in the default namespace or an `empty` one; `fill` writes to it once a run."""
 
-    def write() -> tuple[Sandbox, T]:
+    def write_data() -> tuple[Sandbox, T]:
         sandbox = empty_place(graph) if empty else graph.sandbox(own=False)
         filled = fill(sandbox)
         keep(sandbox)
         return sandbox, filled
 
-    return cached(graph, key, write)
+    return cached(graph, key, write_data)
 
 
 def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox, Sandbox, dict[str, str]]:
     """Two places with nodes of the same names, and the values of the second; the tests of a run share them."""
 
-    def write() -> tuple[Sandbox, Sandbox, dict[str, str]]:
+    def write_both() -> tuple[Sandbox, Sandbox, dict[str, str]]:
         one, other = two_places(graph, by)
         one.put_named(names)
         values = other.put_named(names)
         keep(one)
         return one, other, values
 
-    return cached(graph, ("written in both", by, names), write)
+    return cached(graph, ("written in both", by, names), write_both)
 
 
 def keep(sandbox: Sandbox) -> None:

@@ -99,7 +99,7 @@ def changed_properties(sandbox: Sandbox) -> list[str]:
     ]
 
 
-def put_kinds(sandbox: Sandbox) -> tuple[str, str]:
+def put_nodes_of_two_kinds(sandbox: Sandbox) -> tuple[str, str]:
     """Write the nodes `a` and `b` of one kind and `c` of another one, which are odd words if accepted (R138).
 
     The nodes differ in size and in `corpus_true`.
@@ -113,10 +113,10 @@ def put_kinds(sandbox: Sandbox) -> tuple[str, str]:
     def kinds(text: str) -> tuple[str, str]:
         return f"x{text}", vocabulary.INJECTIONS["condition"] if text else "y"
 
-    def of_kinds(text: str) -> dict[str, Item]:
+    def build_nodes(text: str) -> dict[str, Item]:
         return {name: sandbox.node(name, corpus_kind=kinds(text)[at], **more) for name, (at, more) in given.items()}
 
-    return kinds(put_with_words(sandbox, "nodes", of_kinds)[0])
+    return kinds(put_with_words(sandbox, "nodes", build_nodes)[0])
 
 
 def places(home: Sandbox, names: Sequence[str], *, by: str) -> list[tuple[Sandbox, list[str]]]:

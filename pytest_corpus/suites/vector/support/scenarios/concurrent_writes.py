@@ -51,7 +51,7 @@ class VectorClients(Clients):
         return self._step("delete", dict.fromkeys(ids), ids=ids)
 
     @property
-    def look(self) -> HistoryStep:
+    def read_step(self) -> HistoryStep:
         angle, top_k = direction(45, self.vector.dimensions), self.vector.limits.cap_matches(5)
         return self._step("query", {}, vector=angle, top_k=top_k, include_vectors=True)
 

@@ -215,7 +215,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
     def rule(operation: Callable[..., None], share: float = 0.4, **draws: Callable[[Random], Any]) -> Rule[Model]:
         """A rule that carries out an operation and, in a share of the steps, queries afterwards."""
 
-        def take(chance: Random, trial: Trial[Model]) -> None:
+        def take_random_step(chance: Random, trial: Trial[Model]) -> None:
             where, given = chance.choice(places), {name: draw(chance) for name, draw in draws.items()}
             names = {given["name"]} if "name" in given else {name for name, _, _ in given.get("batch", ())}
             act = partial(operation, where=where, **given)
@@ -225,7 +225,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
                 then = look(chance)
                 trial.take(Step(lambda model: model.look(where, *then), where, is_look=True))
 
-        return take
+        return take_random_step
 
     rules = [rule(Model.upsert, batch=rows)] * UPSERTS
     rules += [rule(Model.delete, name=lambda chance: chance.randrange(IDS)), rule(Model.keep, 1.0)]
