@@ -213,9 +213,8 @@ class InFlight:
     ) -> Violation | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
-            self.width.learn_from_single_test(
-                target.part.made, late_s=max(target.settle.seconds or 0.0, target.client.late.seen_s)
-            )
+            late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
+            self.width.note_single_test(target.part.made, late_s=late_s)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))
@@ -339,7 +338,7 @@ class InFlight:
             with inputs.source(inputs.Source()), part_of(None):
                 self._attempt(attempt, subject)
             attempt.duration_s = Clock.monotonic() - started
-            self.width.learn_from_concurrent_test(attempt.part.made)
+            self.width.note_concurrent_test(attempt.part.made)
         except Disturbed as disturbed:
             self._is_troubled = True
             if disturbed.crowded:
@@ -370,14 +369,12 @@ class InFlight:
         assert own is not None
         begin_inputs(item, own[0])
         attempt.part = current_part() or attempt.part
-        mistakes, outages = len(subject.client.provider.mistakes.noted), subject.disturbance_count
+        before = len(subject.client.provider.mistakes.noted), subject.disturbance_count
         try:
             subject.gate(requirement)
             with judging() as judgement:
                 body_of(item)(**arguments_of(item, subject))
-            undisturbed = (
-                len(subject.client.provider.mistakes.noted) == mistakes and subject.disturbance_count == outages
-            )
+            undisturbed = (len(subject.client.provider.mistakes.noted), subject.disturbance_count) == before
             attempt.holds = bool(judgement.checks) and undisturbed and not confusion(subject)
             attempt.editions = subject.auditor.editions
         finally:

@@ -134,14 +134,14 @@ class Width:
                 self.said[f"at most {most} test{'s' if most > 1 else ''} at a time: {why}"] = None
             self.now = min(self.now, most)
 
-    def learn_from_single_test(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
+    def note_single_test(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
         """Learn from a test that was run in its turn how long a call takes, and tests wait for what comes late."""
         self._alone.note(exchanges)
         waits = max(self._alone.longest_s, late_s) > PROMPT_S
         if self._asked is None and self.now == 1 and not self._objected and waits:
             self.now = self.peak = min(FIRST, self._most)
 
-    def learn_from_concurrent_test(self, exchanges: Iterable[Exchange]) -> None:
+    def note_concurrent_test(self, exchanges: Iterable[Exchange]) -> None:
         """Learn from a test that was in flight if more of them would gain time."""
         self._beside.note(exchanges)
         self._ended += 1
