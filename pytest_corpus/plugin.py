@@ -83,7 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check_options(config: pytest.Config) -> None:
-    """Refuse options without effect, and let pytest write a JUnit file that is asked for among the reports."""
+    """Refuse options without effect. If a report is a JUnit file, let pytest write it."""
     if any(str(arg).startswith("--corpus-") for arg in config.invocation_params.args):
         from pytest_corpus.integration.options import checks
 

@@ -31,15 +31,15 @@ class Sending:
     """Calls on their way to the adapter and back: one, several at the same time, or a raw one of a transport test.
 
     Attributes:
-        limit_s: the seconds until the calls are given up.
-        debug_logs: log records below INFO are collected, too.
-        clients: of several calls the client of each: those of one client are sent one after the other; None: one call.
-        raw: the raw request, if it is one.
+        limit_s: the seconds after which the suite gives the calls up.
+        debug_logs: True if log records below INFO are collected, too.
+        clients: the client of each of several calls; calls of one client are sent in turn; None for one call.
+        raw: the raw request of a transport test, or None.
         answer: the raw answer.
-        plans: what was planned at the provider before.
-        arrivals: what has reached the provider since the calls before.
+        plans: the plans at the provider from before the calls.
+        arrivals: the arrivals at the provider since the previous calls.
         generation: how often the instance was opened.
-        called: the hooks that an adapter elsewhere has called so far.
+        called: the hooks that a remote adapter has called so far.
     """
 
     exchanges: list[Exchange]
@@ -76,9 +76,9 @@ def entry_point_of(exchange: Exchange) -> str:
 
 
 def expect_reports(sending: Sending, *, observes: bool) -> None:
-    """Note what an adapter that `observes` its calls must report of calls that have ended.
+    """Note the reports that an adapter that `observes` its calls must make of ended calls.
 
-    A retryable answer that no plan explains may be that of a gateway, which observes nothing (R114).
+    A retryable answer that no plan explains may come from a gateway, which observes nothing (R114).
     """
     struck = any(exchange.observed.struck for exchange in sending.exchanges)
     for exchange in sending.exchanges:
@@ -93,7 +93,7 @@ def expect_reports(sending: Sending, *, observes: bool) -> None:
 
 
 async def call(transport: Transport, exchange: Exchange) -> None:
-    """Send the request of an exchange to its entry point, and note the answer; raise `TimeLimit` if it is too late."""
+    """Send the request of an exchange to its entry point, and note the answer. Raises `TimeLimit` after the limit."""
     with within(exchange.observed):
         await (_stream if exchange.streaming else _unary)(transport, exchange)
     if transport.turns:
@@ -139,7 +139,7 @@ async def _stream(transport: Transport, exchange: Exchange) -> None:
 
 
 def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
-    """Note an answer, and return if there may be another."""
+    """Note an answer; return True if another answer may follow."""
     if len(data) > MAX_STREAM_BYTES:
         exchange.fault = CallFault("cut_off", TOO_LARGE)
         return False
@@ -155,12 +155,12 @@ def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
 
 
 def cut_off(exchange: Exchange) -> CallFault:
-    """Return the fault of a stream that is not read on: it is not known if it would have ended."""
+    """Return the fault of a stream that the suite stopped reading, although the stream might have ended later."""
     return CallFault("cut_off", f"still going on after {len(exchange.frames)} frames")
 
 
 def moves(exchange: Exchange, limit: float) -> bool:
-    """Return if a stream that ran into the time limit was still sending: that is not a hang."""
+    """True if a stream still sent frames at the time limit, and so did not hang."""
     return exchange.streaming and bool(exchange.frames) and exchange.frames[-1].at_s > limit / 2
 
 
@@ -168,7 +168,7 @@ AGAIN = "; the answer to a short request goes on for ever, too"
 
 
 def goes_on(exchange: Exchange) -> bool:
-    """True if a stream still sent frames at the time limit, so that it may only be long."""
+    """True if a stream still sent frames at the time limit. Such a stream may only be long."""
     fault = exchange.fault
     if fault is None or not exchange.streaming:
         return False
@@ -176,7 +176,7 @@ def goes_on(exchange: Exchange) -> bool:
 
 
 def is_steady(exchange: Exchange, limit: float) -> bool:
-    """True if frames came all the time up to the limit, so neither the adapter nor the machine has paused."""
+    """True if frames arrived steadily up to the limit. Then neither the adapter nor the machine paused."""
     times = [0.0, *(frame.at_s for frame in exchange.frames), limit]
     return max(after - before for before, after in pairwise(times)) < limit / 4
 

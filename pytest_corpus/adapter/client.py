@@ -1,4 +1,4 @@
-"""The client of the adapter under test: every call takes the same steps, in one list, and is recorded."""
+"""The client of the adapter under test. Every call takes the same steps and is recorded."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ LEAST_S = 2.0
 
 
 class CallRecorder(Protocol):
-    """Keeps calls, of which reports may still come."""
+    """Keeps calls whose reports may still come."""
 
     def sent(self, sending: Sending) -> None:
-        """Take calls that have ended."""
+        """Keep calls that have ended."""
 
     def unanswered(self, silent: Unresponsive) -> None:
-        """Take a call that was not made, or has no record, because the operation does not answer."""
+        """Keep a call that was not made, or has no record, because its operation does not answer."""
 
 
 class AdapterClient:
     """Calls one instance of the adapter. Every call is recorded in the part of the run in which it is made.
 
     Args:
-        hooks: those of another instance, which this one shares.
-        instance: what answers; by default an instance of the adapter that is still to be opened.
+        hooks: the hooks of another instance, to share them.
+        instance: the instance that answers; by default a new, unopened instance of the adapter.
 
     Attributes:
         hurries: the last calls of a run are made, for which no test waits. One that takes far longer than those before
@@ -96,7 +96,7 @@ class AdapterClient:
         return self
 
     def second_instance(self, call_timeout: float | None = None) -> AdapterClient:
-        """Return another instance for calls outside of tests: in the same loop, with hooks and a record of its own."""
+        """Return another instance for calls outside of tests. It has its own hooks and record, but shares the loop."""
         hooks = Hooks(provider=ProviderProbe(self.provider.recording))
         return self._another(hooks, call_timeout or self.call_timeout, Meter())
 
@@ -112,7 +112,7 @@ class AdapterClient:
         )
 
     def close(self) -> list[str]:
-        """Close the instance; what closing raised and left behind, for a warning."""
+        """Close the instance; return warnings about exceptions and about threads or tasks that remain."""
         return self.instance.close()
 
     # -- what is known of the adapter --------------------------------------------------------------------
@@ -149,13 +149,13 @@ class AdapterClient:
 
     @property
     def remote(self) -> RemoteAdapter | None:
-        """The adapter where it runs outside this process and is open."""
+        """The open adapter outside this process, or None."""
         return self.instance.remote
 
     # -- calls -------------------------------------------------------------------------------------------
 
     def forget(self) -> None:
-        """Drop the recorded exchanges, what was planned at the provider, and what came between calls."""
+        """Drop recorded exchanges, plans at the provider, and reports that came between calls."""
         self.part.exchanges.clear()
         self.part.recalled.clear()
         if self._recorder is None:
@@ -190,13 +190,13 @@ class AdapterClient:
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:
-        """Send requests concurrently; they are not among those of the part.
+        """Send requests concurrently. The part of the run does not keep them.
 
         Args:
-            clients: the client of each request: those of one client are sent one after the other.
+            clients: the client of each request. Requests of one client are sent one after the other.
 
         Raises:
-            Unresponsive: they do not all end within the call limit.
+            Unresponsive: the calls do not all end within the call limit.
             WriteForbidden: one of them writes, and the client only reads.
             BudgetSpent: the run may not make that many calls.
         """
@@ -227,7 +227,7 @@ class AdapterClient:
             raise
 
     def _permit(self, sending: Sending) -> None:
-        """Go on only if the run may write what is written, and make that many calls."""
+        """Check that the run may make these calls, and may write if they write."""
         if self._unanswered:
             raise Unresponsive(self._unanswered)
         for exchange in sending.exchanges if self.read_only and sending.raw is None else ():
@@ -247,7 +247,7 @@ class AdapterClient:
             self._hooks.attribution.begin(observed)
 
     def _end(self, sending: Sending) -> None:
-        """Note what else is known of calls that have ended."""
+        """Note the remaining facts about ended calls."""
         sending.arrivals, sending.generation = self.provider.take_arrivals(), self.instance.generation
         sending.called = frozenset(self.remote.hooks.called if self.remote is not None else ())
         self.meter.note(sending.component, sending.exchanges)

@@ -21,16 +21,16 @@ from pytest_corpus.validation.requests.cases import CASES, WireRequestCase, get_
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The result of a builder: an envelope, or the reason that there is none (`fault`, without content)."""
+    """The result of a builder: an envelope, or `fault`, the reason for its absence, without content."""
 
     envelope: Any = None
     fault: str = ""
 
 
 class ClientLibrary:
-    """A declared client: an object with builders, a class or factory that makes one, or a mapping of those.
+    """A declared client: an object with builders, a class or factory for such objects, or a mapping of them.
 
-    Builders may be coroutine functions; all run in one event loop, in a thread of its own.
+    Builders may be coroutine functions. All builders run in one event loop in a separate thread.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ClientLibrary:
         """Make the object that has the builders.
 
         Raises:
-            DeclarationError: a factory raises or takes longer than the call limit, or what it returns makes no sense.
+            DeclarationError: a factory raises or takes longer than the call limit, or its result has no builders.
         """
         self._loop = LoopThread("corpus-client")
         self._opened = factories.Opened()
@@ -80,7 +80,7 @@ class ClientLibrary:
         return {name: await self._entered(part) if _is_factory(part) else part for name, part in found.items()}
 
     async def _made_each(self, factory: Callable[..., Any]) -> dict[str, Any]:
-        """The clients of the components for which a factory makes one."""
+        """Return the clients of those components for which a factory makes a client."""
         made, refused = {}, []
         for component in COMPONENTS:
             try:
@@ -105,7 +105,7 @@ class ClientLibrary:
         return DeclarationError(self.declared, fault, remedy, kind="client")
 
     def close(self) -> list[str]:
-        """Close what a factory made and end the loop; what closing raised."""
+        """Close the results of factories and end the loop; return the exceptions of closing."""
         loop, self._loop = self._loop, None
         if loop is None:
             return []
@@ -118,7 +118,7 @@ class ClientLibrary:
         return [*said, *([f"closing left behind {', '.join(left)}"] if left else [])]
 
     def name_of(self, case: WireRequestCase) -> str:
-        """The name under which a builder of this operation, as far as that is clear, is there; empty for none."""
+        """Return the name of an operation's builder; empty if there is no clear builder."""
         mapped = isinstance(self.holder, Mapping)
         holder = self.holder.get(case.component) if mapped else self.holder
         if has(holder, case.qualified_method):
@@ -127,7 +127,7 @@ class ClientLibrary:
         return case.build_method if there and (mapped or case.component in owners(holder, case)) else ""
 
     def is_unclear(self, case: WireRequestCase) -> bool:
-        """True if a builder has only a name that could also mean the operation of another component."""
+        """True if the only builder has a name that could also mean an operation of another component."""
         clear = isinstance(self.holder, Mapping) or self.name_of(case) != case.build_method
         return not clear and owners(self.holder, case) != (case.component,)
 
@@ -166,7 +166,7 @@ class ClientLibrary:
 
 
 def _is_factory(found: Any) -> bool:
-    """True if what was declared makes the object with the builders, and is not that object itself."""
+    """True if the declared object makes the object with the builders, instead of being it."""
     return isinstance(found, type) or (callable(found) and not has_any_builder(found))
 
 
@@ -176,7 +176,7 @@ def has_any_builder(holder: Any) -> bool:
 
 
 def _required(builder: Callable[..., Any]) -> str:
-    """The first parameter that a builder cannot do without; empty where there is none."""
+    """Return the first required parameter of a builder; empty if it has none."""
     try:
         parameters = inspect.signature(builder).parameters.values()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The errors of a declaration and of refused calls, each in one sentence for a person."""
+"""The errors of declarations and refused calls, each a sentence for the user."""
 
 from pytest_corpus.text.problems import PlainError
 
@@ -6,7 +6,7 @@ from pytest_corpus.text.problems import PlainError
 class DeclarationError(PlainError):
     """The declared adapter or client cannot be tested; `str()` names the declaration, the fault and the remedy.
 
-    `shape` is the fault without what an exception says of itself, where there is one.
+    `shape` is the fault without the text of an exception.
     """
 
     def __init__(self, declared: str, fault: str, remedy: str = "", *, kind: str = "adapter", shape: str = "") -> None:
@@ -17,7 +17,7 @@ class DeclarationError(PlainError):
         return self._said(self.fault)
 
     def without_content(self) -> str:
-        """The sentence with nothing in it that an exception says of itself."""
+        """The sentence without the text of an exception."""
         return self._said(self.shape or self.fault)
 
     def _said(self, fault: str) -> str:
@@ -26,7 +26,7 @@ class DeclarationError(PlainError):
 
 
 class WriteForbidden(Exception):
-    """A write that is not sent, for the client only reads."""
+    """The error for a write that is not sent, because the client only reads."""
 
     def __init__(self, op: str) -> None:
         self.op = op
@@ -37,7 +37,7 @@ class WriteForbidden(Exception):
 
 
 class MissingAnswer(Exception):
-    """A request to the provider has no recorded answer, and may not be sent; `full` may show what was asked."""
+    """The error for a request whose answer was not recorded and that may not be sent; `full` may show the request."""
 
     def __init__(self, shape: str, full: str = "") -> None:
         super().__init__(shape)
@@ -45,7 +45,7 @@ class MissingAnswer(Exception):
 
 
 class BudgetSpent(Exception):
-    """A call that is not made, for the run has used what `--corpus-budget` allows."""
+    """The error for a call that is not made, because `--corpus-budget` allows no more calls."""
 
     def __init__(self, budget: str) -> None:
         self.budget = budget
@@ -56,10 +56,10 @@ class BudgetSpent(Exception):
 
 
 class Unresponsive(Exception):
-    """An operation stopped answering within the time limit, so it is not called again.
+    """The error for an operation that repeatedly exceeded the time limit, and is not called again.
 
     Attributes:
-        moving: whether it still sent frames each time, so that nothing is known of its end.
+        moving: True if a stream still sent frames at the limit, and might have ended later.
     """
 
     def __init__(self, op: str, *, moving: bool = False) -> None:

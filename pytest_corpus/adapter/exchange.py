@@ -1,4 +1,4 @@
-"""A call: its request, its answer, and what else was observed of it; and calls on their way to the adapter."""
+"""A call with its request, its answer and all other observations; and calls on their way to the adapter."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ CallFaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off",
 
 @dataclass(frozen=True, slots=True)
 class CallFault:
-    """The reason that a call gave no complete answer on the wire.
+    """The reason why a call has no complete answer on the wire.
 
     raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be
     written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading an
@@ -29,7 +29,7 @@ class CallFault:
     wants_credentials: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        """The fault without content: of an exception its type and the place where it was raised."""
+        """The fault without content; for an exception, its type and the place where it was raised."""
         return str(self.raised) if self.raised else self.text
 
 
@@ -47,10 +47,10 @@ def looks_like_success(body: Any) -> bool:
 
 @dataclass(slots=True)
 class Frame:
-    """An answer as a JSON value, its size in bytes, and when it came, in seconds after the call.
+    """An answer as a JSON value, its size in bytes, and its arrival in seconds after the call.
 
-    In process the size is that of compact UTF-8 JSON. `finite` says that it surely holds finite numbers only.
-    `is_error` and `is_success` say that it seems to be an error envelope, or a unary success envelope.
+    In process the size is the size of compact UTF-8 JSON. `finite` is True if all numbers are surely finite.
+    `is_error` and `is_success` are True if it seems to be an error envelope or a unary success envelope.
     """
 
     body: Any
@@ -66,20 +66,20 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """A request, the answer, and what else was observed of the call.
+    """A request, the answer, and all other observations of the call.
 
     Attributes:
-        component: the one whose handler it went to.
-        secrets: the texts that may not reappear, by name.
-        limited: the call was given less time than the call limit.
+        component: the component whose handler got the request.
+        secrets: the texts that may not reappear in any output, by name.
+        limited: True if the call had less time than the call limit.
         frames: the frames that came back; a unary call has at most one.
-        until: what comes after this time, on the monotonic clock, is not part of it.
-        started: when a unary call was sent, on the same clock.
-        observed: everything else that was seen of the call.
-        record: its place in a transcript: the record of the test that made it, and its number there.
-        origin: the test that made it, if reports of it may come when the test is over.
-        own: a retryable error is the adapter's own answer: it stayed the same while a plain call worked (R114).
-        findings, editions: what the audit found, once it is done.
+        until: the time on the monotonic clock after which nothing belongs to the call.
+        started: the time at which a unary call was sent, on the same clock.
+        observed: all other observations of the call.
+        record: the record in a transcript that has the exchange, and the number of the exchange there.
+        origin: the test that made the call, if reports may come after the test.
+        own: True if a retryable error is the adapter's own answer, because a plain call worked meanwhile (R114).
+        findings, editions: the results of the audit, after the audit.
     """
 
     request: Any
@@ -106,7 +106,7 @@ class Exchange:
 
     @property
     def shown(self) -> Any:
-        """The request as a reader expects it: the keys of its envelope are in the usual order."""
+        """The request with the keys of its envelope in the usual order."""
         if not isinstance(self.request, Mapping):
             return self.request
         usual = {key: self.request[key] for key in ("op", "ctx", "args") if key in self.request}
@@ -114,14 +114,14 @@ class Exchange:
 
 
 def is_observed(exchange: Exchange) -> bool:
-    """True if the call must be observed: a known operation at its own entry point that was answered (R19)."""
+    """True if the adapter must observe the call: a known operation, answered at its own entry point (R19)."""
     operation = BY_OP.get(exchange.op)
     answered = exchange.fault is None and bool(exchange.frames)
     return operation is not None and operation.streaming == exchange.streaming and answered
 
 
 def is_not_offered(exchange: Exchange) -> bool:
-    """True if an optional operation was refused as NotSupported, so its label may be one fixed word (R143)."""
+    """True if an optional operation was refused as NotSupported. Its label may then be one fixed word (R143)."""
     operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
     refused = isinstance(last, dict) and last.get("error") == "NotSupported"
     return refused and operation is not None and bool(operation.capability or operation.optional)

@@ -1,4 +1,4 @@
-"""Reading capabilities, however an adapter spells and nests them (RULINGS R22)."""
+"""Reads capabilities in every spelling and nesting of an adapter (RULINGS R22)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,17 +9,17 @@ from pytest_corpus.spec.capabilities import ROUNDED_NUMBERS, SECTIONS, fact
 
 
 def whole(value: object) -> int | None:
-    """A JSON value as a whole number: 2.0 is one, true is none (R49)."""
+    """Return a JSON value as an integer, or None. 2.0 is an integer, true is not (R49)."""
     if isinstance(value, int):
         return None if isinstance(value, bool) else value
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 class Capabilities:
-    """The facts of one component's capabilities document. What is absent or null is unknown (None).
+    """The facts in the capabilities of one component. An absent or null fact is unknown (None).
 
     Attributes:
-        refused: the reason why there is none, if the adapter asks for other credentials.
+        refused: the reason for a missing document, if the adapter requires other credentials.
     """
 
     def __init__(self, component: str, document: Mapping[str, Any], refused: str = "") -> None:
@@ -33,7 +33,7 @@ class Capabilities:
         return self._raw[name]
 
     def stated(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Every place where a fact is stated, as (path, value), null left out."""
+        """Yield each place of a fact as a path and a value, except null."""
         for key in fact(self.component, name).keys:
             for section in ("", *SECTIONS):
                 holder: Any = self.document.get(section) if section else self.document
@@ -41,17 +41,17 @@ class Capabilities:
                     yield (f"{section}.{key}" if section else key), holder[key]
 
     def flag(self, name: str) -> bool | None:
-        """A boolean capability; None where it is not stated as a boolean."""
+        """Return a boolean capability; None if it is not stated as a boolean."""
         value = self.raw(name)
         return value if isinstance(value, bool) else None
 
     def limit(self, name: str) -> int | None:
-        """A whole positive limit; None where none is stated."""
+        """Return a positive integer limit; None if the adapter states no limit."""
         value = whole(self.raw(name))
         return value if value is not None and value > 0 else None
 
     def published(self, key: str) -> int | None:
-        """A whole positive limit of a key that no document names, in any section or in `extensions`; or None."""
+        """Return a positive integer for a key that no document names, from any section or `extensions`; or None."""
         word = key.replace("_", "")
         sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
         stated = [value for held in sections for name, value in held.items() if name == key]
@@ -59,7 +59,7 @@ class Capabilities:
         return next((value for value in values if value is not None and value > 0), None)
 
     def names(self, name: str) -> tuple[str, ...]:
-        """A list of names such as dialects; empty where none is stated."""
+        """Return a list of names, such as dialects; empty if the adapter states none."""
         value = self.raw(name)
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
@@ -71,14 +71,14 @@ class Capabilities:
 
     @cached_property
     def models(self) -> tuple[str, ...]:
-        """The models that the adapter lists; empty where the set is open."""
+        """The models that the adapter lists; empty if it accepts any model."""
         nested = [entry["name"] for entry in self.model_entries if isinstance(entry.get("name"), str)]
         plain = self.document.get("models")
         strings = [item for item in plain if isinstance(item, str)] if isinstance(plain, list) else []
         return tuple(dict.fromkeys((*self.names("models"), *nested, *strings)))
 
     def context_window(self, model: str | None) -> int | None:
-        """The most tokens that a prompt for `model` may have (SPECIFICATION 8.4), or None."""
+        """Return the largest number of tokens in a prompt for `model` (SPECIFICATION 8.4), or None."""
         for entry in self.model_entries:
             window = whole(entry.get("context_window", entry.get("max_context_length")))
             if entry.get("name") == model and window is not None and window > 0:
@@ -86,7 +86,7 @@ class Capabilities:
         return self.limit("max_context_length")
 
     def denials(self, model: str) -> frozenset[str]:
-        """The flags that the entry of a model denies, e.g. its own `supports_tools` (SPECIFICATION 8.4)."""
+        """Return the flags that are false in the entry of a model, e.g. `supports_tools` (SPECIFICATION 8.4)."""
         return self._denied.get(model, frozenset())
 
     @cached_property
@@ -99,18 +99,18 @@ class Capabilities:
         return denied
 
     def every_key(self) -> Iterator[tuple[str, Any]]:
-        """Every key with its value, at any depth."""
+        """Yield every key with its value, at any depth."""
         return _nested(self.document)
 
     def extensions(self, *words: str) -> Iterator[tuple[str, Any]]:
-        """The values of `extensions`, at any depth, and of the top under keys that contain all these words."""
+        """Yield the values whose keys contain all these words, in `extensions` at any depth and at the top level."""
         top = {key: value for key, value in self.document.items() if key != "extensions"}
         for key, value in (*top.items(), *_nested(self.document.get("extensions"))):
             if all(word in "".join(filter(str.isalnum, str(key).lower())) for word in words):
                 yield str(key), value
 
     def speaks_of(self, pattern: re.Pattern[str]) -> bool:
-        """Return if any key or value matches a pattern: both are read as lower-case words."""
+        """True if the words of a key or a value match a pattern, in lower case."""
         stated = ((key, value) for key, value in self.every_key() if value not in (False, None, ""))
         return any(pattern.search(_words(key, value)) for key, value in stated)
 
@@ -127,13 +127,13 @@ class Capabilities:
 
 
 def _words(key: str, value: object) -> str:
-    """The words of a key and of its value, also those of camelCase; keys of an object are read by themselves."""
+    """Return the words of a key and of its value, with camelCase split. The keys of an object are read separately."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key if isinstance(value, Mapping) else f"{key} {value}")
     return " ".join(re.findall(r"[a-z0-9]+", apart.lower()))
 
 
 def _nested(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every key with its value, at any depth."""
+    """Yield every key with its value, at any depth."""
     for key, inner in value.items() if isinstance(value, Mapping) else ():
         yield str(key), inner
         yield from _nested(inner)

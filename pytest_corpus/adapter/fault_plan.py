@@ -9,12 +9,12 @@ from pytest_corpus.spec.errors import BY_KIND
 
 
 class ProviderFault(Exception):
-    """The exception of the provider: an author maps it as he maps his provider's own exceptions.
+    """The exception of the provider. An author maps it like the exceptions of the real provider.
 
     Attributes:
         kind: a kind of `pytest_corpus.spec.errors.FAULTS`.
-        http_status: the status that a provider of HTTP would answer with.
-        retry_after_ms: how long to wait, where the provider says so, in milliseconds.
+        http_status: the status of the answer if the provider speaks HTTP.
+        retry_after_ms: the wait in milliseconds that the provider asks for, or None.
         message: the provider's raw text; it must not reach the wire, the metrics or the logs.
     """
 
@@ -28,11 +28,11 @@ class ProviderFault(Exception):
 class Plan:
     """One planned behaviour, with its secret text.
 
-    `fired` counts how often it struck, `waiting` who waits for a slow or hanging provider.
+    `fired` counts the struck arrivals, `waiting` the calls that wait for a slow or hanging provider.
 
-    `form` says how it looks on the wire of a provider with an address, where there is more than one way.
-    `hints_ms` are the values of `retry_after_ms` that may be read from what the provider said, all of them right; empty
-    where it had no place to say one. `on_wire` says that it happened on the wire of a provider with an address.
+    `form` is the form of the fault on the wire of a provider with an address, if there are several forms.
+    `hints_ms` are the values of `retry_after_ms` that may be read from the provider's answer, all of them right; empty
+    if the answer cannot state one. `on_wire` is True if the fault occurred on the wire of a provider with an address.
     """
 
     kind: str
@@ -58,11 +58,11 @@ class Plan:
         return f"upstream said: {self.canary}"
 
     def strikes(self, op: str, chunk: Any) -> bool:
-        """True if it applies to this arrival at the provider."""
+        """True if the plan applies to this arrival at the provider."""
         return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
 
     async def wait(self) -> None:
-        """Hang, or take `delay_ms`, as planned."""
+        """Wait for `delay_ms`, or permanently, as planned."""
         self.waiting += 1
         try:
             await (asyncio.Event().wait() if self.kind == "hang" else asyncio.sleep(self.delay_ms / 1000))
@@ -70,7 +70,7 @@ class Plan:
             self.waiting -= 1
 
     async def carry_out(self) -> None:
-        """Hang, or take `delay_ms` and then raise, as planned."""
+        """Wait as planned, and then raise the planned exception."""
         if self.delay_ms or self.kind == "hang":
             await self.wait()
         if self.kind in ("slow", "hang"):
@@ -87,5 +87,5 @@ def is_failing(plans: Sequence[Plan]) -> bool:
 
 
 def canaries(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """The secret texts of those plans that struck."""
+    """Return the secret texts of the plans that struck."""
     return tuple(plan.canary for plan in plans if plan.fired)

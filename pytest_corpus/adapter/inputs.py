@@ -1,7 +1,7 @@
-"""Everything that a test takes in besides the answers: time, random texts, and what the hooks say at a moment.
+"""The inputs of a test besides answers: time, random texts, and the state of the hooks at a moment.
 
-Random texts depend on the seed and the test alone. What cannot depend on them is read here, so that a transcript can
-record it and give it back when it is judged.
+Random texts depend on the seed and the test alone. Other inputs are read here, so that a transcript can
+record them, and return them when it is judged.
 """
 
 import hashlib
@@ -32,19 +32,19 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class Clock:
-    """The clock of the machine. Libraries that stop or replace those of `time` do not look for it in a class.
+    """The clock of the machine. Libraries that stop or replace `time` do not look for its functions in a class.
 
-    Tests read those of `time`, which the adapter reads too.
+    Tests read the functions of `time`, which the adapter reads too.
     """
 
     monotonic = staticmethod(time.monotonic)
 
 
 class Source:
-    """The source of what is read: the machine."""
+    """The source of inputs: the machine."""
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:  # noqa: ARG002 - a record tells its readings apart by it
-        """Return what `look` says now."""
+        """Return the result of `look`."""
         return look()
 
     def sleep(self, seconds: float) -> None:
@@ -53,19 +53,19 @@ class Source:
             time.sleep(seconds)
 
     def enter(self, scope: str) -> None:
-        """Take note that what follows belongs to a scope of its own."""
+        """Note that the following inputs belong to another scope."""
 
     def leave(self) -> None:
-        """Take note that this scope has ended."""
+        """Note that the current scope has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The members of a run on which its tests depend, or the facts that they share.
+    """The members of a run that its tests depend on, and the facts that tests share.
 
     Attributes:
-        seed: the seed of what is random.
-        name: the id of the run, which is in names; no random choice depends on it.
+        seed: the seed of random inputs.
+        name: the id of the run, which is part of names; no random choice depends on the id.
         process: the name of this process, if it is one of several that find out the same facts.
         tests: the number of tests.
     """
@@ -77,11 +77,11 @@ class Run:
 
 
 class _Chance:
-    """The random generator of one scope, such as a test, and the numbers that it has given.
+    """The random generator of one scope, such as a test, and the numbers that it has returned.
 
     Args:
-        scope: the name of the scope; the process that finds out a fact is added to it.
-        place: the place of the test among all tests; that of a fact is after them.
+        scope: the name of the scope; a fact adds the name of the process that finds it out.
+        place: the index of the test among all tests; facts have a higher index than all tests.
         case: the number of the test among the cases of its function; None for a fact.
     """
 
@@ -97,7 +97,7 @@ class _Chance:
 
     @cached_property
     def common(self) -> random.Random:
-        """A generator that gives the same in each process."""
+        """A generator that returns the same values in each process."""
         return random.Random(f"{self.run.seed} {self.name}")
 
     @cached_property
@@ -106,7 +106,7 @@ class _Chance:
 
     @cached_property
     def first_turn(self) -> int:
-        """The first turn: the cases of a function begin one after the other, and so do the seeds."""
+        """The first turn. The cases of a function have consecutive first turns, and so have the seeds."""
         function = self.name if self.case is None else self.name.partition("[")[0]
         return _hash(function) % SCOPES + (self.case or 0) + self.run.seed
 
@@ -122,19 +122,19 @@ _entered: Counter[str] = Counter()
 
 
 def begin(run: Run, scope: str, place: int = 0, case: int = 0) -> None:
-    """Begin a test: what is random in it depends on the seed, the scope, the place and the case alone."""
+    """Begin a test. Its random inputs depend on the seed, the scope, the place and the case alone."""
     begin_part(Part(chance=_Chance(run, scope, place, case)))
 
 
 def _chance() -> _Chance:
-    """The chance of the test or fact at hand."""
+    """Return the random generator of the current test or fact."""
     part = current_part()
     return _OUTSIDE if part is None or part.chance is None else part.chance
 
 
 @contextmanager
 def fact_scope(scope: str) -> Iterator[Part]:
-    """A part for what any test may be the first to find out, or to clean up; no plan of a test strikes it."""
+    """Begin a part for a fact that any test may find out, or for tidying up; plans of a test do not affect it."""
     outer, run = current_part(), _chance().run
     if run.name and run.name.lower() in scope.lower():
         scope = re.sub(f"{run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE)
@@ -151,7 +151,7 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 @contextmanager
 def source(given: Source) -> Iterator[None]:
-    """Read from another source than the machine."""
+    """Read from this source instead of the machine."""
     before = _SOURCE.set(given)
     try:
         yield
@@ -160,29 +160,29 @@ def source(given: Source) -> Iterator[None]:
 
 
 def entered() -> Counter[str]:
-    """The number of times that each scope has been entered in this process."""
+    """Return the number of entries into each scope in this process."""
     return _entered.copy()
 
 
 def reset(given: Counter[str]) -> None:
-    """Count scopes as they were counted then: what was found out since has been forgotten."""
+    """Reset the numbers of entries to earlier ones. Facts found out since then have been forgotten."""
     _entered.clear()
     _entered.update(given)
 
 
 def read(what: str, look: Callable[[], T]) -> T:
-    """Return what `look` finds: a JSON value that may differ from one moment to the next."""
+    """Return the result of `look`: a JSON value that may differ at another moment."""
     found: T = _SOURCE.get().read(what, look)
     return found
 
 
 def monotonic() -> float:
-    """The seconds of the monotonic clock."""
+    """Return the seconds of the monotonic clock."""
     return read("monotonic", time.monotonic)
 
 
 def wall_clock() -> float:
-    """The seconds since 1970."""
+    """Return the seconds since 1970."""
     return read("time", time.time)
 
 
@@ -192,14 +192,14 @@ def sleep(seconds: float) -> None:
 
 
 def number() -> int:
-    """A number that no other test of the run is given."""
+    """Return a number that no other test of the run gets."""
     chance = _chance()
     chance.given += 1
     return chance.first + chance.given
 
 
 def ordinal(most: int) -> int:
-    """A small number that this process gives once, as long as no test asks for more than `most`."""
+    """Return a small number that this process returns once, as long as no test asks for more than `most` numbers."""
 
     def found() -> int:
         chance = _chance()
@@ -209,9 +209,9 @@ def ordinal(most: int) -> int:
 
 
 def next_in_rotation(what: str) -> int:
-    """A number that grows by one with each call in a scope; the first one depends on the scope and the seed.
+    """Return a number that grows by one with each call in a scope. Its start depends on the scope and the seed.
 
-    What is asked in turn is asked by some case of each test that has enough of them, and by each case with some seed.
+    With enough cases, some case of a test meets each value of a rotation; with some seed, each case meets it.
     """
     chance = _chance()
     start = 0 if what == "ordinal" else chance.first_turn
@@ -220,29 +220,29 @@ def next_in_rotation(what: str) -> int:
 
 
 def seed() -> int:
-    """The seed of the run."""
+    """Return the seed of the run."""
     return _chance().run.seed
 
 
 def number_of(process: str) -> int:
-    """The number of a process among several, from 1; of a single one 0."""
+    """Return the number of a process among several, from 1; 0 for a single process."""
     return 1 + int(re.sub(r"\D", "", process) or 0) if process else 0
 
 
 def mark_of(process: str) -> str:
-    """The mark of a process in names; a letter for up to 35 processes, because texts may be cut off at a length."""
+    """Return the mark of a process in names: a letter for up to 35 processes, because long texts may be cut off."""
     number = number_of(process)
     return DIGITS[number] if number < len(DIGITS) else str(number)
 
 
 def mark() -> str:
-    """The mark of this process in a fact; that of a single one in a test, which may run in any process."""
+    """Return the mark of this process in a fact, or of a single process in a test, which may run in any process."""
     chance = _chance()
     return mark_of("" if chance.is_test else chance.run.process)
 
 
 def letters(alphabet: Sequence[str], length: int) -> str:
-    """A random text of letters of an alphabet; that of a fact begins with a letter for its process."""
+    """Return a random text of letters of an alphabet; in a fact the text begins with a letter for its process."""
     chance = _chance()
     if chance.is_test:
         return "".join(chance.generator.choices(alphabet, k=length))
@@ -251,10 +251,10 @@ def letters(alphabet: Sequence[str], length: int) -> str:
 
 
 def hexadecimal(size: int) -> str:
-    """Random bytes, two hexadecimal digits each."""
+    """Return random bytes as text, two hexadecimal digits each."""
     return _chance().generator.randbytes(size).hex()
 
 
 def below(limit: int) -> int:
-    """A random whole number from 0, less than a limit."""
+    """Return a random integer from 0 to `limit` - 1."""
     return _chance().generator.randrange(limit)

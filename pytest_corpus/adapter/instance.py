@@ -39,7 +39,7 @@ MOST_WITHOUT_ANSWER = 2
 class Declaration:
     """An adapter as the user declared it: a name for reports, the factory, how it was written, where it runs.
 
-    `startup_s` is how much longer than a call an adapter elsewhere may take to be there.
+    `startup_s` is the additional time that a remote adapter may take to start.
     """
 
     label: str
@@ -50,7 +50,7 @@ class Declaration:
 
 
 class Hooks:
-    """The hooks that instances of an adapter share, and what assigns to calls that which comes through them."""
+    """The hooks that instances of an adapter share, and the assignment of reports to calls."""
 
     def __init__(self, metrics: RecordingSink | None = None, provider: ProviderProbe | None = None) -> None:
         self.metrics, self.provider = metrics or RecordingSink(), provider or ProviderProbe()
@@ -59,10 +59,10 @@ class Hooks:
 
 
 class Instance(Protocol):
-    """Something that answers calls: an adapter, or the record of one.
+    """An object that answers calls: an adapter, or the record of an adapter.
 
     Attributes:
-        generation: how often it was opened: what an adapter keeps in memory is gone with the generation.
+        generation: the number of openings. An adapter's memory is lost with each new generation.
     """
 
     generation: int
@@ -76,7 +76,7 @@ class Instance(Protocol):
     def close(self) -> list[str]: ...
 
     def answer(self, sending: Sending) -> None:
-        """Answer calls, and note everything that is observed of them.
+        """Answer calls, and note everything that is observed of the calls.
 
         Raises:
             Unresponsive: the operation ran into the time limit too often, or calls at the same time do not end.
@@ -104,8 +104,8 @@ class Instance(Protocol):
 class AdapterInstance:
     """An instance of an adapter.
 
-    One that is given a `loop` lives in it, and leaves it running when it is closed; one that `is_fresh` is closed while
-    others are still called.
+    An instance with a given `loop` leaves it running when it is closed; an instance that `is_fresh` is closed while
+    other instances are still called.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class AdapterInstance:
     # -- opening and closing -----------------------------------------------------------------------------
 
     def open(self, components: tuple[str, ...]) -> None:
-        """Call the factory: once, or once for each of `components` where it asks for `component`.
+        """Call the factory once, or once for each of `components` if the factory takes `component`.
 
         Raises:
             DeclarationError: the factory raises, takes longer than the call limit, or returns no adapter.
@@ -168,9 +168,9 @@ class AdapterInstance:
             raise refused[0]
 
     def another(self, hooks: Hooks, call_timeout: float) -> AdapterInstance:
-        """Open another instance in this loop; objects that it shares with this one are closed with this one only.
+        """Open another instance in this loop. Objects that both instances share are closed with this instance only.
 
-        What an adapter's module holds for all instances (a client session, a lock) is bound to one loop.
+        The loop is the same, because objects of the adapter's module (a client session, a lock) are bound to one loop.
         """
         loop = self._loop if self._loop and not self._loop.blocked else None
         other = AdapterInstance(self.declaration, call_timeout, hooks, self.closing, loop=loop, is_fresh=True)
@@ -180,11 +180,11 @@ class AdapterInstance:
         return other
 
     def is_copy_of(self, other: Any) -> bool:
-        """True if the factory returned an object for both."""
+        """True if the factory returned the same object for both instances."""
         return any(part is own for part in self._opened.parts for own in other._opened.parts)
 
     def close(self) -> list[str]:
-        """Close the adapter and end its loop; what closing raised and left behind, for a warning."""
+        """Close the adapter and end its loop; return exceptions of closing and leftovers, for a warning."""
         loop, self._loop = self._loop, None
         if loop is None:
             return []
@@ -202,7 +202,7 @@ class AdapterInstance:
         return [*said, *self.closing.said(self.declaration.label), *behind]
 
     def _leave(self, loop: LoopThread) -> None:
-        """Close a fresh instance, and the loop that it has for itself."""
+        """Close a fresh instance and its own loop."""
         started, own = time.monotonic(), loop is not self._lent
         try:
             if self._opened.closers and not loop.blocked and self.closing.admits(self.declaration.label):
@@ -213,7 +213,7 @@ class AdapterInstance:
             self.closing.spend(time.monotonic() - started)
 
     def _close_within(self, loop: LoopThread, limit: float) -> None:
-        """Close what was opened, concurrently with the tests if no time is left to wait for it."""
+        """Close the opened objects, concurrently with the tests if there is no time left to wait."""
         if limit <= 0:
             loop.begin(self._opened.close())
             return
@@ -225,7 +225,7 @@ class AdapterInstance:
             return
 
     def _replace_loop(self) -> None:
-        """Leave a blocked loop behind and open the adapter anew in another."""
+        """Abandon a blocked loop and open the adapter again in a new loop."""
         self._abandoned += 1
         self._loop = self._lent = None
         self.open(tuple(self._opened.transports) or COMPONENTS)
@@ -234,14 +234,14 @@ class AdapterInstance:
 
     @property
     def hooks(self) -> frozenset[str]:
-        """The hooks, `metrics` and `provider`, that the factory asks for; of a remote adapter, those that it called."""
+        """The hooks, `metrics` and `provider`, that the factory takes, or that a remote adapter called."""
         if self.remote is not None:
             return frozenset(self.remote.hooks.called)
         return HOOKS.intersection((*self.asked, "metrics") if self._opened.metrics_attached else self.asked)
 
     @property
     def hears_logs(self) -> bool:
-        """True if log records of the adapter can be heard: those of this process can, and standard error (R74)."""
+        """True if the suite can read the adapter's log: in this process, or on standard error (R74)."""
         return self.declaration.in_process if self.remote is None else self.remote.hears_logs
 
     @property
@@ -250,11 +250,11 @@ class AdapterInstance:
         return self._opened.remote
 
     def serves(self, component: str) -> bool:
-        """True if there is a handler that a component's operations can be sent to."""
+        """True if there is a handler for the operations of a component."""
         return self._opened.serves(component)
 
     def names(self, component: str) -> bool:
-        """True if the factory said that what it made is of this component."""
+        """True if the factory stated that its result is of this component."""
         return component in self._opened.transports
 
     def streams(self, component: str) -> bool:
@@ -264,7 +264,7 @@ class AdapterInstance:
     # -- calls -------------------------------------------------------------------------------------------
 
     def answer(self, sending: Sending) -> None:
-        """Call the adapter, and wait for what it reports as far as it has to be waited for."""
+        """Call the adapter, and wait for its reports as far as necessary."""
         if sending.clients is None:
             self._timeouts.check(sending.exchanges[0].op, remote=self.remote is not None)
         call = self._call_once if sending.clients is None else self._call_together
@@ -331,7 +331,7 @@ class AdapterInstance:
             sending.answer.fault = calls.too_late(late, sending.limit_s)
 
     def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
-        """Make the call of an exchange, and return why it has no complete answer, if so."""
+        """Make the call of an exchange; return the reason for an incomplete answer, or None."""
         assert self._loop is not None, "the adapter is not open"
         if self._loop.blocked:
             ended, blamed = self._loop.ended, self._loop.blamed
@@ -360,7 +360,7 @@ class Timeouts:
     """Counts timeouts, and stops the calls of operations that have too many.
 
     Attributes:
-        has_answered: the adapter has sent a frame.
+        has_answered: True if the adapter has sent a frame.
     """
 
     def __init__(self) -> None:
@@ -375,7 +375,7 @@ class Timeouts:
             self._moving.add(op)
 
     def check(self, op: str, *, remote: bool) -> None:
-        """Pass if an operation may be called. Raises Unresponsive if it ran into the time limit too often."""
+        """Check that an operation may be called. Raises Unresponsive if it exceeded the time limit too often."""
         is_silent = remote and not self.has_answered and self._number.total() >= MOST_WITHOUT_ANSWER
         if self._number[op] >= MOST_OF_ONE_OPERATION or is_silent:
             raise Unresponsive(op, moving=op in self._moving)

@@ -1,4 +1,4 @@
-"""Answers of a provider that are kept and given again: the modes, keys and secrets of cassettes and recordings."""
+"""Answers of a provider that are kept and replayed: the modes, keys and secrets of cassettes and recordings."""
 
 import hashlib
 import json
@@ -12,23 +12,23 @@ MODES = ("none", "once", "new", "all")
 
 
 def may_ask(mode: str, *, is_first: bool) -> bool:
-    """True if the provider is asked for an answer that is not kept; `is_first` if nothing was kept before."""
+    """True if the provider may be asked for an answer that is not kept; `is_first` means that no answer was kept."""
     return mode in ("new", "all") or (mode == "once" and is_first)
 
 
 def usual_mode(given: str | None, environment: Mapping[str, str], otherwise: str, *, exists: bool = True) -> str:
-    """The mode that holds: the one that was given, else `none` if CI is set and answers are kept, else `otherwise`."""
+    """Return the given mode, else `none` if CI is set and answers are kept, else `otherwise`."""
     return given or ("none" if environment.get("CI") and exists else otherwise)
 
 
 def key_of(asked: Any) -> str:
-    """The key of a request: a hash of everything that the answer may depend on."""
+    """Return the key of a request: a hash of everything that may influence the answer."""
     text = json.dumps(asked, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def refusal(option: str, mode: str, asked: Mapping[str, Any], kept: Mapping[str, Any] | None, why: str = "") -> str:
-    """The sentence on a request without an answer; `kept` is the most similar one that has an answer."""
+    """Return the sentence about a request without an answer; `kept` is the most similar request that has an answer."""
     said = f"{why or 'no recording of this request exists'} ({option}={mode}); {option}=new records it"
     if kept is None:
         return said
@@ -37,23 +37,23 @@ def refusal(option: str, mode: str, asked: Mapping[str, Any], kept: Mapping[str,
 
 
 class Secrets:
-    """The secrets that a file may not hold: those of environment variables, and credentials that are learnt."""
+    """The secrets that a file must not contain: values of environment variables, and credentials that are learnt."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._known: dict[str, None] = {}
         self.learn(secret_values(environment))
 
     def learn(self, values: Iterable[str]) -> None:
-        """Add secrets; shorter ones would mask half of every text."""
+        """Add secrets. Shorter texts are left out, because they would mask half of every text."""
         self._known.update(dict.fromkeys(value for value in values if len(value) >= GRAM))
 
     @property
     def values(self) -> list[str]:
-        """The longest first: one may contain another."""
+        """Return the secrets, the longest first, because one secret may contain another."""
         return sorted(self._known, key=len, reverse=True)
 
     def without(self, value: Any) -> Any:
-        """A JSON value with stars instead of secrets in its texts."""
+        """Return a JSON value with stars instead of secrets in its texts."""
         if isinstance(value, str):
             for secret in self.values:
                 value = value.replace(secret, STARS)
@@ -63,7 +63,7 @@ class Secrets:
         return [self.without(each) for each in value] if isinstance(value, list | tuple) else value
 
     def covered(self, data: bytes) -> bytes:
-        """Bytes of the same length in which stars cover each secret, as text or as a text of JSON."""
+        """Return bytes of the same length in which stars replace each secret, as text or as a text of JSON."""
         for secret in self.values:
             for form in {secret.encode("utf-8", "replace"), json.dumps(secret)[1:-1].encode()}:
                 data = data.replace(form, b"*" * len(form))

@@ -1,4 +1,4 @@
-"""What an adapter says of its calls through the hooks: observations, counters, arrivals at its provider."""
+"""The reports of an adapter on its calls through the hooks: observations, counters, arrivals at its provider."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from pytest_corpus.spec.words import STREAM_OUTCOME
 class Observation:
     """One call of `observe`, with the interface's defaults filled in.
 
-    `malformed` says what did not fit the interface; such an observation is kept, not refused, because an
-    exception raised into the adapter would change the call that is being watched. `at` is when it came, on the
+    `malformed` describes arguments that do not fit the interface. Such an observation is kept, because an
+    exception raised into the adapter would change the call. `at` is the time of the observation on the
     monotonic clock.
     """
 
@@ -26,7 +26,7 @@ class Observation:
     at: float = field(default=0.0, compare=False, repr=False)
 
     def labels(self) -> list[object]:
-        """Everything in it that could carry content."""
+        """The values of the observation that could carry content."""
         return [self.component, self.op, self.code, self.extra]
 
 
@@ -42,12 +42,12 @@ class Count:
     at: float = field(default=0.0, compare=False, repr=False)
 
     def labels(self) -> list[object]:
-        """Everything in it that could carry content."""
+        """The values of the count that could carry content."""
         return [self.component, self.name, self.extra]
 
     @property
     def is_outcome(self) -> bool:
-        """True if it reports the final outcome of a stream."""
+        """True if the count reports the final outcome of a stream."""
         return str(self.name).endswith(STREAM_OUTCOME)
 
 

@@ -1,7 +1,7 @@
-"""Whose call is this? A run has tests and facts that tests share, and these have calls.
+"""Assigns reports, exchanges and plans to calls. A run has tests and facts that tests share, and these have calls.
 
-What is exchanged, planned and drawn by chance belongs to the innermost test or fact, its `Part` of the run. What an
-adapter reports, logs and asks of its provider belongs to a call, and that to the part in which it was made.
+Exchanges, plans and random inputs belong to the innermost test or fact, its `Part` of the run. An adapter's
+reports, logs and provider requests belong to a call, and the call belongs to the part in which it was made.
 
 Both hang on context variables, which asyncio copies into the task of the call. So the call is found in what the adapter
 awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the default executor of the loop. A report
@@ -34,12 +34,12 @@ OBSERVATION, OUTCOME = "observation", "outcome"
 
 
 class Part:
-    """A part of a run: a test, or a fact that tests share, whichever of them finds it out.
+    """A part of a run: a test, or a fact that tests share.
 
     Attributes:
-        exchanges: what was exchanged for it, in order; of a fact also what was exchanged before, if it is known again.
-        recalled: those of them that another part has made.
-        plans: what is planned at the provider; plans of a test do not strike the calls of a fact.
+        exchanges: the exchanges of the part, in order; those of a known fact include earlier exchanges.
+        recalled: the exchanges that another part made.
+        plans: the plans at the provider; plans of a test do not affect the calls of a fact.
         chance: the random inputs.
     """
 
@@ -52,18 +52,18 @@ class Part:
 
     @property
     def made(self) -> list[Any]:
-        """The exchanges that were made for it."""
+        """The exchanges that this part made itself."""
         return [exchange for exchange in self.exchanges if exchange not in self.recalled]
 
     def recall(self, exchanges: Iterable[Any]) -> None:
-        """Add exchanges of a fact that is known already."""
+        """Add exchanges of a fact that is already known."""
         known = {exchange for part in self._chain() for exchange in part.exchanges}
         new = [exchange for exchange in exchanges if exchange not in known]
         self.exchanges += new
         self.recalled.update(new)
 
     def drop(self, exchanges: Iterable[Any]) -> None:
-        """Forget exchanges that show nothing."""
+        """Remove exchanges that show nothing."""
         dropped = set(exchanges)
         self.exchanges[:] = [exchange for exchange in self.exchanges if exchange not in dropped]
 
@@ -78,18 +78,18 @@ _PART: ContextVar[Part | None] = ContextVar("corpus_part", default=None)
 
 
 def current_part() -> Part | None:
-    """The innermost part of the run in which this is done; None outside of any."""
+    """Return the innermost current part of the run; None outside of any part."""
     return _PART.get()
 
 
 def begin_part(part: Part | None) -> None:
-    """Begin the part of a test, which ends when the next one begins, or at the end of the run, when none does."""
+    """Begin the part of a test. It ends when the next part begins, or with the run."""
     _PART.set(part)
 
 
 @contextmanager
 def part_of(outer: Part | None, chance: Any = None, *, is_seen: bool = True) -> Iterator[Part]:
-    """A part within another one, which gets its exchanges at the end if they are to be seen."""
+    """Begin a part within another part, which gets the exchanges at the end if `is_seen`."""
     part = Part(outer, chance)
     before = _PART.set(part)
     try:
@@ -111,20 +111,20 @@ class Waiting(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Observed:
-    """The scope of a call: everything that is seen of it besides its answer.
+    """The scope of a call: everything that is observed of the call besides its answer.
 
     Attributes:
         ops: the names that an observation of the call may have; empty for an unknown operation.
-        is_due: it must be observed, and if it is `streaming`, its final outcome must be counted.
-        streaming: its operation is a stream, or was called as one.
-        part: the part of the run in which it was made.
-        ended: on the monotonic clock; infinite while the call is under way.
-        struck: the plans at the provider that struck it.
-        hints_ms: the values of `retry_after_ms` that the provider gave with them.
+        is_due: True if the call must be observed, and if its final outcome must be counted, for a stream.
+        streaming: True if the operation is a stream, or was called as a stream.
+        part: the part of the run that made the call.
+        ended: the end of the call on the monotonic clock; infinite while it is under way.
+        struck: the plans at the provider that affected the call.
+        hints_ms: the values of `retry_after_ms` that the provider gave with these faults.
         debug_logs: the log records below INFO.
         log_sources, debug_sources: the logger and the line of each record, if they are known.
-        headers: those of an answer over HTTP.
-        late: waits for reports that may still come; None if none can.
+        headers: the headers of an answer over HTTP.
+        late: the object that waits for late reports; None if no report can come.
     """
 
     ops: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class Observed:
 
     @property
     def handed_on(self) -> list[Arrival]:
-        """The arrivals that passed on members of the context."""
+        """The arrivals at the provider that passed on members of the context."""
         return [arrival for arrival in self.arrivals if arrival.facts]
 
     @property
@@ -165,25 +165,25 @@ class Observed:
         return tuple(plan.kind for plan in self.struck)
 
     def lacks(self, kind: str) -> bool:
-        """True if a report of this kind belongs to the call and has not come."""
+        """True if a report of this kind belongs to the call but has not arrived."""
         if kind == OBSERVATION:
             return not any(seen.op in self.ops or not self.ops for seen in self.observations)
         return self.streaming and not any(count.is_outcome for count in self.counts)
 
     @property
     def is_complete(self) -> bool:
-        """True if everything that must come has come."""
+        """True if all required reports have arrived."""
         return not self.is_due or not (self.lacks(OBSERVATION) or self.lacks(OUTCOME))
 
     @property
     def is_settled(self) -> bool:
-        """True if nothing more can come."""
+        """True if no more reports can arrive."""
         if self.late is not None and self.late.is_settled(self):
             self.late = None
         return self.late is None
 
     def awaited(self, kind: str) -> Observed:
-        """Wait for the report of a kind, if it has to come."""
+        """Wait for the report of a kind if it is required; return the call."""
         if self.late is not None:
             self.late.wait_for(self, kind)
         return self
@@ -193,13 +193,13 @@ _CALL: ContextVar[Observed | None] = ContextVar("corpus_call", default=None)
 
 
 def current_call() -> Observed | None:
-    """The call in whose scope this is done, also if it has ended; None outside of any."""
+    """Return the call of the current scope, even if the call has ended; None outside of any call."""
     return _CALL.get()
 
 
 @contextmanager
 def within(call: Observed | None) -> Iterator[None]:
-    """Do something in the scope of a call, or of none."""
+    """Run the block in the scope of a call, or in no call."""
     before = _CALL.set(call)
     try:
         yield
@@ -209,12 +209,12 @@ def within(call: Observed | None) -> Iterator[None]:
 
 
 class Attribution:
-    """Assigns what an adapter says to its calls; one for all instances of the adapter.
+    """Assigns reports of an adapter to its calls. All instances of the adapter share one object.
 
     Attributes:
-        is_exact: every report has named its call so far.
-        names_arrivals: so has everything that reached the provider.
-        outside: what is done in no part of the run.
+        is_exact: True if every report so far has named its call.
+        names_arrivals: True if every arrival at the provider so far has named its call.
+        outside: the part for calls outside of all parts of the run.
     """
 
     def __init__(self) -> None:
@@ -224,33 +224,33 @@ class Attribution:
 
     @property
     def latest(self) -> Observed | None:
-        """The call that has begun last."""
+        """The call that began last."""
         return self._calls[-1] if self._calls else None
 
     @property
     def operation(self) -> str | None:
-        """The operation of that call."""
+        """The operation of the call that began last."""
         return self.latest.ops[-1] if self.latest is not None and self.latest.ops else None
 
     @property
     def part(self) -> Part:
-        """The part of the run in which this is done; in a thread that knows none, that of the call under way."""
+        """The current part of the run; in a thread without a part, the part of the call under way."""
         if (part := current_part()) is not None:
             return part
         latest = self.latest
         return latest.part if latest is not None and latest.part is not None and not latest.is_over else self.outside
 
     def begin(self, call: Observed) -> None:
-        """Note that a call begins."""
+        """Note the beginning of a call."""
         call.part = self.part
         self._calls.append(call)
 
     def is_past(self, call: Observed) -> bool:
-        """True if another call has begun since a call ended."""
+        """True if another call has begun since this call ended."""
         return call.is_over and self.latest is not None and self.latest is not call
 
     def of_arrival(self) -> Observed | None:
-        """The call that reaches the provider; None if none does."""
+        """Return the call that reaches the provider; None if there is no such call."""
         call = current_call()
         if call is not None and not call.is_over:
             return call
@@ -259,7 +259,7 @@ class Attribution:
         return under_way
 
     def of_report(self, report: Observation | Count) -> Observed | None:
-        """The call that a report belongs to; None if it is too late for any."""
+        """Return the call that a report belongs to; None if the report is too late for every call."""
         call, kind = current_call(), OUTCOME if isinstance(report, Count) else OBSERVATION
         if call is not None and not _is_doubtful(call, report, kind):
             return call
@@ -274,7 +274,7 @@ class Attribution:
 
 
 def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool:
-    """True if a call needs no such report any more: a worker that it has started may say this of another call."""
+    """True if a call needs no such report any more. A worker that this call started may report another call."""
     if report.at - call.ended > LATEST_S:
         return True
     is_other = isinstance(report, Count) and not report.is_outcome
@@ -282,7 +282,7 @@ def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool
 
 
 def _awaits(call: Observed, report: Observation | Count, kind: str) -> bool:
-    """True if such a report is missing of a call that is under way, or has just ended and must have one."""
+    """True if a call lacks such a report, and is under way, or has just ended and must have one."""
     fits = report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
     in_time = not call.is_over or (call.is_due and report.at - call.ended <= LATEST_S)
     return fits and in_time and call.lacks(kind)

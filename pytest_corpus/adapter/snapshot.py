@@ -1,7 +1,7 @@
-"""Plain values from what an adapter hands over: looked at once, and never again by anything else.
+"""Plain copies of an adapter's objects. Each object is read once.
 
-An object of the adapter's may raise at each look, or show something else each time. So it is written to text and
-read back before anything is judged by it, and any failure of this is a fact about the object.
+An object of the adapter may raise at each access, or change its value. So the suite writes it to text and
+reads the text back before it judges anything. A failure of this is a fact about the object.
 """
 
 import json
@@ -16,30 +16,30 @@ MAX_BITS = 1024
 
 
 class NotJSON(ValueError):
-    """A value that no JSON text can hold, or bytes that are none; `str()` says why, without content."""
+    """The error for a value that JSON cannot express, or for invalid JSON; `str()` is the reason, without content."""
 
 
 class _Foreign(NotJSON):
-    """An object that JSON does not know."""
+    """An object that JSON cannot express."""
 
     def __init__(self, value: object) -> None:
         super().__init__(f"a value of type {type_name(value)} is not JSON")
         self.value = value
 
     def name_place_in(self, whole: object) -> NotJSON:
-        """The same error, whose text also names the place of the object in the whole value."""
+        """Return the same error with the place of the object in the whole value."""
         path = _path_to(self.value, whole)
         return NotJSON(f"{self}  (at {place(path)})" if path else str(self))
 
 
 def to_bytes(value: Any) -> bytes:
-    """`value` as compact UTF-8 JSON, as it would travel.
+    """Return `value` as compact UTF-8 JSON, as a transport would send it.
 
     Any mapping becomes an object, any tuple an array. Non-finite numbers are written as Python writes them, for a
-    requirement of its own to judge; half a character (a lone surrogate) is escaped.
+    separate requirement to judge; half a character (a lone surrogate) is escaped.
 
     Raises:
-        NotJSON: it holds something that JSON does not know, holds itself, or raises when it is looked at.
+        NotJSON: the value contains itself or an object that JSON cannot express, or raises when it is read.
     """
     try:
         return _write(value).encode("utf-8", "backslashreplace")
@@ -50,10 +50,10 @@ def to_bytes(value: Any) -> bytes:
 
 
 def is_longer_than(most: int, value: Any) -> bool:
-    """True if the JSON text of a value has more than `most` bytes, found without writing it.
+    """True if the JSON text of a value has more than `most` bytes. The text is not written.
 
     Only Python's own texts and containers, and classes derived from them, are looked at, without their methods, and
-    each number counts as one byte: the text may still be longer.
+    each number counts as one byte, so the text may be longer than the result says.
     """
     try:
         return _least_length(value, {}) > most
@@ -62,7 +62,7 @@ def is_longer_than(most: int, value: Any) -> bool:
 
 
 def _least_length(value: Any, known: dict[int, int]) -> int:
-    """The least length of a text; `known` has those of containers, for one may stand in many places."""
+    """Return the least length of a text; `known` has the lengths of containers, which may occur in many places."""
     kind = type(value)
     if kind is str:
         return len(value) + 2
@@ -121,7 +121,7 @@ _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_ma
 
 
 def snapshot(value: Any) -> Any:
-    """A copy of what a hook was given, of plain types, made without raising anything."""
+    """Return a copy of a hook's argument from plain types. Nothing is raised."""
     kind = type(value)
     if kind in _ATOMS or (kind is int and value.bit_length() <= MAX_BITS):
         return value
@@ -145,7 +145,7 @@ _ATOMS = (str, float, bool, type(None))
 
 
 def items_of(value: Any) -> dict[str, Any] | None:
-    """A plain copy of a mapping, each value for itself; None of what is not a mapping or cannot be read."""
+    """Return a plain copy of a mapping, value by value; None if it is not a mapping or cannot be read."""
     try:
         if not isinstance(value, (dict, Mapping)):
             return None
@@ -155,12 +155,12 @@ def items_of(value: Any) -> dict[str, Any] | None:
 
 
 def safe_str(value: Any) -> str:
-    """The text of an object of the adapter's; empty where it has none."""
+    """Return the text of an adapter's object; empty if it has none."""
     return safe_call(lambda: str(value)) or ""
 
 
 def safe_call(text: Callable[[], str]) -> str | None:
-    """A text that objects of the adapter's make up; None where they raise."""
+    """Return a text that objects of the adapter make; None if they raise."""
     try:
         return "".join(text())
     except BaseException:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the objects

@@ -1,4 +1,4 @@
-"""An exception that an adapter let escape: what it is, and where in the adapter's own code it came from."""
+"""An exception that an adapter let escape, and its place in the adapter's own code."""
 
 import linecache
 import os
@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"[\w.<>]{1,80}")
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """A line of code: the path of its file, relative to the current folder where it lies below, and the function."""
+    """A line of code: its function and the path of its file, relative to the current folder for files below it."""
 
     file: str
     line: int
@@ -42,9 +42,9 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class EscapedException:
-    """An exception without the exception: nothing that it refers to is kept alive.
+    """The description of an exception. It keeps no object alive that the exception refers to.
 
-    `message` is what it says of itself, content included; `places` are the frames that are not the suite's, the
+    `message` is the text of the exception, including content; `places` are the frames outside of the suite, the
     outermost first; `causes` are the exceptions behind it, each as its type and message.
     """
 
@@ -55,27 +55,27 @@ class EscapedException:
 
     @property
     def place(self) -> CodePlace | None:
-        """The innermost line of the adapter's own code; of an installed package where no other is known."""
+        """The innermost line of the adapter's own code, or of an installed package if no other line is known."""
         return next(reversed(self.own), None)
 
     @property
     def own(self) -> Sequence[CodePlace]:
-        """The places in the adapter's own code; all of them where that is none."""
+        """The places in the adapter's own code; all places if no place is in its own code."""
         own = [place for place in self.places if not os.path.abspath(place.file).startswith(_LIBRARIES)]
         return own or self.places
 
     @property
     def trail(self) -> str:
-        """The places that it came through, the innermost first, in one line."""
+        """The places of the exception, the innermost first, in one line."""
         return " < ".join(f"{place} in {place.function}" for place in reversed(self.places))
 
     def __str__(self) -> str:
-        """Its type and where it was raised; never its message."""
+        """The type of the exception and the place where it was raised, without its message."""
         return f"{self.type} at {self.place}" if self.place else self.type
 
 
 def escaped_exception(error: BaseException) -> EscapedException:
-    """Describe an exception, whatever its own code does."""
+    """Describe an exception. Errors in its own methods do no harm."""
     causes = tuple((type_name(each), safe_str(each)[:LONGEST_MESSAGE]) for each in _behind(error))
     return EscapedException(
         type_name(error), safe_str(error)[:LONGEST_MESSAGE], tuple(_places(error))[-MOST_FRAMES:], causes
@@ -96,7 +96,7 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
 
 
 def _attribute(error: BaseException, name: str) -> object:
-    """An attribute as the interpreter stores it: a class of the adapter may return another value."""
+    """Return an attribute as the interpreter stores it, because a class of the adapter may return another value."""
     found: object = BaseException.__dict__[name].__get__(error)
     return found
 
@@ -111,7 +111,7 @@ def _places(error: BaseException) -> Iterator[CodePlace]:
 
 
 def _is_of_the_suite(name: str) -> bool:
-    """True if a file is the suite's, or none at all; the reference adapters are adapters."""
+    """True if a file is part of the suite, or if the name is not a file. The reference adapters count as adapters."""
     path = os.path.abspath(name)
     return name.startswith("<") or (path.startswith(_SUITE) and not path.startswith(_REFERENCE))
 
@@ -121,14 +121,14 @@ def _named(function: str) -> str:
 
 
 def message_of(raised: EscapedException, secrets: tuple[str, ...]) -> str:
-    """An exception with its message and its place, in one line."""
+    """Return an exception with its message and its place, in one line."""
     message = foreign_text(raised.message, secrets)
     where = f"  (at {raised.place})" if raised.place else ""
     return mask_secrets(f"{raised.type}: " if message else raised.type, secrets) + message + where
 
 
 def traceback_of(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
-    """The lines of an exception's traceback, and one for each exception behind it."""
+    """Yield the lines of an exception's traceback, and one line for each exception behind it."""
     for place in raised.places:
         file = os.path.abspath(place.file)
         linecache.checkcache(file)  # the file may have changed since it was read
@@ -149,12 +149,12 @@ _PLACED: Final = re.compile(r"(?<![\w./\\-])([\w./\\-]{1,200}\.py)(?::|\", line 
 
 
 def logged_exception(texts: Sequence[str]) -> EscapedException | None:
-    """The last exception that a log tells of: as a traceback, or in a line that names its class and its place."""
+    """Return the last exception in a log: from a traceback, or from a line that names its class and its place."""
     return next((found for text in reversed(texts) if (found := _traced(text) or _told(text))), None)
 
 
 def _traced(text: str) -> EscapedException | None:
-    """The exception whose traceback a text has; the last one, which came out of the others."""
+    """Return the exception of the traceback in a text: the last one, which resulted from the others."""
     *_, start = (-1, *(found.end() for found in _TRACE.finditer(text)))
     frames = list(_FRAME.finditer(text, start)) if start >= 0 else []
     raised = _RAISED.search(text, frames[-1].end()) if frames else None
@@ -169,7 +169,7 @@ def _traced(text: str) -> EscapedException | None:
 
 
 def _told(text: str) -> EscapedException | None:
-    """The exception that the first line of a text names."""
+    """Return the exception that the first line of a text names."""
     line = text.partition("\n")[0]
     kind, place = _NAMED.search(line), _PLACED.search(line)
     if kind is None:

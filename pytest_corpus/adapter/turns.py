@@ -1,8 +1,8 @@
-"""Bodies of tests in flight take turns: one runs at a time, and gives way while it waits.
+"""Bodies of concurrent tests take turns. One body runs at a time, and gives way while it waits.
 
-A body gives way while its call is under way, and in every pause. So the code of tests needs no locks: between two waits
-nothing else of the suite runs. What belongs to the test at hand but hangs on objects that all tests share is put away
-when a body gives way, and back when it goes on.
+A body gives way during its calls and in every pause. So the code of tests needs no locks: between two waits
+no other body runs. Attributes that belong to the current test, but are in objects that all tests share, are put away
+when a body gives way, and restored when it goes on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOOK_S = 0.5
 
 
 class Disturbed(Exception):
-    """A test in flight met something that it must be run alone for; `crowded` if the adapter takes fewer calls."""
+    """The error for a concurrent test that must be run alone; `crowded` is True if the adapter takes fewer calls."""
 
     def __init__(self, crowded: bool = False) -> None:
         self.crowded = crowded
@@ -34,14 +34,14 @@ class Disturbed(Exception):
 
 
 class Turns:
-    """Lets one of several bodies run. The thread that makes it has the first turn.
+    """Lets one of several bodies run. The thread that creates it has the first turn.
 
     Attributes:
-        stopped: no body goes on.
-        asked: the facts that are being found out, by whom.
-        bodies: those that have not ended.
-        splits: the pieces of work of bodies that wait for them.
-        fill: begins what there is room for.
+        stopped: True if no body may go on.
+        asked: the facts that are being found out, and the bodies that find them out.
+        bodies: the bodies that have not ended.
+        splits: the pieces of work that bodies wait for.
+        fill: the function that begins more tests if there is room.
     """
 
     def __init__(self, fill: Callable[[], None] = lambda: None) -> None:
@@ -55,7 +55,7 @@ class Turns:
 
     @property
     def helper_count(self) -> int:
-        """The number of threads that do pieces of work, without one for each body that waits for them."""
+        """The number of threads for pieces of work, less one for each body that waits for its pieces."""
         return sum(split.busy - 1 for split in self.splits)
 
     def take(self) -> None:
@@ -64,20 +64,20 @@ class Turns:
         self._owner = threading.get_ident()
 
     def give(self) -> None:
-        """Let another one run, if it is this thread's turn: one that was interrupted as it waited has none."""
+        """Let another body run, if it is this thread's turn. A thread that was interrupted in its wait has no turn."""
         if self._owner == threading.get_ident():
             self._owner = None
             self._lock.release()
 
 
 class Body:
-    """The body of a test in flight.
+    """The body of a concurrent test.
 
     Attributes:
-        turns: those that it takes part in.
-        parent: the body of which it does a piece of work.
-        lost_s: the seconds for which it could have gone on and another body ran.
-        awaits: the fact that it waits for.
+        turns: the turns that the body takes part in.
+        parent: the body whose piece of work this body does.
+        lost_s: the seconds in which this body could have run while another one ran.
+        awaits: the fact that the body waits for.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Body:
         self.awaits: Hashable = None
 
     def copies(self) -> Callable[[], Body]:
-        """A function that makes bodies for pieces of the work of this one, which is running now."""
+        """Return a function that makes bodies for pieces of the work of this running body."""
         values = [getattr(holder, name) for holder, name in self._places]
         return lambda: Body(self.turns, self._places, values, self)
 
@@ -113,14 +113,14 @@ class Body:
 
     @property
     def family(self) -> Iterator[Body]:
-        """This body and its parents."""
+        """Yield this body and its parents."""
         body: Body | None = self
         while body is not None:
             yield body
             body = body.parent
 
     def would_wait_for(self, key: Hashable) -> bool:
-        """True if another body finds out a fact, and neither it nor a part of its work waits for this one meanwhile."""
+        """True if another body finds out a fact, and neither that body nor a part of its work waits for this one."""
         known, own, keys, seen = self.turns.asked, {*self.family}, [key], set[Hashable]()
         while keys:
             if (key := keys.pop()) in known and key not in seen:
@@ -133,10 +133,10 @@ class Body:
 
 
 class Split:
-    """Pieces of the work of a body, which go on while others of them wait.
+    """Pieces of the work of a body. Some pieces go on while others wait.
 
     Attributes:
-        busy: the number of threads that do them.
+        busy: the number of threads that do pieces.
     """
 
     def __init__(self, body: Body, pieces: Sequence[Callable[[], object]]) -> None:
@@ -152,13 +152,13 @@ class Split:
         return len(self._left) > self._coming and not self._failed
 
     def begin(self) -> None:
-        """Begin a thread that does the pieces that are left, one after the other. It waits for a turn first."""
+        """Begin a thread that waits for a turn and does the remaining pieces, one after the other."""
         work = functools.partial(self._context.copy().run, run_as, self._copy(), self._go_on)
         threading.Thread(target=work, daemon=True).start()
         self.busy, self._coming = self.busy + 1, self._coming + 1
 
     def results(self) -> list[Any]:
-        """The results in the order of the pieces. Raises what a piece raised."""
+        """Return the results in the order of the pieces. Raises the exception of a piece."""
         self._turns.splits.append(self)
         try:
             self.begin()
@@ -196,7 +196,7 @@ _BODY: ContextVar[Body | None] = ContextVar("corpus_body", default=None)
 
 
 def run_as(body: Body, work: Callable[[], None]) -> None:
-    """Do something as a body."""
+    """Run `work` as a body."""
     _BODY.set(body)
     body.turns.bodies.append(body)
     try:
@@ -206,31 +206,31 @@ def run_as(body: Body, work: Callable[[], None]) -> None:
 
 
 def is_in_flight() -> bool:
-    """True in a body that runs beside others."""
+    """True in a body that runs concurrently with others."""
     return _BODY.get() is not None
 
 
 def in_others(holder: object, name: str) -> list[Any]:
-    """The values that an attribute which belongs to a test has in the other bodies in flight."""
+    """Return the values that an attribute of the current test has in the other running bodies."""
     body = _BODY.get()
     return [each.value_of(holder, name) for each in body.turns.bodies if each is not body] if body else []
 
 
 def lost_s() -> float:
-    """The seconds that the body at hand has lost to others; 0 outside of any."""
+    """Return the seconds that the current body has lost to others; 0 outside of any body."""
     body = _BODY.get()
     return 0.0 if body is None else body.lost_s
 
 
 def disturbed(*, crowded: bool = False) -> None:
-    """Break off the body at hand, which is then run alone. Does nothing outside of any."""
+    """Break off the current body, which is then run alone. Do nothing outside of any body."""
     if _BODY.get() is not None:
         raise Disturbed(crowded)
 
 
 @contextmanager
 def giving_way() -> Iterator[None]:
-    """Let other bodies run within; nothing else than waiting may be done here."""
+    """Let other bodies run within this block, which may only wait."""
     body = _BODY.get()
     if body is None:
         yield
@@ -244,10 +244,10 @@ def giving_way() -> Iterator[None]:
 
 @contextmanager
 def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Find out a fact within, once: other bodies that need it wait until it is known.
+    """Find out a fact once within this block. Other bodies that need the fact wait until it is known.
 
     Args:
-        undo: takes back what was noted of it if the body is broken off.
+        undo: the function that removes notes about the fact if the body is broken off.
     """
     body = _BODY.get()
     if body is None:

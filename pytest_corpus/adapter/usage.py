@@ -1,4 +1,4 @@
-"""The calls, tokens and outages of a run: what it may use, such as `calls=500,tokens=20000`, and has used."""
+"""The calls, tokens and outages of a run: its budget, such as `calls=500,tokens=20000`, and its use so far."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST = 15
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most calls that a run may make, and the most tokens that its answers may account for; None: any number."""
+    """The largest number of calls of a run, and of tokens in its answers; None for any number."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -36,19 +36,19 @@ class Budget:
 
     @property
     def limits(self) -> dict[str, int]:
-        """The limits, by the keys of `KINDS`."""
+        """Return the limits by the keys of `KINDS`."""
         given = {"calls": self.calls, "tokens": self.tokens}
         return {kind: most for kind, most in given.items() if most is not None}
 
     def share(self, number: int, of: int, *, used: Spending | None = None) -> Budget:
-        """The part of one of several processes, from 0 on: all parts together are what is left of the budget."""
+        """Return the part of one process among several, numbered from 0. All parts are the rest of the budget."""
         gone = {"calls": used.calls, "tokens": used.tokens} if used else {}
         left = {kind: max(0, most - gone.get(kind, 0)) for kind, most in self.limits.items()}
         return Budget(**{kind: most // of + (number < most % of) for kind, most in left.items()})
 
 
 def parse(text: str) -> Budget:
-    """The budget of a text such as ``calls=500,tokens=20000``. Raises ValueError, which says what is wrong."""
+    """Return the budget in a text such as ``calls=500,tokens=20000``. Raises ValueError with the reason."""
     found: dict[str, int] = {}
     for part in text.split(","):
         kind, _, number = (piece.strip() for piece in part.partition("="))
@@ -81,7 +81,7 @@ class Spending:
 
     @contextmanager
     def enforced(self) -> Iterator[None]:
-        """Within a test the budget holds; opening, tidying up and closing are counted and not refused."""
+        """Enforce the budget in this block, a test. Outside, for opening or tidying up, calls are only counted."""
         self._enforced = True
         try:
             yield
@@ -89,7 +89,7 @@ class Spending:
             self._enforced = False
 
     def admit(self, calls: int) -> None:
-        """Go on only if this number of calls may be made. Raises BudgetSpent if the budget does not allow them."""
+        """Count this number of calls. Raises BudgetSpent if the budget does not allow them."""
         if self._enforced and self._is_over(calls):
             self.refused += 1
             raise BudgetSpent(str(self.budget))
@@ -107,19 +107,19 @@ STATISTICS = "embedding.get_stats"
 
 @dataclass(slots=True)
 class Outages:
-    """Calls that failed although they may be made again, and since when.
+    """The retryable failures of calls in a run, and the times of these failures.
 
     Attributes:
         worked: the operations that succeeded in this run, capabilities and health apart.
-        interruptions: how many unplanned retryable answers were not the adapter's own.
-        began: when the last call began that failed so, on the monotonic clock.
-        clock: when it failed, as a time of day such as ``14:03:12``; empty before the first failure.
+        interruptions: the number of unplanned retryable answers that were not the adapter's own.
+        began: the start of the last call that failed in this way, on the monotonic clock.
+        clock: the time of day of that failure, such as ``14:03:12``; empty before the first failure.
         waited_s: the seconds that this run has waited for the provider.
-        own: the operations that answer some requests so although a plain call works, and how often that was seen.
-        lasting: the provider did not come back, so no more calls are made.
+        own: the operations that answer some requests in this way although a plain call works, with a count.
+        lasting: True if the provider did not come back, so that no more calls are made.
         hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
             ever worked.
-        in_vain: the components of which a place was waited for that never could be read.
+        in_vain: the components for which the suite waited for a place that never became readable.
     """
 
     worked: dict[str, None] = field(default_factory=dict)
@@ -133,12 +133,12 @@ class Outages:
     in_vain: set[str] = field(default_factory=set)
 
     def begin(self, began: float) -> None:
-        """Note that a call failed that began at a time of the monotonic clock."""
+        """Note the failure of a call that began at a time of the monotonic clock."""
         self.began, self.clock = began, inputs.read("clock", lambda: time.strftime("%H:%M:%S"))
 
     @property
     def said(self) -> str:
-        """The outage in a few words, for a person."""
+        """The outage in a few words, for a report."""
         return f"the provider {'has been unavailable since' if self.lasting else 'was unavailable at'} {self.clock}"
 
 
@@ -146,11 +146,11 @@ class Meter:
     """Counts the calls of all instances of one adapter, by component.
 
     Attributes:
-        calls: how many requests were sent.
-        tokens: how many tokens the answers account for, in all.
+        calls: the number of requests that were sent.
+        tokens: the number of tokens in all answers.
         took: the number of calls that succeeded, by operation and time: ``llm.complete 8`` took less than 8 ms.
-        spending: what the run may use, and has used, of all adapters together.
-        outages: when the provider behind the adapter was away.
+        spending: the budget of the run and its use so far, for all adapters together.
+        outages: the outages of the provider behind the adapter.
     """
 
     def __init__(self, spending: Spending | None = None) -> None:
@@ -166,7 +166,7 @@ class Meter:
         return sum(self.calls.values())
 
     def note(self, component: str, exchanges: Iterable[Exchange]) -> None:
-        """Count calls that have come to their end."""
+        """Count calls that have ended."""
         for exchange in exchanges:
             self.calls[component] += 1
             self.spending.calls += 1
@@ -180,13 +180,13 @@ class Meter:
 
 
 def _is_plain(exchange: Exchange) -> bool:
-    """True if a call succeeded, and the provider was not made slow for it."""
+    """True if a call succeeded without a planned delay of the provider."""
     last = exchange.frames[-1].body if exchange.frames else None
     return exchange.fault is None and not exchange.observed.faults and type(last) is dict and last.get("ok") is True
 
 
 def _used(body: Any) -> int:
-    """The tokens that a frame accounts for, of the call so far, as `total_tokens` (SPECIFICATION 8.3, 10.3)."""
+    """Return the tokens of the call up to this frame, as `total_tokens` (SPECIFICATION 8.3, 10.3)."""
     if type(body) is not dict:
         return 0
     chunk, result = body.get("chunk"), body.get("result")

@@ -75,7 +75,7 @@ def open_transcript(path: Path) -> Transcript:
 
 
 def given_files(transcript: Transcript, folder: Path) -> list[str]:
-    """The options that give a run the deviations and probe queries of the transcript, written to files in a folder."""
+    """Write deviations and probe queries of a transcript to files; return the options that give them to a run."""
     deviations, dialects = folder / "deviations.toml", folder / "dialects.json"
     deviations.write_text(transcript.header.get("deviations", ""), "utf-8", "replace")
     found = [f"--corpus-deviations={deviations}"]

@@ -57,7 +57,7 @@ class _Outcome:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check each readable stream. On an interruption, the exception's text is the progress."""
+    """Check each readable stream. If the run is interrupted, the text of the exception shows the progress."""
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
     config = _config(given)

@@ -260,7 +260,7 @@ class Subject(Target):
         return [] if planned else [reply]
 
     def replay_probe(self) -> ReplayProbe:
-        """Return writes that distinguish a replay from a repetition. Raises NotApplicable if nothing is stored."""
+        """Return writes whose replay differs from a repetition. Raises NotApplicable if nothing is stored."""
         raise NotApplicable(f"{self.component} stores nothing")
 
     def require(self, *names: str) -> None:

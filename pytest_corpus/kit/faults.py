@@ -106,13 +106,13 @@ class ProviderFaults:
             raise NotAssessed(Obstacle.NEVER_FIRED, op=plan.op or "the provider")
 
     def provider_op(self, name: str) -> str | None:
-        """Return the op at which to plan a fault for an operation, or None for every op that calls the provider.
+        """Return the op at which to plan a fault for an operation, or None to plan it at every op of the provider.
 
-        If an operation calls the provider under several ops, such as a token count first, it is the op of its own
+        If an operation calls the provider under several ops, such as a token count, the result is the op of its own
         name. Otherwise a fault occurs at every op, so that a second provider that takes over fails too.
 
         Raises:
-            NotAssessed: a plain request of it does not reach the provider.
+            NotAssessed: a plain request of the operation does not reach the provider.
         """
         calls = self._calls
         calls.require(name)

@@ -48,10 +48,10 @@ class BasicRequirement:
     """A basic requirement on which tests with certain actions depend.
 
     Attributes:
-        requirement: its id.
+        requirement: the id of the requirement.
         needs: the actions that all dependent tests do.
-        seen: what came instead of what it demands, in words.
-        exchanges: the last one that was made to see it.
+        seen: the behaviour that violates the requirement, in words.
+        exchanges: the last exchange that shows this behaviour.
     """
 
     requirement: str

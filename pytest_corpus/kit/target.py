@@ -65,7 +65,7 @@ class Target:
 
     @property
     def disturbance_count(self) -> int:
-        """The number of transient failures: those in all tests, and those in answers of the current one."""
+        """The number of transient failures in all tests and in the answers of the current test."""
         return 0
 
     @property

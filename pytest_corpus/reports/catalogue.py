@@ -67,7 +67,7 @@ class Example:
 
 
 def examples(entry: Requirement) -> tuple[Example, ...]:
-    """Examples for a requirement: a plain request of its operation, a correct answer, and the metrics reported for it.
+    """Return examples for a requirement: a plain request, a correct answer, and the metrics that are reported.
 
     If the sentence names an error, the answer is a correct error envelope, otherwise a success. A requirement on
     metrics also has the arguments of the metrics call.

@@ -10,9 +10,9 @@ class Component:
     Attributes:
         name: the prefix of operations and the name of folders.
         title: the spelling in BEHAVIORAL_CONFORMANCE 12 and in the names of the SDK's classes.
-        prefix: the prefix of its requirement ids.
-        chapters: the chapters of BEHAVIORAL_CONFORMANCE 5, by its file names, in the order in which they run:
-            foundations first. A long chapter continues in others, whose names begin with its name.
+        prefix: the prefix of the component's requirement ids.
+        chapters: the chapters of BEHAVIORAL_CONFORMANCE 5, by their file names, in the order in which they run:
+            foundations first. A long chapter continues in files whose names begin with the chapter's name.
     """
 
     name: str

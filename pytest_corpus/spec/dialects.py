@@ -131,7 +131,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
 
 
 def _steps(has: str, then: str = "") -> tuple[str, ...]:
-    """A traversal from the nodes that `has` selects, with several ways to return a value of each node."""
+    """Return a traversal from the nodes that `has` selects, for each way to return a value of a node."""
     start = f"g.V().hasLabel('{NODE_LABEL}').{has}{then}"
     return tuple(
         f"{start}.{end}"

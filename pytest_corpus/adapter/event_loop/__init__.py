@@ -1,1 +1,1 @@
-"""The event loop that an adapter lives in, and how it ends."""
+"""The event loop of an adapter, and its end."""

@@ -1,4 +1,4 @@
-"""The time that closing may take in all, and what is left behind if that is not enough."""
+"""The time limit for closing, and a list of leftovers if closing takes longer."""
 
 import sys
 import threading
@@ -20,10 +20,10 @@ BLOCKED: Final = "a blocked event loop"
 
 
 class ClosingBudget:
-    """The time that closing may take in a run: in all, for each instance, and how many of an adapter may hang.
+    """The time that closing may take in a run, in all and for each instance, and the number of hanging instances.
 
-    If the time for fresh instances is used up, they are closed concurrently with the tests; once `max_hanging` of an
-    adapter hung, its others are not closed. The first instance of a run is always closed.
+    If the time for fresh instances is used up, they are closed concurrently with the tests. After `max_hanging` of an
+    adapter hung, its other instances are not closed. The first instance of a run is always closed.
     """
 
     def __init__(self, total_s: float = TOTAL_S, each_s: float = EACH_S, max_hanging: int = MAX_HANGING) -> None:
@@ -34,7 +34,7 @@ class ClosingBudget:
         self._unclosed: Counter[str] = Counter()
 
     def allot_seconds(self, *, last: bool) -> float:
-        """Return the seconds for the next closing: for a fresh instance half of the usual, or 0 if that is not left."""
+        """Return the seconds for the next closing: half of the usual for a fresh instance, 0 if no time remains."""
         if last:
             self._left = min(self._left, self._kept)
             return max(0.0, min(self.each_s, self._left))
@@ -42,11 +42,11 @@ class ClosingBudget:
         return usual if self._left - self._kept >= usual else 0.0
 
     def spend(self, seconds: float) -> None:
-        """Note what a closing took."""
+        """Count the seconds that a closing took."""
         self._left -= seconds
 
     def admits(self, label: str) -> bool:
-        """True if another fresh instance of an adapter is closed; what is not admitted is counted."""
+        """True if another fresh instance of an adapter may be closed; otherwise count the unclosed instance."""
         if self._hung[label] < self.max_hanging:
             return True
         self._unclosed[label] += 1
@@ -57,7 +57,7 @@ class ClosingBudget:
         self._hung[label] += 1
 
     def said(self, label: str) -> list[str]:
-        """Return, once, the closings of an adapter's fresh instances that failed."""
+        """Return the failed closings of an adapter's fresh instances; each of them is returned once."""
         hung, unclosed = self._hung.pop(label, 0), self._unclosed.pop(label, 0)
         if not hung:
             return []
@@ -66,18 +66,18 @@ class ClosingBudget:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, in words."""
+    """Return a number and a noun in the right form."""
     return f"{number} {what}{'s' * (number != 1)}"
 
 
 def grouped(what: str, labels: Iterable[str]) -> list[str]:
-    """Return the number of things with their names; empty if there are none."""
+    """Return the number of things and their names as a sentence; empty if there are none."""
     every = list(labels)
     return [f"{counted(len(every), what)} ({names(every)})"] if every else []
 
 
 def lasting() -> set[threading.Thread]:
-    """The threads for which Python waits at its end, except those of executors, which end on request."""
+    """Return the threads for which Python waits at its end, except threads of executors, which end on request."""
     return {thread for thread in threading.enumerate() if not thread.daemon} - pooled()
 
 
@@ -86,18 +86,18 @@ POOLS: Final = {"concurrent.futures.thread": "_threads_queues", "concurrent.futu
 
 
 def pooled() -> set[threading.Thread]:
-    """The threads of executors: Python waits for those that a call still blocks, daemons or not."""
+    """Return the threads of executors. Python waits for a blocked one, even if it is a daemon."""
     found = (getattr(sys.modules.get(module), name, ()) for module, name in POOLS.items())
     return {thread for threads in found for thread in list(threads)}
 
 
 def thread_name(thread: threading.Thread) -> str:
-    """The name of the function that a thread runs, where it says so, else of its class."""
+    """Return the name of the function that a thread runs; if it is unknown, the name of the thread's class."""
     return thread.name.partition(" (")[2].removesuffix(")") or type_name(thread)
 
 
 def left_behind(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
-    """Return what an adapter left behind: `inside` its last loop, in the abandoned loops, and as threads."""
+    """Return the leftovers of an adapter: `inside` its last loop, in abandoned loops, and as threads."""
     blocked = abandoned + inside.count(BLOCKED)
     loops = [counted(blocked, "blocked event loop")] if blocked else []
     threads = grouped("thread", map(thread_name, lasting() - threads_before))

@@ -1,6 +1,6 @@
-"""One event loop for an adapter's whole life, in a thread of its own.
+"""One event loop for an adapter's whole life, in a separate thread.
 
-The thread lets the suite give up on a call that blocks the loop, which no timeout inside the loop could.
+A timeout inside the loop could not end a call that blocks the loop; the suite's thread can abandon the loop.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class TimeLimit(Exception):
     """A coroutine did not end within its time limit.
 
     Attributes:
-        blocked: it holds the whole loop, or the loop has ended.
+        blocked: True if the coroutine blocks the whole loop, or if the loop has ended.
         ended: the type of the exception that ended the loop, if known.
     """
 
@@ -50,7 +50,7 @@ class TimeLimit(Exception):
 class _Call:
     """A coroutine in the loop, for which another thread waits.
 
-    It costs half of what `run_coroutine_threadsafe` does, whose two futures have conditions and callbacks.
+    A call costs half as much as `run_coroutine_threadsafe`, which uses two futures with conditions and callbacks.
     """
 
     def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -63,11 +63,11 @@ class _Call:
         self._running.acquire()
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start the coroutine, in the loop."""
+        """Start the coroutine. Must be called in the loop."""
         self._task = loop.create_task(self._carry_out())
 
     async def _carry_out(self) -> None:
-        """Await the coroutine and end the wait here: a callback of the task would cost another turn of the loop."""
+        """Await the coroutine and end the wait here. A callback of the task would cost another turn of the loop."""
         try:
             self._result = await self._work
         except asyncio.CancelledError:
@@ -81,7 +81,7 @@ class _Call:
         self._running.release()
 
     def cancel(self) -> None:
-        """Cancel the coroutine, in the loop, whether it was started or not."""
+        """Cancel the coroutine, even if it was not started. Must be called in the loop."""
         if self._task is None:
             self._work.close()
         else:
@@ -106,14 +106,14 @@ class _Call:
 
 
 class _ContextExecutor(concurrent.futures.ThreadPoolExecutor):
-    """The default executor of the loop: what runs in it belongs to the call that asked for it (`adapter/scope.py`)."""
+    """The default executor of the loop. Work in it belongs to the call that submitted it (`adapter/scope.py`)."""
 
     def submit(self, work: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
         return super().submit(contextvars.copy_context().run, work, *args, **kwargs)
 
 
 class Phase(IntEnum):
-    """The life of a loop; it only moves on."""
+    """The phases of a loop's life, in order."""
 
     OPEN = 0
     CLOSING = 1
@@ -127,9 +127,9 @@ class LoopThread:
     """An event loop that runs until `stop`.
 
     Attributes:
-        blocked: something holds it, or has ended it.
-        ended: the type of the exception that ended it, if one did.
-        blamed: a call was found at fault for that.
+        blocked: True if a call blocks or has ended the loop.
+        ended: the type of the exception that ended the loop, or None.
+        blamed: True if a call was found that caused it.
     """
 
     def __init__(self, name: str) -> None:
@@ -175,7 +175,7 @@ class LoopThread:
             self._phase = max(self._phase, phase)
 
     def leave_fork(self) -> None:
-        """In a process that was forked off inside the loop: end it as soon as it returns into the loop."""
+        """End a process that was forked inside the loop, as soon as it returns to the loop."""
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
 
@@ -183,7 +183,7 @@ class LoopThread:
         """Return the result of `work`.
 
         Raises:
-            TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
+            TimeLimit: `work` took longer than `limit_s` secondsand was cancelled and abandoned, or the loop ended.
             Exception: what `work` raises.
         """
         call = _Call(work)
@@ -216,7 +216,7 @@ class LoopThread:
             self._loop.call_soon_threadsafe(call.start, self._loop)
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Start `work`, and do not wait for it."""
+        """Start `work` without waiting for it."""
         with self._lock:
             if self._phase is Phase.GONE:
                 work.close()
@@ -237,7 +237,7 @@ class LoopThread:
         return turned.wait(GRACE_S)
 
     def finish(self, closing: Coroutine[Any, Any, list[str]], limit_s: float) -> list[str]:
-        """Run `closing`, and return what it raised, or that it took too long."""
+        """Run `closing`; return the exceptions that it raised, or a sentence if it took too long."""
         self._advance(Phase.CLOSING)
         if self.blocked or limit_s <= 0 or not self._alive():
             closing.close()
@@ -251,15 +251,15 @@ class LoopThread:
             return ["closing raised CancelledError"]
 
     def _obstacle(self, limit_s: float) -> str:
-        """Return the reason that closing cannot be tried."""
+        """Return the reason why closing cannot be tried; empty if it can."""
         if self._phase is Phase.GONE:
             return f"{self.ended or 'something'} has ended the event loop"
         return "no time is left" if limit_s <= 0 else "the event loop is blocked"
 
     def stop(self, limit_s: float = STOP_S) -> list[str]:
-        """Cancel everything that still runs, end the thread and return what was left behind. Nothing is raised.
+        """Cancel all running work, end the thread and return the leftovers. Nothing is raised.
 
-        A blocked loop is left to die with the process.
+        A blocked loop ends with the process.
         """
         self._advance(Phase.CLOSING)
         if self._phase is Phase.GONE:
@@ -305,7 +305,7 @@ def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -
 
 
 async def _cancel_others(left: list[str], limit_s: float) -> None:
-    """Cancel every task but this one and close every generator; add to `left` what there was."""
+    """Cancel all other tasks and close all generators; add their names to `left`."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     theirs = {task: name for task in others if (name := _name_of(task))}
     found = grouped("task", theirs.values())
@@ -323,7 +323,7 @@ _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def _name_of(task: asyncio.Task[Any]) -> str:
-    """The name of an adapter's coroutine; empty for a call of ours that was given up."""
+    """Return the name of an adapter's coroutine; empty for an abandoned call of the suite."""
     coroutine = task.get_coro()
     code = getattr(coroutine, "cr_code", None) if inspect.iscoroutine(coroutine) else None
     ours = code is not None and code.co_filename.startswith(_OURS)
@@ -336,7 +336,7 @@ def _qualname(coroutine: Any) -> str:
 
 
 async def _close_generators(limit_s: float) -> list[str]:
-    """Close asynchronous generators that were not iterated to their end; return those that do not end by it."""
+    """Close asynchronous generators that were not exhausted; return those that do not end."""
     loop = asyncio.get_running_loop()
     open_ones: Iterable[Any] = list(getattr(loop, "_asyncgens", ()))
     closing = asyncio.ensure_future(loop.shutdown_asyncgens())
@@ -348,9 +348,9 @@ async def _close_generators(limit_s: float) -> list[str]:
 
 
 def is_cancelled(error: BaseException) -> bool:
-    """Return True for the suite's own order to stop, False for a CancelledError that an adapter let escape.
+    """Return True if the suite cancelled the work, False if an adapter let its own CancelledError escape.
 
-    The garbage collector stops a coroutine that outlived its loop.
+    The garbage collector also stops coroutines that outlived their loop.
     """
     try:
         task = asyncio.current_task()
@@ -360,7 +360,7 @@ def is_cancelled(error: BaseException) -> bool:
 
 
 def is_collected(task: object) -> bool:
-    """Return True if a coroutine is no longer run by its task: the garbage collector closes what outlived its loop."""
+    """Return True if the task no longer runs its coroutine, because the garbage collector closes it after the loop."""
     try:
         return asyncio.current_task() is not task
     except RuntimeError:

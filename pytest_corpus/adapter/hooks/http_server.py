@@ -37,11 +37,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """A request. Names of headers are in lower case.
+    """A request. The names of its headers are in lower case.
 
     Attributes:
         target: the path with the query.
-        fields: the headers in order, repeated ones included.
+        fields: the headers in order, including repeated headers.
     """
 
     method: str
@@ -159,7 +159,7 @@ class HookConnection:
 
 
 def _bytes(text: str) -> bytes:
-    """A part of a head as it came from a provider."""
+    """Return a part of a head with the bytes that came from a provider."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -180,7 +180,7 @@ class Listener:
         self._open: set[asyncio.Task[None]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection to its end. What it raises as the connection breaks or is cancelled is dropped."""
+        """Serve one connection to its end. Drop the exceptions of a broken or cancelled connection."""
         raise NotImplementedError
 
     async def listen(self) -> int:

@@ -38,7 +38,7 @@ def pause() -> None:
 
 
 def wait_for_reports(calls: Sequence[Observed]) -> None:
-    """Wait until the reports of calls have come, or are overdue."""
+    """Wait until the reports of calls have arrived or are overdue."""
     while not all(call.is_settled for call in calls):
         pause()
 

@@ -16,7 +16,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
 def text_of(record: logging.LogRecord) -> tuple[str, bool]:
-    """Message, extra fields and exception text of a record, one per line; False if its message is invalid."""
+    """Return message, extra fields and exception text of a record, one per line; False if its message is invalid."""
     message = safe_call(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
     extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
     parts = [message]
@@ -73,12 +73,12 @@ class LogTap:
 
     @classmethod
     def listening(cls) -> list[LogTap]:
-        """The taps that receive a text that is emitted now."""
+        """Return the taps that receive a text that is emitted now."""
         call = current_call()
         return [tap for tap in cls._active if tap._call is call] or cls._active
 
     def take(self, record: logging.LogRecord) -> bool:
-        """Keep message, extra fields and exception text of a record; False if its message cannot be formatted."""
+        """Keep message, extra fields and exception text of a record; return False if its message is invalid."""
         text, is_sound = text_of(record)
         is_debug = record.levelno < logging.INFO
         (self.debug_texts if is_debug else self.texts).append(text)
@@ -130,7 +130,7 @@ class LogTap:
 
 
 def _source_of(record: logging.LogRecord) -> str:
-    """The logger of a record and the line that logged it, as text; the record may be of any class."""
+    """Return the logger of a record and the line that logged it, as text. The record may be of any class."""
     name, file, line = (vars(record).get(each) for each in ("name", "pathname", "lineno"))
     logger = f" of the logger {names([name])}" if isinstance(name, str) else ""
     where = f" at {shown_file(file)}:{line}" if isinstance(file, str) and isinstance(line, int) else ""

@@ -12,7 +12,7 @@ __all__ = ["Count", "Observation", "RecordingSink"]
 
 
 class RecordingSink:
-    """A `MetricsSink` that keeps all observations and counters in order, and assigns each to its call. It is truthy.
+    """A `MetricsSink` that keeps all observations and counters in order, and assigns each to its call.
 
     Attributes:
         attribution: knows the calls of the adapter.
@@ -48,7 +48,7 @@ class RecordingSink:
 def _fit(
     args: tuple[Any, ...], kwargs: dict[str, Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> tuple[dict[str, Any], str]:
-    """A plain copy of the arguments in the interface, and the arguments that do not fit it."""
+    """Return a plain copy of the arguments that fit the interface, and a text about those that do not."""
     given = {name if type(name) is str else str.__str__(name): value for name, value in kwargs.items()}
     extra = given.pop("extra", None)
     labels = None if extra is None else items_of(extra)

@@ -49,7 +49,7 @@ class Mistakes:
         self._turn = 0
 
     def noting(self) -> Callable[[BaseException], None]:
-        """A function that records the mistakes of a request that arrives now."""
+        """Return a function that records the mistakes of a request that arrives now."""
         turn = self._turn
 
         def note(error: BaseException) -> None:
@@ -64,7 +64,7 @@ class Mistakes:
             raise missing
 
     def take(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
-        """The mistakes since the last call, and a sentence for each late one, with its places in the code."""
+        """Return the mistakes since the last call, and a sentence for each late mistake, with places in the code."""
         self._turn += 1
         found = self.noted[:], list(map(_late_sentence, self._late))
         self.noted.clear()
@@ -114,9 +114,9 @@ class ProviderProbe:
 
     @property
     def url(self) -> str:
-        """The address of a provider that speaks enough of the OpenAI, Anthropic and Cohere APIs for their clients.
+        """Start a server on first access; return its address. It speaks the OpenAI, Anthropic and Cohere APIs.
 
-        The first access starts the server on a loopback address. Planned faults happen on the wire there, and each
+        The server has a loopback address and supports the vendors' clients. Planned faults happen on the wire, and each
         request counts as `reached`. Append ``/v1`` for OpenAI's client, nothing for the others.
         """
         if self.server is None:
@@ -126,7 +126,7 @@ class ProviderProbe:
         return self.server.url
 
     def proxy(self, upstream: str, *, op: OpOf | None = None, errors: str | Errors | None = None) -> str:
-        """The loopback address of a proxy before the real provider at `upstream`, for the adapter's own client.
+        """Return the loopback address of a proxy before the real provider at `upstream`, for the adapter's own client.
 
         Every request is forwarded and counts as `reached`. A planned fault happens on the wire instead of forwarding.
         `op` is a function of method, path and JSON body that returns the operation of a request; without it, or if it
@@ -158,7 +158,7 @@ class ProviderProbe:
         return self._proxies[address].url
 
     def tunnel(self, host: str, port: int, *, without: Collection[str] = ()) -> tuple[str, int]:
-        """The loopback address, host and port, of a tunnel to the real provider at `host` and `port`, over TCP.
+        """Open a tunnel over TCP to the real provider at `host` and `port`; return its loopback address, host and port.
 
         Bytes are relayed unchanged, also TLS. A planned fault affects the connection: it is reset, refused, cut off,
         slow or silent. Data that the adapter sends during a call counts as `reached`, for the operation of that call.
@@ -225,7 +225,7 @@ class ProviderProbe:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """Count an operation (not a chunk) and carry out the fault that is planned for it; other calls continue.
+        """Count an operation (not a chunk) and carry out its planned fault; other calls continue.
 
         Raises:
             ProviderFault: as planned.
@@ -259,7 +259,7 @@ class ProviderProbe:
         return None
 
     def calls(self, op: str | None = None) -> int:
-        """The number of operations that reached the provider, of one operation or of all."""
+        """Return the number of arrivals of one operation, or of all operations, at the provider."""
         return len(self._operations) if op is None else self._operations.count(op)
 
     @property
@@ -268,7 +268,7 @@ class ProviderProbe:
         return tuple(self._operations)
 
     def take_arrivals(self) -> list[Arrival]:
-        """All arrivals at the provider since the last call of this method."""
+        """Return all arrivals at the provider since the last call of this method."""
         taken, self._untaken = self._untaken, []
         return taken
 

@@ -62,7 +62,7 @@ class HookServer(LoopbackServer):
 
     @property
     def nowhere(self) -> str:
-        """An address that belongs to no call; its reports are answered and dropped."""
+        """An address that belongs to no call. Reports to it are answered and dropped."""
         return f"{self.url}/0"
 
     async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:

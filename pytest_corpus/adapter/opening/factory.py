@@ -27,7 +27,7 @@ from pytest_corpus.text.values import nearest
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """A wire handler for an SDK adapter, its component, and True if it reports to the suite's metrics sink."""
+    """A wire handler for an SDK adapter, its component, and True if the handler reports to the suite's metrics sink."""
 
     component: str
     handler: Any
@@ -74,7 +74,7 @@ Closer = Callable[[], Awaitable[None]]
 
 
 def split_label(declared: str) -> tuple[str, str]:
-    """Split ``label=mypkg:factory`` into label and spec. Without a label, the label of an address, or an empty text."""
+    """Split ``label=mypkg:factory`` into label and spec. The default label is the address, or empty."""
     label, recorded, path = declared.rpartition(f"={TRANSCRIPT}")
     if recorded:  # the label of the record may be an address
         return label, f"{TRANSCRIPT}{path}"
@@ -127,7 +127,7 @@ def find(spec: str) -> Any:
 
 
 def spec_of(factory: Any) -> str:
-    """`module:attribute` of the place that defines a factory, however it was declared; empty if unknown."""
+    """Return `module:attribute` of the place that defines a factory; empty if the place is unknown."""
     module, path = getattr(factory, "__module__", None), getattr(factory, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(path, str):
         return ""
@@ -210,7 +210,7 @@ class Opened:
         transports: the transport of each component that the factory named.
         shared: the transport to all other components, if any.
         parts: the objects that the factory returned.
-        closers: the functions that close them; a transport with a connection adds its `aclose`.
+        closers: the functions that close these objects; a transport with a connection adds its `aclose`.
         metrics_attached: True if an SDK adapter got the recording sink.
         remote: the adapter, if it is outside of this process.
     """

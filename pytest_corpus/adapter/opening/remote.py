@@ -87,12 +87,12 @@ class RemoteFactory:
 
 
 class RemoteAdapter:
-    """An adapter at an address; it is connected within its context.
+    """An adapter at an address. It is connected within its context.
 
     Attributes:
-        hooks: the server that receives its reports.
-        proxy: the address of the proxy before its provider, or empty.
-        side_channel: its headers and log lines.
+        hooks: the server that receives the adapter's reports.
+        proxy: the address of the proxy before the adapter's provider, or empty.
+        side_channel: the headers and log lines of the adapter.
         known: results that transport tests of all components share.
     """
 
@@ -105,7 +105,7 @@ class RemoteAdapter:
 
     @property
     def hears_logs(self) -> bool:
-        """True if the suite can read its log: the standard error of a program, or a file (R74)."""
+        """True if the suite can read the adapter's log: the standard error of a program, or a file (R74)."""
         return self.connection.log is not None or self.address.scheme.prefix == "cmd:"
 
     async def __aenter__(self) -> RemoteAdapter:

@@ -98,7 +98,7 @@ class ConnectionSettings:
         return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting(key)
 
     def describe_setting(self, key: str) -> str:
-        """A setting and its value, for messages."""
+        """Return a setting and its value as text for messages."""
         return f"{self.place(key)}={printable(self.text(key))}"
 
     def number(self, key: str, usual: float, valid: Callable[[float], bool], form: str) -> float:

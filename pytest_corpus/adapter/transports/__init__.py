@@ -1,1 +1,1 @@
-"""Transports: they send a request and return the answer as bytes. One module each, behind one Protocol."""
+"""Transports. Each module sends a request and returns the answer as bytes, with the same Protocol."""

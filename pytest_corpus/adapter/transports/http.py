@@ -168,7 +168,7 @@ async def read_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenerator[bytes, None]:
-    """Yield the frames of an answer by its content type, or by the requested type if it is another one."""
+    """Yield the frames of an answer by its content type, or by the requested type if the content type is another."""
     kind = content_type(response)
     if kind == JSON:
         yield await read_body(response)

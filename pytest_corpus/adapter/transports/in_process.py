@@ -29,7 +29,7 @@ class InProcess:
         self.streams = _has_stream(handler)
 
     async def send(self, envelope: Any) -> bytes:
-        """The result of `handle`, awaited if it is awaitable."""
+        """Call `handle`, await its result if it is awaitable, and return the result as bytes."""
         envelope, task = copy_value(envelope), asyncio.current_task()
         try:
             answer = self._handler.handle(envelope)
@@ -42,7 +42,7 @@ class InProcess:
         raise CallFailed(fault)
 
     def stream(self, envelope: Any) -> HandlerFrames:
-        """The result of `handle_stream`, awaited if it is awaitable, for iteration."""
+        """Call `handle_stream`, await its result if it is awaitable, and return the result for iteration."""
         return HandlerFrames(self._handler, copy_value(envelope))
 
     async def aclose(self) -> None:

@@ -33,11 +33,11 @@ Send = Callable[[bytes], Awaitable[None]]
 
 
 class ClosedWhileIdle(CallFailed):
-    """A channel that was used before was closed before the active calls got any message."""
+    """The error for a channel that closed after earlier use, before the active calls got any message."""
 
 
 class NoMessage(Exception):
-    """A message that is not an object with exactly `id` and `frame`."""
+    """The error for a message that is not an object with exactly `id` and `frame`."""
 
 
 def unpack(message: bytes) -> tuple[int | None, bytes]:
@@ -228,7 +228,7 @@ class Listener:
         self._until = time.monotonic() + seconds
 
     def heard(self, message: bytes, *, binary: bool) -> None:
-        """Record a message. Listen a little longer after the last message of the call and after unrelated ones."""
+        """Record a message. After the call's last message, and after unrelated messages, listen a little longer."""
         self._answer.keep(message, binary=binary)
         self.news.set()
         try:
@@ -262,7 +262,7 @@ class Listener:
 
 
 def is_terminal(frame: bytes) -> bool:
-    """True if no frame can follow: after a final chunk, an error, or a message that is not a stream's frame."""
+    """True if no frame can follow this frame: a final chunk, an error, or a message that is not a stream's frame."""
     if _GOING_ON.search(frame) and not _PERHAPS_TERMINAL.search(frame):
         return False
     try:

@@ -54,8 +54,8 @@ class Program(asyncio.SubprocessProtocol):
     """A running program.
 
     Args:
-        answers: receives its standard output.
-        errors: receives its standard error.
+        answers: receives the standard output of the program.
+        errors: receives the standard error of the program.
         ended: called once no answer can follow, with the exit code, or None if the program still runs.
     """
 
@@ -81,7 +81,7 @@ class Program(asyncio.SubprocessProtocol):
         return self._transport.get_returncode()
 
     async def write(self, data: bytes) -> None:
-        """Write to its standard input. Raises OSError if the input is closed."""
+        """Write to the program's standard input. Raises OSError if the input is closed."""
         pipe = self._input()
         if pipe is None or pipe.is_closing():
             raise BrokenPipeError
@@ -98,7 +98,7 @@ class Program(asyncio.SubprocessProtocol):
         return self.code
 
     async def aclose(self) -> None:
-        """Close its standard input, wait a short time, and end the whole process group."""
+        """Close the program's standard input, wait a short time, and end the whole process group."""
         try:
             if (pipe := self._input()) is not None:
                 pipe.close()
@@ -114,7 +114,7 @@ class Program(asyncio.SubprocessProtocol):
             _STARTED.discard(self)
 
     def kill(self) -> None:
-        """End the program and all its children that are still in its process group."""
+        """End the program and all children that are still in its process group."""
         with contextlib.suppress(OSError):
             os.killpg(self._transport.get_pid(), signal.SIGKILL)
 
@@ -122,7 +122,7 @@ class Program(asyncio.SubprocessProtocol):
         return cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(STDIN))
 
     async def _report_end(self) -> None:
-        """Report the end once, after all output was read."""
+        """Report the end of the program, once, after all its output was read."""
         await self.wait(GRACE_S)
         self._ended(self.code)
 

@@ -58,8 +58,8 @@ class Piece:
     """A piece of an answer: a part of a body, a line, a message.
 
     Attributes:
-        data: its bytes; for gRPC the bytes of the message `Frame`.
-        at_s: the time of its arrival, in seconds after the request.
+        data: the bytes of the piece; for gRPC the bytes of the message `Frame`.
+        at_s: the time of arrival in seconds after the request.
         binary: True for a binary message of a WebSocket.
     """
 
@@ -126,7 +126,7 @@ class RawAnswer:
             self.fault = too_long_failure().fault
 
     def goes_on_after(self, data: bytes, request: RawRequest) -> bool:
-        """Add a piece; return True if the client reads on: it does not leave, and the answer is not too long."""
+        """Add a piece; return True if the client reads on, because it need not leave and the answer is not too long."""
         self.keep(data)
         if len(self.pieces) == request.leave_after:
             self.leave()
@@ -138,13 +138,13 @@ class RawAnswer:
 
 
 class RawTransport(Transport, Protocol):
-    """A transport to an adapter outside of this process; the adapter sends its reports independently."""
+    """A transport to an adapter outside of this process. The adapter sends its reports separately."""
 
     streams: bool = True
     turns: int = 0
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a request unchanged, and add received pieces to `answer` until it is complete."""
+        """Send a request unchanged, and add received pieces to `answer` until the answer is complete."""
 
 
 class Remote(Protocol):

@@ -147,7 +147,7 @@ FORMAT = "1.0"
 
 
 class BaselineError(Exception):
-    """A file that is not a valid baseline. The message completes a sentence."""
+    """The error for a file that is not a valid baseline. Its text completes a sentence that names the file."""
 
 
 def entry(results: Iterable[CaseResult], metrics: Mapping[str, float | None]) -> dict[str, Any]:

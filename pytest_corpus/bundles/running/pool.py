@@ -33,7 +33,7 @@ class _Running:
 class Pool:
     """Runs the cases of one bundle with one provider.
 
-    The lock is released before the store is used, because a store of another process may wait for the lock.
+    The pool releases its lock before it uses the store: a store in another process may wait for that lock.
     """
 
     def __init__(self, asking: Asking, cases: Iterable[Case], store: Store) -> None:

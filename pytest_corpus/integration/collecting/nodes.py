@@ -234,7 +234,7 @@ def places_of(session: pytest.Session) -> Mapping[str, int]:
 
 
 def body_of(item: pytest.Function) -> Callable[..., Any]:
-    """The function of a conformance test: what stands in `item.obj` may be another plugin's."""
+    """Return the function of a conformance test. `item.obj` may be the function of another plugin instead."""
     found: Callable[..., Any] = getattr(item.cls() if item.cls else item.module, item.originalname)
     return found
 

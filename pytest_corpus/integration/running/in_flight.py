@@ -382,7 +382,7 @@ class InFlight:
 
 
 def met_at_once(attempts: Iterable[Attempt]) -> bool:
-    """Return True if all of some attempts were under way at one moment: a single event may be the cause."""
+    """Return True if all attempts were under way at one moment. Then one event may explain all their results."""
     made = [each.part.made for each in attempts if each.part.made]
     began = max((calls[0].started for calls in made), default=0.0)
     return all(began < calls[-1].started + calls[-1].elapsed_s for calls in made)

@@ -54,7 +54,7 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
 
 
 def is_reported(requirement: str) -> bool:
-    """Check if it takes the reports of a call to see that a requirement is satisfied."""
+    """True if only the reports of a call can show that a requirement is satisfied."""
     return "-OBS-" in requirement or requirement == "COM-LEAK-2"
 
 

@@ -174,7 +174,7 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Violations:
 
 
 def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
-    """True if a call may have been refused for its tenant or its key, so that labels are open (R21, R138)."""
+    """True if a call may have been refused because of its tenant or its key; its labels are open then (R21, R138)."""
     texts = [ctx[key] for key in ("tenant", "idempotency_key") if isinstance(ctx.get(key), str)]
     if all(map(PLAIN_WORD.fullmatch, texts)):
         return False

@@ -59,9 +59,9 @@ class Trial(Generic[M]):
     """Carries out steps on a new model, one after the other.
 
     Attributes:
-        calls: the steps that made calls, with their number.
-        exchanges: these calls.
-        closing: the number of calls that releasing the place took.
+        calls: the steps that made calls, and the number of calls of each step.
+        exchanges: the recorded calls.
+        closing: the number of calls that were necessary to release the sandbox.
     """
 
     def __init__(self, subject: Subject, make: Callable[[], M]) -> None:
@@ -138,7 +138,7 @@ class _Search(Generic[M]):
         return has_room
 
     def _fails(self, steps: Sequence[Step[M]]) -> bool:
-        """True if these fewer steps still fail."""
+        """True if these steps, fewer than the known ones, still fail."""
         if len(steps) == len(self.steps) or frozenset(steps) in self._tried:
             return False
         self._tried.add(frozenset(steps))

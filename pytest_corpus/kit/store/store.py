@@ -36,7 +36,7 @@ THERE = (State.NEW, State.OLD)
 
 
 class Use(Enum):
-    """The tests that need a thing: any test, the test with its sandbox, or several."""
+    """The tests that may use a thing of the store: any test, the test with its sandbox, or several tests."""
 
     ANY = auto()
     SANDBOX = auto()
@@ -134,7 +134,7 @@ class Records:
             self._journal.note_outcome(place, names, is_success=is_success)
 
     def forget(self, things: Iterable[Thing]) -> None:
-        """Note that things are not there."""
+        """Remove things from the store, because they do not exist."""
         for place, names in by_place(things).items():
             for name in names:
                 self._all.pop((place, name), None)
@@ -231,7 +231,7 @@ class Store:
             self.forget(self._things_deleted(request))
 
     def forget(self, things: Iterable[Thing]) -> None:
-        """Note that things are not there."""
+        """Remove things from the list of written things, because they do not exist."""
         self.written.forget(things)
 
     def delete(self, place: Place, names: list[str]) -> Reply:

@@ -18,7 +18,7 @@ class Answers(FeatureSpace):
     features: Mapping[str, bool]
 
     def embedding(self, job: Job) -> Embedding:
-        """`embedding.types.vector`, valid under both editions (SCHEMA 4.3.2)."""
+        """Return the embedding of a job as an `embedding.types.vector`, valid under both editions (SCHEMA 4.3.2)."""
         vector = self.vector(job)
         return {"vector": vector, "text": job.text, "model": job.options.model, "dimensions": len(vector)}
 

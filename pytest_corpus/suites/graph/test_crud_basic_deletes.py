@@ -212,7 +212,7 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
 @pytest.mark.core
 @arguments_of("GRA-DELETE-7", "GRA-DELETE-10")
 def test_what_is_not_a_delete_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """A delete names `ids`, a list of strings, or a `filter`, an object, or both."""
+    """A delete is refused if it does not name `ids`, a list of strings, or a `filter`, an object."""
     bad.expect_refused(graph)
 
 

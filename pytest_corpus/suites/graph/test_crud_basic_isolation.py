@@ -70,7 +70,7 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
 
 @pytest.mark.requirement("COM-TENANT-3")
 def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
-    """Without a claim of capabilities, too, a tenant does not read the nodes of another one."""
+    """A tenant cannot read the nodes of another tenant, even if no capability claims this."""
     one, other = isolation.two_tenants(graph, claimed=False)
     one.put(one.node("a"))
     other.expect_all_show([], "no data of another tenant")

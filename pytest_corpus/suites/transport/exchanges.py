@@ -160,7 +160,7 @@ def offered_stream(subject: Subject, kind: str) -> SeenExchange:
 
 
 def require_answer(seen: SeenExchange) -> SeenExchange:
-    """Return the exchange, and go on only if the call ended."""
+    """Return the exchange. Raises Blocked or NotAssessed if its call has no complete answer."""
     fault = seen.answer.fault
     if fault is None:
         return seen

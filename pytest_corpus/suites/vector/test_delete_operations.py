@@ -91,7 +91,7 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
 
 @core("VEC-DELETE-2")
 def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
-    """It is gone as soon as its deletion is answered, by every way of reading and for queries asked before."""
+    """After the answer to its deletion, a vector is not found in any way, not even by queries that were sent before."""
     sandbox, items = four_vectors(vector)
     sandbox.tell_apart(5)
     batched: list[dict[str, Any]] = [{"by": "batch_query"}] if vector.works("batch_query") else []

@@ -354,7 +354,7 @@ def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -
 
 @pytest.mark.requirement("VEC-FILTER-15")
 def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
-    """A filter by one value finds it, and nothing that only holds it; otherwise it is refused permanently."""
+    """A filter by a value finds all items with this value and none with another, or is refused permanently."""
     vector.features.need_filters()
     sandbox = vector.sandbox()
     items = {str(number): vector.item(10 + 20 * number, {"held": value}) for number, value in enumerate(MIXED)}

@@ -174,7 +174,7 @@ def expect_all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]
 
 @core("VEC-QUERY-8")
 def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
-    """Each match carries the components that were stored under its id, to the last one, with 32 bits at least."""
+    """Each match has the vector that was stored under its id: all components, with a precision of at least 32 bits."""
     items = [vector.item(angle) for angle in HOME]
     for number, item in enumerate(items):
         if vector.dimensions > 2:

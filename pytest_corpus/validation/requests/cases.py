@@ -77,14 +77,14 @@ class WireRequestCase:
     """A case that a request builder must satisfy.
 
     Attributes:
-        id: unique, e.g. ``llm.complete.basic``.
+        id: the unique id of the case, e.g. ``llm.complete.basic``.
         op: the operation that the envelope must name.
-        build_method: the builder, e.g. ``build_complete_request``; see also `qualified_method`.
-        schema_id: ``$id`` of the schema of the envelope.
+        build_method: the name of the builder, e.g. ``build_complete_request``; see also `qualified_method`.
+        schema_id: the ``$id`` of the schema of the envelope.
         component: the component of the operation.
-        schema_versions: one of these schema versions must accept the envelope.
-        args_validator: checks the arguments.
-        tags: ``core`` if every adapter must offer the operation, the component, ``streaming``, ``mutating``.
+        schema_versions: the schema versions of which at least one must accept the envelope.
+        args_validator: the validator of the arguments.
+        tags: the component; ``core`` if every adapter must offer the operation; ``streaming``; ``mutating``.
     """
 
     id: str

@@ -1,1 +1,1 @@
-"""A provider with an address: endpoints of vendors, and planned faults as their clients meet them."""
+"""A provider with an address: endpoints of vendors, and planned faults in the form that their clients expect."""

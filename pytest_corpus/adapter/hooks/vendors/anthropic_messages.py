@@ -57,7 +57,7 @@ ERRORS = Errors(_error, _event, {"request-id": REQUEST_ID})
 
 
 class MessagesEndpoint(Completion):
-    """Answers to conversations: words, JSON where `output_config` wants it, a call where `tool_choice` wants one."""
+    """Answers conversations with words, with JSON for `output_config`, or with a call for `tool_choice`."""
 
     errors = ERRORS
     filters = True

@@ -1,6 +1,6 @@
-"""The endpoints at one address: each request is counted, struck by what is planned for it, and answered.
+"""The endpoints at one address. Each request is counted, meets its planned fault, and is answered.
 
-`ProviderServer` has the one at `provider.url`, in a thread and an event loop of its own, for clients of every kind.
+`ProviderServer` serves `provider.url` in a separate thread and event loop, for clients of every kind.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ NAMES = ("stand-in-large", "stand-in-small")
 
 
 def models(_body: Body) -> Body:
-    """``GET /v1/models``: one list that the clients of all vendors can read; requests may name any other model."""
+    """Answer ``GET /v1/models``: one list that all vendors' clients can read. Requests may name any other model."""
     common = {"object": "model", "created": 1_700_000_000, "owned_by": "stand-in", "type": "model",
               "created_at": "2023-11-14T22:13:20Z", "lifecycle": "active"}  # fmt: skip
     found = [{"id": name, "display_name": name, **common} for name in NAMES]
@@ -53,7 +53,7 @@ UNKNOWN = ERRORS
 
 
 def unplanned(op: str, **facts: Any) -> None:
-    """For requests that belong to no call: they count for nothing, and nothing is planned for them."""
+    """Do nothing for a request that belongs to no call: it is not counted, and has no planned fault."""
 
 
 async def serve(
@@ -65,10 +65,10 @@ async def serve(
     own: Endpoints | None = None,
     note: Note = ignore,
 ) -> None:
-    """Answer a request for `path`, or break off, as is planned. Raises OSError if the connection is gone.
+    """Answer a request for `path`, or break off as planned. Raises OSError if the connection is closed.
 
-    The author's own endpoints are asked before ours; a `*` in a path stands for any text. If one of them raises, `note`
-    gets the exception, and the request is refused, or the connection closed.
+    The author's endpoints take precedence; a `*` in a path stands for any text. If an author's endpoint raises, `note`
+    gets the exception, and the request is refused, or the connection is closed.
     """
     endpoint = _fitting(own or {}, request.method, path)
     if endpoint is not None:
@@ -119,7 +119,7 @@ class ProviderServer(LoopbackServer):
 
     @property
     def is_plain(self) -> bool:
-        """True if the endpoints that are built in answer, and none of the author's."""
+        """True if only the built-in endpoints answer, not endpoints of the author."""
         return not self._own
 
     async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:

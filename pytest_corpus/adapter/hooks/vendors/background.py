@@ -1,4 +1,4 @@
-"""An event loop in a thread, in which the servers of a provider run for clients of every kind."""
+"""An event loop in a thread that runs the servers of a provider, for clients of every kind."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ CLOSE_S = 2.0
 
 
 class Background:
-    """The loop runs from its construction until it is closed."""
+    """An event loop in a thread. It runs from its construction until `close`."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -27,7 +27,7 @@ class Background:
         return begin(asyncio.run_coroutine_threadsafe, work, self._loop).result(within_s)
 
     def close(self, ending: Coroutine[Any, Any, None]) -> None:
-        """Carry out `ending`, and end the loop and its thread."""
+        """Run `ending`, then end the loop and its thread."""
         with contextlib.suppress(Exception):  # what still waits there may end in any way
             self.run(ending, CLOSE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)

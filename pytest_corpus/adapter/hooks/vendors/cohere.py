@@ -52,7 +52,7 @@ ERRORS = Errors(_error, _event)
 
 
 class Chat(Completion):
-    """Answers to chats: words, JSON where `response_format` wants it, a call where `tool_choice` wants one."""
+    """Answers chats with words, with JSON for `response_format`, or with a call for `tool_choice`."""
 
     errors = ERRORS
     window, too_long = WINDOW, (f"too many tokens: the limit of this model is {WINDOW} tokens", None)
@@ -93,7 +93,7 @@ class Chat(Completion):
 
 
 def tokenize(body: Body) -> Body:
-    """The tokens of a text, as numbers and as strings."""
+    """Return the tokens of a text, as numbers and as strings."""
     text = endpoint.required(body, "text", str)
     endpoint.required(body, "model", str)
     if len(text) > MOST_CHARACTERS:
@@ -103,7 +103,7 @@ def tokenize(body: Body) -> Body:
 
 
 class Embed(Endpoint):
-    """Unit vectors; texts that share words are alike."""
+    """Answers with unit vectors; texts that share words have similar vectors."""
 
     errors = ERRORS
 

@@ -1,4 +1,4 @@
-"""The interface of an endpoint: the operation that it serves, its answer, its events, its errors."""
+"""The interface of an endpoint: its operation, its answer, its events, its errors."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """An error, in no vendor's words yet."""
+    """An error in the suite's words, to be expressed in the words of a vendor."""
 
     kind: str
     message: str
@@ -30,7 +30,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """A stream: what opens it, one part a chunk, what closes it. Each part is the bytes of one event or more."""
+    """A stream: the bytes that open it, one part per chunk, the bytes that close it. A part has one or more events."""
 
     opening: bytes
     chunks: Sequence[bytes]
@@ -41,8 +41,8 @@ class Events:
 class Errors:
     """The form of a vendor's errors.
 
-    `body` makes the body of an answer, `event` the event of a stream that has begun (None: the vendor has no event for
-    this error, so it does not happen there); `headers` are those of every answer.
+    `body` makes the body of an answer, `event` an event for a stream that has begun (None: the vendor has no event for
+    this error, which then does not occur in streams); `headers` are the headers of every answer.
     """
 
     body: Callable[[Trouble], Body]
@@ -51,13 +51,13 @@ class Errors:
 
 
 class Endpoint(Protocol):
-    """An endpoint of a vendor. `filtered` asks for an answer that breaks off at a content filter, if `filters`."""
+    """An endpoint of a vendor. If `filters` is True, `filtered` requests an answer that a content filter cuts off."""
 
     errors: Errors
     filters: bool = False
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        """Return the op of a request, and further facts of it."""
+        """Return the op of a request, and other facts about the request."""
         ...
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
@@ -65,7 +65,7 @@ class Endpoint(Protocol):
         ...
 
     def events(self, body: Body, filtered: bool, /) -> Events | None:  # noqa: ARG002 - one that never streams is done
-        """Return the answer as a stream; None if the request asks for none."""
+        """Return the answer as a stream; None if the request does not ask for a stream."""
         return None
 
 
@@ -74,7 +74,7 @@ class Completion(Endpoint):
 
     Attributes:
         window: the most tokens of a question.
-        too_long: the message and the code of a refusal of more.
+        too_long: the message and the code of the refusal of a longer question.
     """
 
     window: int
@@ -93,7 +93,7 @@ class Completion(Endpoint):
         return self.stream(body, self.replies(body, filtered)) if body.get("stream") else None
 
     def replies(self, body: Body, filtered: bool) -> list[CannedReply]:
-        """Return the replies to a request; one, unless a vendor offers more."""
+        """Return the replies to a request: one reply, unless the vendor can give several."""
         question = self.question(body)
         if exceeds(question.texts, self.window):
             raise Refusal(*self.too_long)
@@ -101,7 +101,7 @@ class Completion(Endpoint):
         return [reply.filtered() for reply in replies] if filtered else replies
 
     def question(self, body: Body) -> Question:
-        """Return the question of a request; raise `Refusal` if the vendor would refuse it."""
+        """Return the question in a request; raise `Refusal` if the vendor would refuse the request."""
         raise NotImplementedError
 
     def number(self, _body: Body) -> int:
@@ -109,7 +109,7 @@ class Completion(Endpoint):
         return 1
 
     def whole(self, body: Body, replies: list[CannedReply]) -> Body:
-        """Return replies in the vendor's form."""
+        """Return an answer with all replies, in the vendor's form."""
         raise NotImplementedError
 
     def stream(self, body: Body, replies: list[CannedReply]) -> Events:
@@ -118,7 +118,7 @@ class Completion(Endpoint):
 
 
 class Plain(Endpoint):
-    """An endpoint of one op whose answers a function makes."""
+    """An endpoint of one op; a function makes its answers."""
 
     def __init__(self, op: str, errors: Errors, make: Callable[[Body], Body]) -> None:
         self._op, self.errors, self._make = op, errors, make
@@ -133,7 +133,7 @@ class Plain(Endpoint):
 
 
 def embedding(inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """Return the op of an embedding of one text or more, and their number."""
+    """Return the op of an embedding of one text or of several texts, and the number of texts."""
     return ("embedding.embed_batch", {"items": len(inputs)}) if len(inputs) > 1 else ("embedding.embed", {})
 
 
@@ -142,7 +142,7 @@ Endpoints = Mapping[tuple[str, str], Endpoint]
 
 
 def event(data: Any, name: str = "") -> bytes:
-    """A server-sent event; letters beyond ASCII stand in it as they are, and half a pair of surrogates as an escape."""
+    """Return a server-sent event. Letters beyond ASCII are not escaped, but half a pair of surrogates is."""
     head = f"event: {name}\n" if name else ""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     try:
@@ -152,7 +152,7 @@ def event(data: Any, name: str = "") -> bytes:
 
 
 def typed_event(kind: str, **members: Any) -> bytes:
-    """A server-sent event that is named by the `type` of its data."""
+    """Return a server-sent event whose name is the `type` in its data."""
     return event({"type": kind, **members}, kind)
 
 
@@ -182,7 +182,7 @@ ANY_ANSWER = {"type": "object", "properties": {"answer": {"type": "string"}}, "r
 
 
 def texts_of(content: Any) -> list[str]:
-    """Return the texts in the content of a message: a string, or a list of parts."""
+    """Return the texts in the content of a message, which is a string or a list of parts."""
     if content is None:
         return []
     if isinstance(content, str):
@@ -204,7 +204,7 @@ def _part_texts(part: Mapping[str, Any]) -> list[str]:
 
 
 def required(body: Body, name: str, kind: type) -> Any:
-    """Return a member that must be present and of a type."""
+    """Return a required member of this type. Raises Refusal if it is absent or has another type."""
     value = body.get(name)
     if not isinstance(value, kind) or not value:
         raise Refusal(f"'{name}' is a required property")
@@ -253,5 +253,5 @@ def check_numbers(body: Body, limits: Mapping[str, tuple[float, float]]) -> None
 
 
 def exceeds(texts: Sequence[str], window: int) -> bool:
-    """Return if texts have more tokens than a window."""
+    """True if texts have more tokens than a window."""
     return sum(map(len, texts)) > window and count(texts) > window

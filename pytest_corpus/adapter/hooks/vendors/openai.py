@@ -53,7 +53,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
 
 
 def error(trouble: Trouble) -> dict[str, Any]:
-    """The error object."""
+    """Return an error object."""
     kind, code = WORDS.get(trouble.kind, ("invalid_request_error", trouble.kind))
     return {"message": trouble.message, "type": kind, "param": None, "code": code}
 
@@ -78,7 +78,7 @@ RESPONSES_ERRORS = Errors(_body, _typed_event, HEADERS)
 
 
 class ChatCompletions(Completion):
-    """Answers to chats: words, JSON where `response_format` wants it, a call where `tool_choice` wants one."""
+    """Answers chats with words, with JSON for `response_format`, or with a call for `tool_choice`."""
 
     errors = ERRORS
     filters = True
@@ -134,7 +134,7 @@ def _tool(body: Body) -> Tool | None:
 
 
 def wanted_schema(wanted: Any, inside: str = "") -> Mapping[str, Any] | None:
-    """Return the schema of the JSON that is wanted; None if words are."""
+    """Return the schema of the required JSON; None if the answer may be words."""
     kind = wanted.get("type") if isinstance(wanted, Mapping) else None
     if kind == "json_object":
         return endpoint.ANY_ANSWER
@@ -184,7 +184,7 @@ MOST_TOKENS = 8192
 
 
 class Embeddings(Endpoint):
-    """Unit vectors; texts that share words are alike. The last one comes first: each names its `index`."""
+    """Answers with unit vectors; texts that share words have similar vectors. The last vector comes first."""
 
     errors = ERRORS
 
@@ -212,7 +212,7 @@ class Embeddings(Endpoint):
 
 
 def _inputs(body: Body) -> list[Any]:
-    """Texts, or lists of token numbers."""
+    """Return the texts, or lists of token numbers, in a request."""
     given = body.get("input")
     if isinstance(given, list) and given and not isinstance(given[0], int):
         return given
@@ -233,7 +233,7 @@ def _words(given: Any) -> list[str]:
 
 
 def vector(words: list[str], dimensions: int) -> list[float]:
-    """Each word adds to some components, by its hash."""
+    """Return a vector in which the hash of each word adds to some components."""
     components = [0.0] * dimensions
     for word in words:
         numbers = struct.unpack("<16H", hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest())
@@ -252,7 +252,7 @@ _INCOMPLETE = {"length": "max_output_tokens", "filtered": "content_filter"}
 
 
 class Responses(Completion):
-    """Answers to a text or to the items of a conversation; nothing is stored."""
+    """Answers a text or the items of a conversation, and stores nothing."""
 
     errors = RESPONSES_ERRORS
     filters = True

@@ -1,4 +1,4 @@
-"""The answers of a provider as a proxy hands them on: as they come now, or as they were recorded."""
+"""The answers of a provider that a proxy passes on, live or from a recording."""
 
 import asyncio
 import time
@@ -25,14 +25,14 @@ class ProviderAnswer(Protocol):
     headers: CIMultiDict[str]
 
     async def begin(self) -> None:
-        """Wait until it begins."""
+        """Wait until the answer begins."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """The parts. Raises OSError, ClientError where the connection broke."""
+        """Yield the parts. Raises OSError or ClientError if the connection broke."""
 
 
 class Forwarded:
-    """An answer that comes now; an exchange notes it."""
+    """A live answer; an exchange records it."""
 
     def __init__(self, answer: aiohttp.ClientResponse, exchange: ProviderExchange | None) -> None:
         self.status, self.reason, self.headers = answer.status, answer.reason, _headers(answer.headers.items())
@@ -58,7 +58,7 @@ class Forwarded:
 
 
 class Overheard:
-    """An answer that comes now, and is noted to its end, also if the client goes away before it."""
+    """A live answer that is recorded to its end, even if the client leaves before."""
 
     def __init__(self, ask: Callable[[], Awaitable[aiohttp.ClientResponse]], exchange: ProviderExchange) -> None:
         self.status, self.headers = 0, _headers(())
@@ -68,7 +68,7 @@ class Overheard:
         self._parts: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
 
     async def listen(self) -> None:
-        """Note the answer, to its end."""
+        """Record the answer to its end."""
         try:
             async with await self._ask() as answer:
                 self._begun.set_result(answer)
@@ -101,7 +101,7 @@ PATIENCE_S = 2.0
 
 
 class Replayed:
-    """A recorded answer; where its client went away, it hangs, and is unknown to a client that waits much longer."""
+    """A recorded answer. It hangs where its client left, and fails for a client that waits much longer."""
 
     def __init__(self, kept: KeptAnswer, unknown: Callable[[], None], *, is_instant: bool) -> None:
         self._unknown = unknown
@@ -124,7 +124,7 @@ class Replayed:
             raise ConnectionResetError
 
     async def _hang(self) -> None:
-        """Wait for a client to go away. Raises ConnectionResetError if it does not."""
+        """Wait for the client to leave. Raises ConnectionResetError if it stays."""
         await asyncio.sleep(self._kept.took_ms / 1000 + PATIENCE_S)
         self._unknown()
         raise ConnectionResetError
@@ -141,6 +141,6 @@ def _headers(headers: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
 
 
 def handed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
-    """The headers that a proxy hands on, repeated ones included."""
+    """Return the headers that a proxy passes on, including repeated headers."""
     named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
     return _headers(each for each in headers.items() if each[0].lower() not in _OF_THE_CONNECTION | named)

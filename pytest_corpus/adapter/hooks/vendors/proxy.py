@@ -1,4 +1,4 @@
-"""A proxy before a real provider: what is planned happens on the wire instead of forwarding."""
+"""A proxy before a real provider. A planned fault happens on the wire, and its request is not forwarded."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _CONTENT = frozenset(("content", "text", "delta", "response", "arguments", "part
 
 
 def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
-    """The operation of a request to one of the usual paths, and the number of its items; None if it is unusual."""
+    """Return the operation of a request to a usual path and the number of its items; None for an unusual path."""
     op = next((op for pattern, op in _PATHS.items() if re.search(pattern, f"/{path}")), None)
     given = body if isinstance(body, Mapping) else {}
     if op == "llm.complete":
@@ -82,14 +82,14 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
 
 
 class Noting(Protocol):
-    """Keeps what went wrong in place of a provider."""
+    """Keeps mistakes in the way of a provider's hook."""
 
     def noting(self) -> Callable[[BaseException], None]:
-        """The function that notes the mistakes of a request that comes now."""
+        """Return a function that notes the mistakes of a request that arrives now."""
 
 
 class ProxyProbe(Protocol):
-    """The probe of an adapter, to which requests arrive; without a recording, everything is forwarded."""
+    """The probe of an adapter, which counts requests. Without a recording, every request is forwarded."""
 
     attribution: Attribution
     recording: Recording | None
@@ -101,29 +101,29 @@ class ProxyProbe(Protocol):
     def plans(self) -> list[Plan]: ...
 
     def arrived(self, op: str, **facts: Any) -> Plan | None:
-        """Count a request or a chunk, and return what is planned for it."""
+        """Count a request or a chunk, and return its plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A real provider: its address, the shape of its errors if that is known, the operations of its requests."""
+    """A real provider: its address, the shape of its errors if it is known, the operations of requests."""
 
     address: str
     errors: Errors | None = None
     op: OpOf | None = None
 
     def operation(self, method: str, path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
-        """The operation of a request, and further facts of it."""
+        """Return the operation of a request, and other facts about the request."""
         found = self.op(method, path, body) if self.op else None
         usual, facts = usual_operation(path, body)
         return (found or usual), (facts if found in (None, usual) else {})
 
 
 def upstream_of(address: str) -> str:
-    """An address as it is used, without a slash at its end.
+    """Return an address without a slash at its end.
 
     Raises:
-        ValueError: it is not an address of HTTP, or has more than host, port and path.
+        ValueError: the address is not an address of HTTP, or has more than host, port and path.
     """
     try:
         parts = urlsplit(address)
@@ -138,9 +138,9 @@ def upstream_of(address: str) -> str:
 
 
 def proxy_of(address: str) -> str | None:
-    """The proxy of the environment before an address; None without one.
+    """Return the proxy that the environment sets for an address; None without a proxy.
 
-    aiohttp would look for it in each request, in a thread, and add the credentials of a `.netrc` to it.
+    aiohttp would look for the proxy in each request, in a thread, and add the credentials of a `.netrc`.
     """
     parts = urlsplit(address)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
@@ -149,10 +149,10 @@ def proxy_of(address: str) -> str | None:
 class ProxyServer(LoopbackServer):
     """Forwards every request to an upstream.
 
-    The random path keeps out web pages and other users of the machine: the requests carry the adapter's credentials.
+    The requests carry the adapter's credentials, so a random path keeps out web pages and other users of the machine.
 
     Attributes:
-        session: the connections to the upstream; there once it is started.
+        session: the connections to the upstream; available after the start.
     """
 
     most_bytes = MAX_REQUEST_BYTES
@@ -193,14 +193,14 @@ class ProxyServer(LoopbackServer):
         await connection.while_open(_Request(self, request, target).carry_out(connection))
 
     def overhear(self, listening: Coroutine[Any, Any, None]) -> None:
-        """Go on until an answer that is recorded has ended."""
+        """Wait until a recorded answer has ended."""
         task = asyncio.ensure_future(listening)
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)
 
 
 class _Request:
-    """One request that passes through."""
+    """One request that passes through the proxy."""
 
     def __init__(self, server: ProxyServer, request: HookRequest, target: str) -> None:
         self._upstream, self._probe, self._proxy = server.upstream, server.probe, server
@@ -215,7 +215,7 @@ class _Request:
         return self._path == form or self._path.endswith(form.partition("/")[2])
 
     async def carry_out(self, client: HookConnection) -> None:
-        """Count it, and forward it or fail."""
+        """Count the request, and forward it or fail as planned."""
         data = self._request.body
         body, flaw = read_exactly(data) if data else (None, None)
         self._body = {} if flaw is not None or not isinstance(body, dict) else body
@@ -231,7 +231,7 @@ class _Request:
 
     @contextlib.asynccontextmanager
     async def _answer(self, data: bytes) -> AsyncIterator[AnswerInParts]:
-        """The answer of the provider, now or as it was recorded."""
+        """Return the answer of the provider, live or from the recording."""
         headers = handed_on(CIMultiDict(self._request.fields))
         if self._body.get("stream"):
             headers["Accept-Encoding"] = "identity"  # events that are compressed cannot be told apart
@@ -282,7 +282,7 @@ class _Request:
         )
 
     async def _begun(self, answer: ProviderAnswer) -> AnswerInParts:
-        """An answer that has begun, in parts; of a stream that can be told apart, by its events."""
+        """Return an answer that has begun, in parts. A stream with known separators is split into events."""
         await answer.begin()
         content_type = answer.headers.get("Content-Type", "").lower()
         separator = next((found for kind, found in _SEPARATORS.items() if kind in content_type), None)
@@ -291,9 +291,9 @@ class _Request:
         return AnswerInParts(answer.status, answer.reason, handed_on(answer.headers), self._parts(answer, separator))
 
     async def _parts(self, answer: ProviderAnswer, separator: re.Pattern[bytes] | None) -> AsyncIterator[AnswerPart]:
-        """The parts of an answer as they come.
+        """Yield the parts of an answer as they arrive.
 
-        While a fault is planned within the stream, an event waits until it is whole.
+        While a fault is planned within the stream, each event is held back until it is complete.
         """
         waiting, sent = b"", 0
         async for part in answer:
@@ -316,7 +316,7 @@ def _note_unknown(note: Callable[[BaseException], None], exchange: ProviderExcha
 
 
 def _has_content(event: bytes) -> bool:
-    """True if an event holds a part of the answer; what opens and closes a stream does not."""
+    """True if an event holds content of the answer; events that open or close a stream do not."""
     lines = event.strip().splitlines()
     data = b"".join(line.removeprefix(b"data:") for line in lines if line.startswith((b"data:", b"{", b"[")))
     value, flaw = read_exactly(data) if data.strip() else (None, None)

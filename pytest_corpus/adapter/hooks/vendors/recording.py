@@ -1,7 +1,7 @@
-"""The recording of what passes through proxies: a file of sealed lines, read once and written as answers end (R149).
+"""The recording of the traffic through proxies: a file of sealed lines, read once, and extended by each answer (R149).
 
-A request is known by its method, address, query and body; the n-th of equal requests gets the n-th answer. Headers of
-requests are not kept, nor are those of answers that may hold credentials.
+Method, address, query and body identify a request; the n-th of equal requests gets the n-th answer. Headers of
+requests are not kept, nor are headers of answers that may hold credentials.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WORD = re.compile(r"[^\s;,=]+")
 
 
 class RecordingError(PlainError, ValueError):
-    """A recording that cannot be used: one sentence that says why and where."""
+    """The error for a recording that cannot be used: a sentence with the reason and the place."""
 
 
 FILE = Kind("recording", ("header", "exchange", "end"), MOST_LINES, RecordingError)
@@ -55,12 +55,12 @@ FILE = Kind("recording", ("header", "exchange", "end"), MOST_LINES, RecordingErr
 
 @dataclass(slots=True)
 class KeptAnswer:
-    """An answer of the provider: status and headers, unless the client went away before them, and its parts.
+    """An answer of the provider: status and headers, unless the client left before they came, and the parts.
 
     Attributes:
         at_ms: the time of the headers, in milliseconds since the request.
-        parts: each with its time.
-        took_ms: the time of its end.
+        parts: the parts of the body, each with its time.
+        took_ms: the time of the end of the answer.
     """
 
     status: int | None = None
@@ -72,7 +72,7 @@ class KeptAnswer:
     took_ms: float = 0.0
 
     def progress(self) -> tuple[bool, int, float]:
-        """The progress up to its end, to compare."""
+        """The progress of the answer at its end, for comparison with other answers."""
         return self.status is not None, len(self.parts), self.took_ms
 
     def is_as_long_as_stated(self, method: str) -> bool:
@@ -84,10 +84,10 @@ class KeptAnswer:
 
 
 class ProviderExchange:
-    """A request that passes through, with the answer that is kept, or the one that is being recorded.
+    """A request that passes through, with its kept answer, or with the answer that is being recorded.
 
     Attributes:
-        kept: the answer to give again; None if the provider is asked.
+        kept: the answer to replay; None if the request goes to the provider.
     """
 
     def __init__(self, recording: Recording, asked: dict[str, Any], number: int, kept: KeptAnswer | None) -> None:
@@ -107,34 +107,34 @@ class ProviderExchange:
         self._answer.at_ms = self._ms
 
     def add(self, part: bytes) -> None:
-        """Note a part of it."""
+        """Note a part of the answer."""
         self._answer.parts.append((self._ms, part))
 
     def end(self, ending: Ending) -> None:
-        """Note its end."""
+        """Note the end of the answer."""
         self._answer.ending, self._answer.took_ms = ending, self._ms
 
     def missing_answer_error(self) -> MissingAnswer:
-        """The error if a client waits longer than the one that went away when this was recorded."""
+        """Return the error for a client that waits longer than the client that left during the recording."""
         named, kept = _place(self._asked), self.kept or self._answer
         why = f"the request {named} was given up after {kept.took_ms / 1000:.1f} s when it was recorded"
         return MissingAnswer(refusal(OPTION, self._recording.mode, {}, None, why))
 
     def keep(self) -> None:
-        """Write what was noted; the client may have gone away."""
+        """Write the noted answer; the client may have left."""
         self._answer.took_ms = self._answer.took_ms or self._ms
         self._recording.write(self._asked, self._number, self._answer)
 
 
 class Recording:
-    """The answers that the proxies of a run record, or give again.
+    """The answers that the proxies of a run record or replay.
 
     Attributes:
         run: the id of the recorded run, which is in prompts; None if this run begins the recording.
-        plays: nothing is asked of the provider.
-        is_instant: answers come without the time that they took.
-        replayed: the number of answers that were given again.
-        failed: a sentence, if the file could not be written.
+        plays: True if no request goes to the provider.
+        is_instant: True if answers are replayed without their delays.
+        replayed: the number of replayed answers.
+        failed: a sentence about a file that could not be written, or empty.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class Recording:
             self._lines.append({name: value for name, value in line.items() if name != "n"})
 
     def write(self, asked: Mapping[str, Any], number: int, answer: KeptAnswer) -> None:
-        """Write an answer, with stars over secrets; one that is compressed or cannot be read again is left out."""
+        """Write an answer, with stars over secrets. An answer that is compressed or unreadable is left out."""
         if any(name.lower() == "content-encoding" for name, _ in answer.headers):
             return
         whole, parts, at = self._secrets.covered(b"".join(part for _, part in answer.parts)), [], 0
@@ -252,10 +252,10 @@ class Recording:
     def exchange(
         self, method: str, url: str, headers: Mapping[str, str], data: bytes, *, is_stateless: bool = False
     ) -> ProviderExchange:
-        """Take a request to the provider; one that is stateless may be sent more often than it was recorded.
+        """Take a request to the provider. A stateless request may be sent more often than it was recorded.
 
         Raises:
-            MissingAnswer: none is recorded, and it may not be sent.
+            MissingAnswer: no answer is recorded, and the request may not be sent.
         """
         self._secrets.learn(_credentials(headers, url))
         address, _, query = url.partition("?")
@@ -287,7 +287,7 @@ class Recording:
 
     @property
     def is_replay(self) -> bool:
-        """True if answers of this run come from the recording, so that its verdict is on recorded answers."""
+        """True if answers of this run come from the recording. The verdict is then about recorded answers."""
         return self.plays or self.replayed > 0
 
     @property
@@ -296,16 +296,16 @@ class Recording:
         return _day(self._header["recorded_at"]) if self._header else None
 
     def __str__(self) -> str:
-        """The answers that were given again: their day, hosts and file."""
+        """The replayed answers in words: their day, hosts and file."""
         hosts = sorted({urlsplit(each["url"]).hostname or "" for every in self._asked.values() for each in every})
         return f"recorded {self.recorded_on} from {', '.join(hosts) or 'nowhere'}, sha256 {self._sha256}"
 
 
 def _nth(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
-    """The n-th of the answers to equal requests; None if there were fewer, unless the last one would come again.
+    """Return the n-th answer to equal requests; None if there are fewer, except that a stateless answer may repeat.
 
-    Which of them a client gave up depends on the order of the tests: it gets an answer that an equal request got, or
-    the one that got furthest. Their number depends on the load of the machine: some tests try again with more time.
+    Which answer a client gave up depends on the order of the tests: an answer to an equal request replaces it, or else
+    the longest one. The number of requests depends on the load of the machine: some tests try again with more time.
     """
     answers = [known[each] for each in sorted(known)]
     whole = [each for each in answers if each.ending != "abandoned"] or sorted(answers, key=KeptAnswer.progress)[-1:]
@@ -321,7 +321,7 @@ def _day(text: str) -> date | None:
 
 
 def aged(recorded: Iterable[str], today: str) -> list[str]:
-    """A note on each recording, by its sentence, that is long ago on a day."""
+    """Return a note on each recording, given as a sentence, that is old on a day."""
     found = []
     for sentence in sorted(recorded):
         day, now = _day(sentence.partition(" ")[2][:10]), _day(today[:10])
@@ -331,7 +331,7 @@ def aged(recorded: Iterable[str], today: str) -> list[str]:
 
 
 def _is_same_when_read(line: dict[str, Any]) -> bool:
-    """True if a line is within the limits of a reader, and JSON can hold its request."""
+    """True if a line is within the limits of a reader and its request can be written as JSON."""
     try:
         return key_of(bounded.value(dumps(line).encode())["request"]) == key_of(line["request"])
     except ValueError:
@@ -343,16 +343,16 @@ def _place(asked: Mapping[str, Any]) -> str:
 
 
 def _members(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of a request and of its body, by name."""
+    """Return the members of a request and of its body, by name."""
     body = asked["body"].get("json") if asked["body"] else None
     named = {f"body.{name}": value for name, value in body.items()} if isinstance(body, dict) else None
     return {"query": asked["query"], **({"body": asked["body"]} if named is None else named)}
 
 
 def _body(data: bytes) -> dict[str, Any] | None:
-    """The body of a request: JSON as its value, in which 1.0 is 1, others as text or base 64; None if it is empty.
+    """Return the body of a request: JSON as a value in which 1.0 is 1, others as text or base64; None if it is empty.
 
-    JSON with a flaw or a number that no reader keeps is text.
+    Invalid JSON, or JSON with a number that no reader keeps, is returned as text.
     """
     if not data:
         return None
@@ -390,7 +390,7 @@ def _without_credentials(query: str) -> str:
 
 
 def _credentials(headers: Mapping[str, str], url: str) -> Iterator[str]:
-    """The words of headers and parameters that hold credentials."""
+    """Yield the words of headers and parameters that hold credentials."""
     for name, value in headers.items():
         if _CREDENTIALS.search(name):
             yield value

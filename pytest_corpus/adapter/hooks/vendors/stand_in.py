@@ -1,4 +1,4 @@
-"""Answers in place of a model: the same to the same question, and within the limits that the question sets."""
+"""Answers in the role of a model: equal questions get equal answers, within the limits of the question."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PLAIN: Mapping[str, Any] = {"string": "\u00e1mber", "integer": 1, "number": 1, 
 
 
 def split(text: str) -> list[str]:
-    """The tokens of a text, which joined give it again."""
+    """Return the tokens of a text. Joined, they are the text."""
     tokens: list[str] = _TOKEN.findall(text)
     return tokens
 
@@ -41,7 +41,7 @@ def count(texts: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function that is offered, with the schema of its arguments."""
+    """An offered function, with the schema of its arguments."""
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -53,9 +53,9 @@ class Question:
 
     Attributes:
         texts: everything that counts as prompt.
-        limit: the most tokens of an answer; None where the request sets no limit.
-        tool: the function that must be called; None where the model is free, and then it answers in words.
-        schema: what a JSON answer must fit; None where words are wanted.
+        limit: the most tokens of an answer; None if the request sets no limit.
+        tool: the function that must be called; None if the model is free, and then it answers in words.
+        schema: the schema of a JSON answer; None for an answer in words.
     """
 
     model: str
@@ -68,7 +68,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CannedReply:
-    """An answer: its tokens, or the arguments of the call of `tool` as JSON; `stopped_at` is the stop sequence."""
+    """An answer: its tokens, or the JSON arguments of a call of `tool`; `stopped_at` is the stop sequence."""
 
     tokens: tuple[str, ...]
     reason: Reason
@@ -84,16 +84,16 @@ class CannedReply:
 
     @property
     def used(self) -> int:
-        """The tokens of the answer, those of a call's arguments included."""
+        """The number of tokens in the answer, including the arguments of a call."""
         return len(self.tokens) + (count([json.dumps(self.arguments)]) if self.tool else 0)
 
     def filtered(self) -> CannedReply:
-        """Return the reply as a content filter cuts it off."""
+        """Return the reply with the end cut off by a content filter."""
         return CannedReply(self.tokens[: len(self.tokens) // 2], "filtered", self.prompt_tokens)
 
 
 def answered(question: Question, number: int = 0) -> CannedReply:
-    """Answer `number` to a question that asks for more than one."""
+    """Return the answer with this number to a question that asks for several."""
     asked = count(question.texts)
     if question.tool is not None:
         return CannedReply((), "tool", asked, tool=question.tool, arguments=_arguments(question.tool))
@@ -117,9 +117,9 @@ def _words(question: Question, number: int) -> str:
 
 
 def instance(schema: Mapping[str, Any]) -> Any:
-    """An instance with nothing but what is required, at the lower bounds; an object where the schema says nothing.
+    """Return an instance with only the required members, at the lower bounds; an object if the schema states nothing.
 
-    It knows the part of JSON Schema that vendors allow: types, enums, unions, bounds, and references within the schema.
+    This covers the JSON Schema that vendors allow: types, enums, unions, bounds, and references within the schema.
     """
     return _of(schema, schema, _DEPTH)
 

@@ -1,4 +1,4 @@
-"""A tunnel before a provider over TCP: it relays bytes as they are, and what is planned happens to connections."""
+"""A tunnel to a provider over TCP. It relays bytes unchanged, and planned faults affect its connections."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class TunnelProbe(Protocol):
     attribution: Attribution
 
     def arrived(self, op: str, *, able: Collection[str], **facts: Any) -> Plan | None:
-        """Count a request, and return what is planned for it."""
+        """Count a request, and return its plan."""
 
 
 def lacks(host: str, port: int, without: Collection[str]) -> frozenset[str]:
-    """What the protocol of a provider cannot express, as its author states it.
+    """Return the kinds of faults and the facts that a provider's protocol cannot express, as the author states them.
 
     Raises:
-        ValueError: a name is unknown or states what happens to any connection, or there is no such address.
+        ValueError: a name is unknown, or names a fault that any connection can have; or the address does not exist.
     """
     if not isinstance(host, str) or not host:
         raise ValueError("provider.tunnel: the host must be a name, an address, or the path of a Unix socket")
@@ -61,7 +61,7 @@ class Tunnel(Listener):
     """Relays the connections to a free port of the loopback address.
 
     Attributes:
-        address: the host and the port; there once it is started.
+        address: the host and the port; available after the start.
     """
 
     address: tuple[str, int]
@@ -83,7 +83,7 @@ class Tunnel(Listener):
             reset(writer.transport)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Relay one connection to its end. Raises OSError if it is to be reset."""
+        """Relay one connection to its end. Raises OSError if the connection must be reset."""
         client = _Client(self, reader, writer)
         await client.connect()
         host, port = self._upstream
@@ -118,7 +118,7 @@ class Tunnel(Listener):
         return call, self._probe.arrived(op, able=OVER_TCP)
 
     def part_of_answer(self, call: Observed | None, number: int) -> Plan | None:
-        """Count a part of the answer to a call that streams, and return what is planned for it."""
+        """Count a part of the answer to a streaming call, and return its plan."""
         if call is None or not call.streaming or call is not self._probe.attribution.of_arrival():
             return None
         return self._probe.arrived(call.ops[-1] if call.ops else "(unknown)", able=OVER_TCP, chunk=number)
@@ -128,7 +128,7 @@ class Tunnel(Listener):
 
 
 class _Closed(Exception):
-    """The connection is to be closed, not reset."""
+    """The error that closes a connection without a reset."""
 
 
 class _Client:
@@ -151,7 +151,7 @@ class _Client:
             raise ConnectionResetError
 
     async def ask(self, upstream: asyncio.StreamWriter) -> None:
-        """Hand on what the client sends.
+        """Pass on the bytes of the client.
 
         Raises:
             ConnectionResetError, _Closed: the connection ends, as planned.
@@ -165,7 +165,7 @@ class _Client:
             upstream.write_eof()
 
     async def answer(self, upstream: asyncio.StreamReader) -> None:
-        """Hand on what the provider sends.
+        """Pass on the bytes of the provider.
 
         Raises:
             ConnectionResetError, _Closed: the connection ends, as planned.
@@ -191,7 +191,7 @@ class _Client:
         return plan
 
     async def _strike(self, plan: Plan) -> None:
-        """Let what is planned happen to an answer that has begun; a wait ends when the client goes on without it."""
+        """Let a planned fault affect an answer that has begun; a wait ends when the client sends more."""
         plan.on_wire, plan.hints_ms = True, ()
         self._moved_on.clear()
         ends = [asyncio.ensure_future(plan.wait()), asyncio.ensure_future(self._moved_on.wait())]
@@ -205,7 +205,7 @@ class _Client:
             await self._break_off(plan)
 
     async def _break_off(self, plan: Plan) -> None:
-        """End the connection as planned, or note that the answer is to be cut off."""
+        """End the connection as planned, or note that the answer must be cut off."""
         if plan.kind == "gateway_timeout" and plan.form not in CUT_FORMS:
             await asyncio.sleep(SILENT_S)
             raise _Closed
@@ -214,9 +214,9 @@ class _Client:
             raise ConnectionResetError
 
     async def _carry_out(self, plan: Plan, data: bytes) -> bytes:
-        """What is to be handed on after a planned fault.
+        """Return the bytes to pass on after a planned fault.
 
-        A provider that hangs comes back with the next call on the connection for which nothing is planned.
+        A hanging provider works again at the next call on the connection that has no plan.
         """
         plan.on_wire, plan.hints_ms, call = True, (), self._counted  # bytes have no place for a hint
         waiting = asyncio.ensure_future(plan.wait())
@@ -233,7 +233,7 @@ class _Client:
         return data
 
     async def _read_while(self, waiting: asyncio.Future[None]) -> bytes:
-        """What the client sends until a wait is over. Raises ConnectionResetError if it goes away."""
+        """Return the bytes that the client sends during a wait. Raises ConnectionResetError if the client leaves."""
         reading = asyncio.ensure_future(self._reader.read(SIZE))
         try:
             both: list[asyncio.Future[Any]] = [waiting, reading]

@@ -1,6 +1,6 @@
-"""One request at a provider, real or not: it is counted, struck by what is planned for it, and answered.
+"""One request at a provider, real or not. It is counted, meets its planned fault, and is answered.
 
-A stand-in makes the answer itself, a proxy has it from its upstream or from a recording; the faults are the same.
+A stand-in makes the answer; a proxy gets the answer from its upstream or from a recording. The faults are the same.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _EVENTS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """Some bytes of an answer; `is_content` if a chunk of a stream begins with them."""
+    """A number of bytes of an answer; `is_content` is True if a chunk of a stream begins with them."""
 
     data: bytes
     is_content: bool = False
@@ -52,7 +52,7 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInParts:
-    """An answer of a provider: its head, and its parts as they come.
+    """An answer of a provider: its head, and its parts as they arrive.
 
     Iterating over the parts raises OSError if the connection to the provider breaks. `cuts` decides where the writes of
     a stand-in end; None sends each part as it is.
@@ -66,24 +66,24 @@ class AnswerInParts:
 
 
 def ignore(_error: BaseException) -> None:
-    """For endpoints of ours, which raise on a body of another form, and for servers without a run."""
+    """Ignore an error of the suite's own endpoints, or of a server without a run."""
 
 
 async def parts_of(*parts: AnswerPart) -> AsyncIterator[AnswerPart]:
-    """Parts that are known already."""
+    """Yield parts that are already known."""
     for each in parts:
         yield each
 
 
 def stated(status: int, value: Any, headers: Mapping[str, str] | None = None) -> AnswerInParts:
-    """An answer that is one JSON value."""
+    """Return an answer that is one JSON value."""
     body = json.dumps(value).encode()
     given = {**JSON, **(headers or {}), "Content-Length": str(len(body))}
     return AnswerInParts(status, None, given, parts_of(AnswerPart(body)))
 
 
 def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> AnswerInParts:
-    """The answer of a stand-in; an exception of an endpoint for a body of another form is noted, and refused."""
+    """Return the answer of a stand-in. A body that the endpoint cannot read is noted as an error and refused."""
     errors = endpoint.errors
     try:
         events = endpoint.events(body, filtered)
@@ -102,7 +102,7 @@ def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note
 
 
 class Visit:
-    """One request: `endpoint` is the stand-in for its path, if there is one."""
+    """One request; `endpoint` is the stand-in for its path, or None."""
 
     def __init__(
         self, wire: HookConnection, arrived: Arrived, errors: Errors, body: Body, endpoint: Endpoint | None
@@ -114,7 +114,7 @@ class Visit:
     async def carry_out(
         self, op: str, facts: Mapping[str, Any], answer: Callable[[], AbstractAsyncContextManager[AnswerInParts]]
     ) -> None:
-        """Count it, and answer or fail."""
+        """Count the request, and answer or fail as planned."""
         plan = self._arrived(op, **facts)
         await self._wait(plan)
         if plan is None or plan.kind == "slow":
@@ -143,7 +143,7 @@ class Visit:
         await self._wire.end()
 
     async def _strike(self, plan: Plan) -> bool:
-        """Let what is planned happen to a stream that has begun; true if that ended it."""
+        """Let a planned fault affect a stream that has begun; return True if the stream ended."""
         await self._wait(plan)
         if plan.form == "in_answer" and (events := self._filtered()) is not None:
             await self._wire.send(events.closing)
@@ -155,12 +155,12 @@ class Visit:
         return True
 
     async def _wait(self, plan: Plan | None) -> None:
-        """Wait for a provider that is slow, or hangs, while the client waits too."""
+        """Wait as long as the provider is planned to be slow, or to hang, while the client waits too."""
         if plan is not None and (plan.delay_ms or plan.kind == "hang"):
             await self._wire.while_open(plan.wait())
 
     def _filtered(self) -> Events | None:
-        """The stream of the stand-in, cut off by a content filter; None if it has none for this request."""
+        """Return the stream of the stand-in, cut off by a content filter; None if this request has no such stream."""
         try:
             return self._endpoint.events(self._body, True) if self._endpoint is not None else None
         except (Refusal, AttributeError, LookupError, TypeError, ValueError):
@@ -168,7 +168,7 @@ class Visit:
 
 
 def told_hints(plan: Plan) -> dict[str, str]:
-    """The headers that say when to come again; the plan notes which values can be read from them."""
+    """Return the headers that say when to retry; note in the plan the values that they give."""
     if plan.retry_after_ms is None:
         return {}
     seconds = math.ceil(plan.retry_after_ms / 1000)
@@ -183,7 +183,7 @@ def told_hints(plan: Plan) -> dict[str, str]:
 
 
 async def fail(plan: Plan, errors: Errors, wire: HookConnection) -> None:
-    """Let a request fail before there is an answer."""
+    """Make a request fail before its answer begins."""
     trouble, plan.on_wire = Trouble(plan.kind, plan.message), True
     if plan.form == "reset":
         wire.reset()
@@ -204,7 +204,7 @@ def has_a_form_in_streams(plan: Plan, errors: Errors) -> bool:
 
 
 async def break_off(plan: Plan, errors: Errors, wire: HookConnection) -> None:
-    """Let a stream fail that has begun."""
+    """Make a stream fail that has begun."""
     form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
     plan.hints_ms = ()  # no event of these vendors has a place for it
     if form == "reset":
@@ -220,16 +220,16 @@ async def break_off(plan: Plan, errors: Errors, wire: HookConnection) -> None:
 
 
 class CutWrites:
-    """The writes of a stream; with `cuts` they end where no event does: inside a character or an event, after several.
+    """Writes a stream. With `cuts`, a write ends inside a character or an event, or after several events.
 
-    The places depend on the content alone, so they differ from one request to the next.
+    The ends depend on the content alone, so different requests have different ends.
     """
 
     def __init__(self, wire: HookConnection, cuts: Random | None) -> None:
         self._wire, self._cuts, self._rest = wire, cuts, b""
 
     async def send(self, data: bytes) -> None:
-        """Send a part; its end may wait for the part that follows."""
+        """Send a part; the end of the part may wait for the next part."""
         if self._cuts is None:
             await self._wire.send(data)
             return
@@ -247,11 +247,11 @@ class CutWrites:
             await self.flush()
 
     def hold(self, data: bytes) -> None:
-        """Let a part wait for the one that follows."""
+        """Hold a part back until the next part is sent."""
         self._rest += data
 
     async def flush(self) -> None:
-        """Send what still waits."""
+        """Send the bytes that still wait."""
         rest, self._rest = self._rest, b""
         await self._wire.send(rest)
 
@@ -262,7 +262,7 @@ def _hash_of(events: Events) -> int:
 
 
 def context_of(headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the facts of the context that the headers contain; their names are in lower case."""
+    """Return the facts of the context that the headers contain, by names in lower case."""
     context: dict[str, Any] = {}
     if "traceparent" in headers:
         context["traceparent"] = headers["traceparent"]

@@ -203,7 +203,7 @@ class GraphSettling(Settling):
 
 
 class GraphProbe(Probe):
-    """Nodes in a new place."""
+    """Writes and deletes nodes in a new sandbox, and looks for them with each reading operation."""
 
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph, self._sandbox = graph, graph.sandbox(own=False)

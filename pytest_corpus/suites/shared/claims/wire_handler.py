@@ -415,7 +415,7 @@ class TestStress:
     @pytest.mark.slow
     @pytest.mark.requirement("COM-CONC-1")
     def test_many_calls_at_the_same_time(self, subject: Subject) -> None:
-        """Each of many requests that are sent together gets the answer that it gets alone."""
+        """Each of many concurrent requests gets the answer that it gets alone."""
         compare_concurrent_with_single(subject)
 
     @pytest.mark.slow

@@ -118,7 +118,7 @@ class Sandbox:
         return {"vector": list(wanted), "top_k": self.vector.limits.cap_matches(top_k), **more}
 
     def batch(self, *queries: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
-        """The matches of each query of a batch that must be answered."""
+        """Send queries as one batch, which must succeed, and return the matches of each query."""
         args = {"queries": [self.args(**query) for query in queries]}
         reply = self.vector.wait_for_index(lambda: self._call("batch_query", args), True)
         results = results_of(expect.success(reply, "an answer to the batch of queries"))

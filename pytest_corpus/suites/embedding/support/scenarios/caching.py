@@ -182,7 +182,7 @@ def expect_batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, A
 
 
 def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
-    """Return the arguments of a request that differs in one respect from the plain one, if this is offered."""
+    """Return the arguments of a request that differs from the plain request in one respect, `changed`."""
     other: dict[str, Any] = {}
     if changed == "text":
         other = {"text": embedding.unique()}

@@ -61,12 +61,12 @@ class Spoiled:
     """A batch or a transaction with one operation that cannot be carried out.
 
     Attributes:
-        reply: its answer.
-        at: the index of that operation.
+        reply: the answer to the batch.
+        at: the index of the operation that cannot be carried out.
         written: the values of the nodes that the other operations write.
-        before: the values of the nodes that were there before.
-        sandbox: their place.
-        turn: its number among those of `SPOILING`.
+        before: the values of the nodes that existed before the batch.
+        sandbox: the sandbox of the nodes.
+        turn: the index of the batch in `SPOILING`.
     """
 
     reply: Reply
@@ -93,7 +93,7 @@ class Spoiled:
 
 
 def require_carrier(graph: Graph, name: str = "batch") -> Sandbox:
-    """Return an empty place if batches, or transactions, take writes."""
+    """Return an empty sandbox. Raises NotApplicable or NotAssessed if batches, or transactions, do not take writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spell("upsert_nodes")
     if name == "batch" and _takes_no_nodes(graph):
@@ -252,7 +252,7 @@ def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, set[str], list[list
 
 
 def put_for_pages(sandbox: Sandbox) -> set[str]:
-    """Write the nodes that are listed in pages; return their ids, some of them not tame if these are taken (R138)."""
+    """Write the nodes that pages list, some with odd ids if the adapter accepts these (R138); return all ids."""
     ends = enumerate(vocabulary.texts(ODD, "i", ["composed", "decomposed", "emoji", "non_latin", "separators"]), COUNT)
     odd = {end: {**sandbox.node(f"n{number}"), "id": sandbox.id(end)} for number, end in ends}
     taken = words.offer_items(sandbox, "nodes", odd)

@@ -82,7 +82,7 @@ def send_dangling(graph: Graph, missing: str) -> Any:
 
 
 def expect_unusable(reply: Any, *also: str) -> None:
-    """An answer refuses its only item with BAD_REQUEST, or one of some other classes, or reports it as failed."""
+    """Check that the only item is refused or reported as failed, with BAD_REQUEST or one of the classes in `also`."""
     if expect.either(reply, "BadRequest", *also):
         expect.check(reply.failed_items, "a refusal, or a failed item", "a success without a failed item", "result")
         for failure in reply.failed_items:

@@ -225,7 +225,7 @@ def star(graph: Graph) -> Sandbox:
 
 
 def kind_of(value: Any) -> dict[str, Any]:
-    """A property with a value: texts and numbers have one each, for a property may be of one type (R110)."""
+    """Return a property with this value. A property may have one type (R110), so each type has its own key."""
     return {"corpus_kind" if isinstance(value, str) else "corpus_size": value}
 
 

@@ -78,7 +78,7 @@ def nodes_with_ids(sandbox: Sandbox, words: Mapping[str, str]) -> dict[str, Item
 
 
 def properties() -> dict[str, dict[str, str]]:
-    """Properties with some words each, as values or as keys."""
+    """Return properties with some of the words as values, and others with some of them as keys."""
     values = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS}, "w"))
     keys = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS, **RESERVED}, "w"))
     return {

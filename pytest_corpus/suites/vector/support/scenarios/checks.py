@@ -329,9 +329,9 @@ class Ranking:
 
 @remembered
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
-    """The answers to several queries in a namespace of a metric, sent once a run.
+    """Return the answers to several queries in a namespace with this metric; they are sent once in a run.
 
-    Raises NotApplicable if no namespace is known to have this metric, NotAssessed if vectors have no direction.
+    Raises NotApplicable if no namespace is known to have the metric, NotAssessed if vectors have no direction.
     """
     spelled = vector.features.spelling(metric)
     vector.features.need_direction(metric)
