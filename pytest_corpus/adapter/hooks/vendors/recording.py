@@ -76,7 +76,7 @@ class KeptAnswer:
         return self.status is not None, len(self.parts), self.took_ms
 
     def is_as_long_as_stated(self, method: str) -> bool:
-        """False if a client would wait for more than there is, or take the rest for the next answer."""
+        """True if the kept body has the stated length. Otherwise a client would wait or misread the next answer."""
         stated = [value for name, value in self.headers if name.lower() == "content-length"]
         if not stated or self.ending != "whole" or method == "HEAD" or self.status in (204, 304):
             return True
