@@ -33,10 +33,10 @@ LEAST_S = 2.0
 class CallRecorder(Protocol):
     """Keeps calls whose reports may still come."""
 
-    def sent(self, sending: Sending) -> None:
+    def record_calls(self, sending: Sending) -> None:
         """Keep calls that have ended."""
 
-    def unanswered(self, silent: Unresponsive) -> None:
+    def record_unanswered_call(self, silent: Unresponsive) -> None:
         """Keep a call that was not made, or has no record, because its operation does not answer."""
 
 
@@ -74,7 +74,7 @@ class AdapterClient:
         self.hurries, self._longest_s, self._unanswered = False, 0.0, ""
         self._steps: tuple[Step, ...] = (self._permit, self._begin, self.instance.answer, self._end)
         if recorder is not None:
-            self._steps += (recorder.sent,)
+            self._steps += (recorder.record_calls,)
 
     def open(self, components: tuple[str, ...] = COMPONENTS) -> AdapterClient:
         """Open the instance for some components. Raises DeclarationError if that fails."""
@@ -223,7 +223,7 @@ class AdapterClient:
             self.provider.mistakes.check_answers()
         except Unresponsive as silent:
             if self._recorder is not None:
-                self._recorder.unanswered(silent)
+                self._recorder.record_unanswered_call(silent)
             raise
 
     def _permit(self, sending: Sending) -> None:
@@ -249,7 +249,7 @@ class AdapterClient:
     def _end(self, sending: Sending) -> None:
         """Note the remaining facts about ended calls."""
         sending.arrivals, sending.generation = self.provider.take_arrivals(), self.instance.generation
-        sending.called = frozenset(self.remote.hooks.called if self.remote is not None else ())
+        sending.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
         self.meter.note(sending.component, sending.exchanges)
         for exchange in sending.exchanges:
             if exchange.fault is None:

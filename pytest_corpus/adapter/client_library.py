@@ -52,7 +52,7 @@ class ClientLibrary:
         self._loop = LoopThread("corpus-client")
         self._opened = factories.Opened()
         try:
-            self.holder = factories.within_limit(self._loop, self._made(), self.call_timeout, self.declared)
+            self.holder = factories.within_limit(self._loop, self._make_clients(), self.call_timeout, self.declared)
         except DeclarationError as error:
             error.kind = "client"
             self.close()
@@ -64,12 +64,12 @@ class ClientLibrary:
         """True if builders can be called."""
         return self._loop is not None
 
-    async def _made(self) -> Any:
+    async def _make_clients(self) -> Any:
         found = self.found
         if _is_factory(found):
             if "component" in factories.accepted_hooks(found, self.declared):
-                return await self._made_each(found)
-            found = await self._entered(found)
+                return await self._make_each_client(found)
+            found = await self._call_factory(found)
         if not isinstance(found, Mapping):
             return found
         for name in found:
@@ -77,21 +77,21 @@ class ClientLibrary:
                 raise self._wrong("the mapping has a key that is not a component", f"use {', '.join(COMPONENTS)}")
         if not found:
             raise self._wrong("the mapping is empty")
-        return {name: await self._entered(part) if _is_factory(part) else part for name, part in found.items()}
+        return {name: await self._call_factory(part) if _is_factory(part) else part for name, part in found.items()}
 
-    async def _made_each(self, factory: Callable[..., Any]) -> dict[str, Any]:
+    async def _make_each_client(self, factory: Callable[..., Any]) -> dict[str, Any]:
         """Return the clients of those components for which a factory makes a client."""
         made, refused = {}, []
         for component in COMPONENTS:
             try:
-                made[component] = await self._entered(partial(factory, component=component))
+                made[component] = await self._call_factory(partial(factory, component=component))
             except DeclarationError as error:
                 refused.append(error)
         if not made:
             raise refused[0]
         return made
 
-    async def _entered(self, factory: Callable[[], Any]) -> Any:
+    async def _call_factory(self, factory: Callable[[], Any]) -> Any:
         try:
             return await factories.enter_result(factory(), self._opened)
         except BaseException as error:
@@ -142,7 +142,7 @@ class ClientLibrary:
             self.open()
         assert self._loop is not None
         try:
-            return self._loop.run(self._called(case), self.call_timeout)
+            return self._loop.run(self._call_builder(case), self.call_timeout)
         except TimeLimit as late:
             if late.ended:
                 return Built(fault=f"raises {late.ended}")
@@ -150,12 +150,12 @@ class ClientLibrary:
         except concurrent.futures.CancelledError:
             return Built(fault="raises CancelledError")
 
-    async def _called(self, case: WireRequestCase) -> Built:
+    async def _call_builder(self, case: WireRequestCase) -> Built:
         try:
             builder = get_adapter_builder(self.holder, case)
             if builder is None:
                 return Built(fault="cannot be called")
-            if missing := _required(builder):
+            if missing := _required_parameter(builder):
                 return Built(fault=f"requires an argument {missing!r}")
             made = builder()
             return Built(await made if inspect.isawaitable(made) else made)
@@ -175,7 +175,7 @@ def has_any_builder(holder: Any) -> bool:
     return any(has(holder, name) for case in CASES for name in (case.qualified_method, case.build_method))
 
 
-def _required(builder: Callable[..., Any]) -> str:
+def _required_parameter(builder: Callable[..., Any]) -> str:
     """Return the first required parameter of a builder; empty if it has none."""
     try:
         parameters = inspect.signature(builder).parameters.values()

@@ -14,13 +14,13 @@ class DeclarationError(PlainError):
         super().__init__(declared, fault, remedy)
 
     def __str__(self) -> str:
-        return self._said(self.fault)
+        return self._sentence(self.fault)
 
     def without_content(self) -> str:
         """The sentence without the text of an exception."""
-        return self._said(self.shape or self.fault)
+        return self._sentence(self.shape or self.fault)
 
-    def _said(self, fault: str) -> str:
+    def _sentence(self, fault: str) -> str:
         said = f"corpus {self.kind} {self.declared!r}: {fault}"
         return f"{said}; {self.remedy}" if self.remedy else said
 

@@ -29,10 +29,10 @@ class Capabilities:
     def raw(self, name: str) -> Any:
         """The value of a fact as the adapter states it, or None."""
         if name not in self._raw:
-            self._raw[name] = next((value for _, value in self.stated(name)), None)
+            self._raw[name] = next((value for _, value in self.stated_places(name)), None)
         return self._raw[name]
 
-    def stated(self, name: str) -> Iterator[tuple[str, Any]]:
+    def stated_places(self, name: str) -> Iterator[tuple[str, Any]]:
         """Yield each place of a fact as a path and a value, except null."""
         for key in fact(self.component, name).keys:
             for section in ("", *SECTIONS):
@@ -50,7 +50,7 @@ class Capabilities:
         value = whole(self.raw(name))
         return value if value is not None and value > 0 else None
 
-    def published(self, key: str) -> int | None:
+    def published_limit(self, key: str) -> int | None:
         """Return a positive integer for a key that no document names, from any section or `extensions`; or None."""
         word = key.replace("_", "")
         sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
@@ -100,12 +100,12 @@ class Capabilities:
 
     def every_key(self) -> Iterator[tuple[str, Any]]:
         """Yield every key with its value, at any depth."""
-        return _nested(self.document)
+        return _nested_items(self.document)
 
     def extensions(self, *words: str) -> Iterator[tuple[str, Any]]:
         """Yield the values whose keys contain all these words, in `extensions` at any depth and at the top level."""
         top = {key: value for key, value in self.document.items() if key != "extensions"}
-        for key, value in (*top.items(), *_nested(self.document.get("extensions"))):
+        for key, value in (*top.items(), *_nested_items(self.document.get("extensions"))):
             if all(word in "".join(filter(str.isalnum, str(key).lower())) for word in words):
                 yield str(key), value
 
@@ -117,7 +117,7 @@ class Capabilities:
     @property
     def rounds_numbers(self) -> bool:
         """True if `extensions` state that numbers have less than 64 bits (R128)."""
-        stated = _nested(self.document.get("extensions"))
+        stated = _nested_items(self.document.get("extensions"))
         return any(ROUNDED_NUMBERS.search(_words(key, value)) for key, value in stated)
 
     @property
@@ -132,8 +132,8 @@ def _words(key: str, value: object) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", apart.lower()))
 
 
-def _nested(value: Any) -> Iterator[tuple[str, Any]]:
+def _nested_items(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield every key with its value, at any depth."""
     for key, inner in value.items() if isinstance(value, Mapping) else ():
         yield str(key), inner
-        yield from _nested(inner)
+        yield from _nested_items(inner)

@@ -159,7 +159,7 @@ def source(given: Source) -> Iterator[None]:
         _SOURCE.reset(before)
 
 
-def entered() -> Counter[str]:
+def scope_entries() -> Counter[str]:
     """Return the number of entries into each scope in this process."""
     return _entered.copy()
 

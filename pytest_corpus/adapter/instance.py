@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter import calls
 from pytest_corpus.adapter.calls import Sending, expect_reports
-from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget, left_behind, threads_that_delay_exit
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import CallFault, Exchange
@@ -127,7 +127,7 @@ class AdapterInstance:
         self._lent = loop
         self._timeouts = Timeouts()
         self._abandoned = 0
-        self._threads_before = lasting()
+        self._threads_before = threads_that_delay_exit()
 
     # -- opening and closing -----------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class AdapterInstance:
             self._hooks.provider.close()
             self.closing.spend(time.monotonic() - started)
         behind = [f"closing left behind {', '.join(left)}"] if left else []
-        return [*said, *self.closing.said(self.declaration.label), *behind]
+        return [*said, *self.closing.describe_failures(self.declaration.label), *behind]
 
     def _leave(self, loop: LoopThread) -> None:
         """Close a fresh instance and its own loop."""
@@ -236,7 +236,7 @@ class AdapterInstance:
     def hooks(self) -> frozenset[str]:
         """The hooks, `metrics` and `provider`, that the factory takes, or that a remote adapter called."""
         if self.remote is not None:
-            return frozenset(self.remote.hooks.called)
+            return frozenset(self.remote.hooks.called_hooks)
         return HOOKS.intersection((*self.asked, "metrics") if self._opened.metrics_attached else self.asked)
 
     @property

@@ -52,17 +52,17 @@ class Secrets:
         """Return the secrets, the longest first, because one secret may contain another."""
         return sorted(self._known, key=len, reverse=True)
 
-    def without(self, value: Any) -> Any:
+    def mask_value(self, value: Any) -> Any:
         """Return a JSON value with stars instead of secrets in its texts."""
         if isinstance(value, str):
             for secret in self.values:
                 value = value.replace(secret, STARS)
             return value
         if isinstance(value, Mapping):
-            return {self.without(name): self.without(each) for name, each in value.items()}
-        return [self.without(each) for each in value] if isinstance(value, list | tuple) else value
+            return {self.mask_value(name): self.mask_value(each) for name, each in value.items()}
+        return [self.mask_value(each) for each in value] if isinstance(value, list | tuple) else value
 
-    def covered(self, data: bytes) -> bytes:
+    def mask_bytes(self, data: bytes) -> bytes:
         """Return bytes of the same length in which stars replace each secret, as text or as a text of JSON."""
         for secret in self.values:
             for form in {secret.encode("utf-8", "replace"), json.dumps(secret)[1:-1].encode()}:

@@ -182,7 +182,7 @@ class Observed:
             self.late = None
         return self.late is None
 
-    def awaited(self, kind: str) -> Observed:
+    def wait_for_report(self, kind: str) -> Observed:
         """Wait for the report of a kind if it is required; return the call."""
         if self.late is not None:
             self.late.wait_for(self, kind)
@@ -249,7 +249,7 @@ class Attribution:
         """True if another call has begun since this call ended."""
         return call.is_over and self.latest is not None and self.latest is not call
 
-    def of_arrival(self) -> Observed | None:
+    def call_of_arrival(self) -> Observed | None:
         """Return the call that reaches the provider; None if there is no such call."""
         call = current_call()
         if call is not None and not call.is_over:
@@ -258,7 +258,7 @@ class Attribution:
         self.names_arrivals = self.names_arrivals and under_way is None
         return under_way
 
-    def of_report(self, report: Observation | Count) -> Observed | None:
+    def call_of_report(self, report: Observation | Count) -> Observed | None:
         """Return the call that a report belongs to; None if the report is too late for every call."""
         call, kind = current_call(), OUTCOME if isinstance(report, Count) else OBSERVATION
         if call is not None and not _is_doubtful(call, report, kind):

@@ -56,10 +56,10 @@ class EscapedException:
     @property
     def place(self) -> CodePlace | None:
         """The innermost line of the adapter's own code, or of an installed package if no other line is known."""
-        return next(reversed(self.own), None)
+        return next(reversed(self.own_places), None)
 
     @property
-    def own(self) -> Sequence[CodePlace]:
+    def own_places(self) -> Sequence[CodePlace]:
         """The places in the adapter's own code; all places if no place is in its own code."""
         own = [place for place in self.places if not os.path.abspath(place.file).startswith(_LIBRARIES)]
         return own or self.places
@@ -106,7 +106,7 @@ def _places(error: BaseException) -> Iterator[CodePlace]:
     while isinstance(trace, TracebackType):
         code = trace.tb_frame.f_code
         if not _is_of_the_suite(code.co_filename):
-            yield CodePlace(shown_file(code.co_filename), trace.tb_lineno, _named(code.co_name))
+            yield CodePlace(shown_file(code.co_filename), trace.tb_lineno, _function_name(code.co_name))
         trace = trace.tb_next
 
 
@@ -116,7 +116,7 @@ def _is_of_the_suite(name: str) -> bool:
     return name.startswith("<") or (path.startswith(_SUITE) and not path.startswith(_REFERENCE))
 
 
-def _named(function: str) -> str:
+def _function_name(function: str) -> str:
     return function if _NAME.fullmatch(function) else "a function of an unusual name"
 
 
@@ -150,10 +150,13 @@ _PLACED: Final = re.compile(r"(?<![\w./\\-])([\w./\\-]{1,200}\.py)(?::|\", line 
 
 def logged_exception(texts: Sequence[str]) -> EscapedException | None:
     """Return the last exception in a log: from a traceback, or from a line that names its class and its place."""
-    return next((found for text in reversed(texts) if (found := _traced(text) or _told(text))), None)
+    return next(
+        (found for text in reversed(texts) if (found := _exception_of_traceback(text) or _exception_in_line(text))),
+        None,
+    )
 
 
-def _traced(text: str) -> EscapedException | None:
+def _exception_of_traceback(text: str) -> EscapedException | None:
     """Return the exception of the traceback in a text: the last one, which resulted from the others."""
     *_, start = (-1, *(found.end() for found in _TRACE.finditer(text)))
     frames = list(_FRAME.finditer(text, start)) if start >= 0 else []
@@ -161,14 +164,14 @@ def _traced(text: str) -> EscapedException | None:
     if raised is None:
         return None
     places = (
-        CodePlace(shown_file(found[1]), int(found[2]), _named(found[3]))
+        CodePlace(shown_file(found[1]), int(found[2]), _function_name(found[3]))
         for found in frames
         if not _is_of_the_suite(found[1])
     )
     return EscapedException(raised[1], places=tuple(places)[-MOST_FRAMES:])
 
 
-def _told(text: str) -> EscapedException | None:
+def _exception_in_line(text: str) -> EscapedException | None:
     """Return the exception that the first line of a text names."""
     line = text.partition("\n")[0]
     kind, place = _NAMED.search(line), _PLACED.search(line)

@@ -63,7 +63,7 @@ class Turns:
         self._lock.acquire()
         self._owner = threading.get_ident()
 
-    def give(self) -> None:
+    def give_turn(self) -> None:
         """Let another body run, if it is this thread's turn. A thread that was interrupted in its wait has no turn."""
         if self._owner == threading.get_ident():
             self._owner = None
@@ -99,7 +99,7 @@ class Body:
     def leave(self) -> None:
         """Give way."""
         self._values = [getattr(holder, name) for holder, name in self._places]
-        self.turns.give()
+        self.turns.give_turn()
 
     def go_on(self) -> None:
         """Wait for a turn. Raises Disturbed if the run has ended."""
@@ -189,7 +189,7 @@ class Split:
             if not self.busy:
                 self._over.set()
             self._turns.fill()
-            self._turns.give()
+            self._turns.give_turn()
 
 
 _BODY: ContextVar[Body | None] = ContextVar("corpus_body", default=None)
@@ -210,7 +210,7 @@ def is_in_flight() -> bool:
     return _BODY.get() is not None
 
 
-def in_others(holder: object, name: str) -> list[Any]:
+def values_in_other_bodies(holder: object, name: str) -> list[Any]:
     """Return the values that an attribute of the current test has in the other running bodies."""
     body = _BODY.get()
     return [each.value_of(holder, name) for each in body.turns.bodies if each is not body] if body else []
@@ -222,7 +222,7 @@ def lost_s() -> float:
     return 0.0 if body is None else body.lost_s
 
 
-def disturbed(*, crowded: bool = False) -> None:
+def break_off_body(*, crowded: bool = False) -> None:
     """Break off the current body, which is then run alone. Do nothing outside of any body."""
     if _BODY.get() is not None:
         raise Disturbed(crowded)

@@ -74,7 +74,7 @@ def calls(made: Sending, requests: Sequence[Any]) -> dict[str, Any]:
 
 def exchange(made: Exchange, request: Any) -> dict[str, Any]:
     """Encode a call: the request as it was sent, the answer and the reports, without empty members."""
-    observed = made.observed.awaited(OBSERVATION).awaited(OUTCOME)
+    observed = made.observed.wait_for_report(OBSERVATION).wait_for_report(OUTCOME)
     members = {
         "entry_point": entry_point_of(made),
         "component": made.component,

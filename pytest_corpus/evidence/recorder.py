@@ -91,7 +91,7 @@ class Recorder(Source):
         self._test.readings.setdefault(scope, {}).setdefault(what, []).append(found)
         return found
 
-    def sent(self, sending: Sending) -> None:
+    def record_calls(self, sending: Sending) -> None:
         """Record finished calls."""
         requests = [encoding.fragment(each.request) for each in sending.exchanges]  # now: a test may change them later
         members: dict[str, Any] = {
@@ -105,7 +105,7 @@ class Recorder(Source):
         if sending.raw is None and sending.clients is None:
             sending.exchanges[0].record = self._test, len(self._test.events)
 
-    def unanswered(self, silent: Unresponsive) -> None:
+    def record_unanswered_call(self, silent: Unresponsive) -> None:
         """Record a call that was not made or got no record because the operation does not answer."""
         event = {**self._here(), "unresponsive": {"op": silent.op, "moving": silent.moving}}
         self._test.events.append(lambda: event)

@@ -347,7 +347,7 @@ class Subject(Target):
         return self.outages.interruptions + passing
 
 
-def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, claim: str = "") -> None:
+def expect_audited(requirement: str, reply: Reply | StreamReply, subject: Subject, *, claim: str = "") -> None:
     """Raise the violation if an answer breaks this requirement; with a `claim`, also if it is not a success.
 
     Raises Blocked if the answer lacks what the requirement is about.

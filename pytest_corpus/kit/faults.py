@@ -80,7 +80,7 @@ class ProviderFaults:
             NotApplicable: its protocol cannot express that, as the author states (R137).
             NotAssessed: a tunnel cannot, and the author does not say what the protocol can.
         """
-        stated = inputs.read("lacking", lambda: what in inexpressible(self._calls.client.provider))
+        stated = inputs.read("lacking", lambda: what in inexpressible_failures(self._calls.client.provider))
         if stated:
             raise NotApplicable(f"the author states that the provider's protocol cannot express {what}")
         if what not in OVER_TCP and self.is_tunnelled:
@@ -237,6 +237,6 @@ def is_tunnelled(provider: ProviderProbe) -> bool:
     return bool(provider.lacking) and not provider.has_other_ways
 
 
-def inexpressible(provider: ProviderProbe) -> frozenset[str]:
+def inexpressible_failures(provider: ProviderProbe) -> frozenset[str]:
     """Return the failures and context members that no protocol of a provider can express, as its author states."""
     return frozenset.intersection(*provider.lacking.values()) if is_tunnelled(provider) else frozenset()

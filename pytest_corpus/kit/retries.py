@@ -18,7 +18,7 @@ from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.adapter.tracebacks import PROGRAMMING_ERRORS, logged_exception
-from pytest_corpus.adapter.turns import disturbed
+from pytest_corpus.adapter.turns import break_off_body
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -142,7 +142,7 @@ class Retries:
         begun = inputs.monotonic()
         answer = attempt(0.0)
         if not self.probing and failing(answer):
-            disturbed(crowded=True)  # it may put off what it has no time for
+            break_off_body(crowded=True)  # it may put off what it has no time for
             return self._repeat(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
             self._drop([answer.exchange])  # a gateway may have given it: only the test itself judges anything

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from pytest_corpus.adapter.hooks.vendors.recording import aged
+from pytest_corpus.adapter.hooks.vendors.recording import notes_on_old_recordings
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
@@ -65,7 +65,12 @@ def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
         "commit": run.commit,
         "ci": dict(run.ci),
         "profile": run.profile,
-        "notes": [*run.notes, *unseen(ledger), *describe_left_data(ledger), *aged(ledger.recorded, run.started_at)],
+        "notes": [
+            *run.notes,
+            *unseen(ledger),
+            *describe_left_data(ledger),
+            *notes_on_old_recordings(ledger.recorded, run.started_at),
+        ],
         "runs": sorted(ledger.runs),
         "command": run.command,
         "budget": run.budget.limits,

@@ -239,7 +239,7 @@ def test_budgets_are_not_shared_by_chance() -> None:
     first.spend(100)
     first.hang("mine")
     assert (first.allot_seconds(last=True), second.allot_seconds(last=True)) == (0.0, 8.0)
-    assert second.said("mine") == []
+    assert second.describe_failures("mine") == []
 
 
 def test_at_most_thirty_seconds() -> None:

@@ -56,7 +56,7 @@ class Calls:
 
 def taken(call: Observed) -> int:
     """The number of observations of a call, after those that must come."""
-    return len(call.awaited(OBSERVATION).observations)
+    return len(call.wait_for_report(OBSERVATION).observations)
 
 
 def test_a_prompt_adapter_is_never_waited_for() -> None:

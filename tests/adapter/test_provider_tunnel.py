@@ -15,7 +15,7 @@ from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors import tunnel
 from pytest_corpus.adapter.scope import Observed
-from pytest_corpus.kit.faults import inexpressible, is_tunnelled
+from pytest_corpus.kit.faults import inexpressible_failures, is_tunnelled
 
 WAIT_S = 10.0
 QUERY, PING = b"query", b"ping"
@@ -409,12 +409,12 @@ def test_a_mistake_in_the_arguments_is_told(probe: ProviderProbe, arguments: dic
 
 def test_what_all_tunnels_lack_is_stated(probe: ProviderProbe, upstream: Upstream) -> None:
     """A fault that one of several protocols has is not lacking, nor any if the provider is reached otherwise."""
-    assert inexpressible(probe) == frozenset()
+    assert inexpressible_failures(probe) == frozenset()
     probe.tunnel(*upstream.address, without=("auth", "rate_limited", "traceparent"))
     other = Upstream()
-    assert inexpressible(probe) == {"auth", "rate_limited", "traceparent"}
+    assert inexpressible_failures(probe) == {"auth", "rate_limited", "traceparent"}
     probe.tunnel(*other.address, without=("auth",))
-    assert inexpressible(probe) == {"auth"}
+    assert inexpressible_failures(probe) == {"auth"}
     probe.arrived("vector.query")
-    assert inexpressible(probe) == frozenset()
+    assert inexpressible_failures(probe) == frozenset()
     other.close()

@@ -16,7 +16,7 @@ import pytest
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.proxy import proxy_of
-from pytest_corpus.adapter.hooks.vendors.recording import Recording, RecordingError, aged
+from pytest_corpus.adapter.hooks.vendors.recording import Recording, RecordingError, notes_on_old_recordings
 from pytest_corpus.text.bounded import FileRefused
 
 RUN, SEED = "abcd012345", 0
@@ -335,8 +335,8 @@ def test_edits_are_told(tmp_path: Path, recorded: bytes, upstream: Upstream, edi
 def test_an_old_recording_is_noted() -> None:
     """After more than 90 days."""
     said = "recorded 2026-01-01 from api.example, sha256 0"
-    assert aged([said], "2026-04-01T00:00:00+00:00") == []
-    assert "older than 90 days (2026-01-01)" in aged([said], "2026-04-02T00:00:00+00:00")[0]
+    assert notes_on_old_recordings([said], "2026-04-01T00:00:00+00:00") == []
+    assert "older than 90 days (2026-01-01)" in notes_on_old_recordings([said], "2026-04-02T00:00:00+00:00")[0]
 
 
 def test_a_proxy_uses_proxies_of_the_environment_but_not_its_credentials(

@@ -147,7 +147,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     complete = EvidenceCapture.complete
 
     def noting(self: EvidenceCapture, *given: object) -> object:
-        found.update(self.planted)
+        found.update(self.planted_secrets)
         return complete(self, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(EvidenceCapture, "complete", noting)

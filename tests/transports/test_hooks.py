@@ -70,7 +70,7 @@ def test_a_report_is_the_same_record_as_in_process() -> None:
     (seen,), (count,) = sink.observations, sink.counts
     assert (seen.component, seen.op, seen.extra, seen.malformed) == ("llm", "complete", {"a": 1}, "")
     assert (count.name, count.value) == ("n", 2)
-    assert server.called == {"metrics"}
+    assert server.called_hooks == {"metrics"}
 
 
 def test_a_chunked_report_on_a_connection_of_its_own_arrives() -> None:
@@ -137,7 +137,7 @@ def test_a_report_for_a_call_that_is_over_comes_late() -> None:
     assert sink.observations == call.observations
     assert len(call.observations) == 1
     assert not server.reports
-    assert server.called == {"metrics"}
+    assert server.called_hooks == {"metrics"}
 
 
 def test_a_planned_fault_is_the_answer() -> None:
@@ -287,7 +287,7 @@ def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
     server = carried_out(call, probe)
     assert statuses == [b"200", b"503", b"503"]
     assert probe.arrivals == ("llm.complete", "llm.complete")
-    assert server.called == {"provider"}
+    assert server.called_hooks == {"provider"}
 
 
 @pytest.mark.parametrize("way", ["program", "address"])

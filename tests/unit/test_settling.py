@@ -112,7 +112,7 @@ def test_what_never_shows_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settling, "LIMIT_S", 0.05)
     store = Late(None)
     store.note(WRITE)
-    assert store.find_out() == 0
+    assert store.find_settle_time() == 0
     assert store.known.missed_s >= 0.05
 
 
@@ -201,7 +201,7 @@ def test_what_was_refused_is_not_looked_for() -> None:
             yield self.try_order(probe)
 
     store = Refusing(0.0)
-    assert took(store.find_out) < 1
+    assert took(store.find_settle_time) < 1
     assert (store.known.seconds, store.known.missed_s, probe.looks) == (0.0, 0.0, 0)
 
 

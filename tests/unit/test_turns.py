@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.turns import Body, Disturbed, Turns, finding_out, giving_way, in_others, run_as, side_by_side
+from pytest_corpus.adapter.turns import (
+    Body,
+    Disturbed,
+    Turns,
+    finding_out,
+    giving_way,
+    run_as,
+    side_by_side,
+    values_in_other_bodies,
+)
 
 WAIT_S = 0.02
 
@@ -29,7 +38,7 @@ def in_flight(turns: Turns, work: Callable[[], Any], *, value: str = "body") -> 
         except BaseException as error:
             found.append(error)
         finally:
-            turns.give()
+            turns.give_turn()
 
     thread = threading.Thread(target=run_as, args=(body, carry_out), daemon=True)
     thread.start()
@@ -39,7 +48,7 @@ def in_flight(turns: Turns, work: Callable[[], Any], *, value: str = "body") -> 
 def ended(turns: Turns, work: Callable[[], Any]) -> Any:
     """The result of a body, or what it raised."""
     found, thread = in_flight(turns, work)
-    turns.give()
+    turns.give_turn()
     thread.join(5)
     turns.take()
     return found[0]
@@ -154,7 +163,7 @@ def test_pieces_of_two_bodies_do_not_wait_for_each_other() -> None:
 
     found, thread = in_flight(turns, lambda: work("one", "other"))
     assert ended(turns, lambda: work("other", "one")) == ["one", "one"]
-    turns.give()
+    turns.give_turn()
     thread.join(5)
     turns.take()
     assert found == [["other", "other"]]
@@ -169,7 +178,7 @@ def test_a_body_knows_what_others_hold() -> None:
             seen.wait(5)
 
     def look() -> Any:
-        while not (others := in_others(Shared, "own")):
+        while not (others := values_in_other_bodies(Shared, "own")):
             pause()
         seen.set()
         return others
@@ -177,4 +186,4 @@ def test_a_body_knows_what_others_hold() -> None:
     _, thread = in_flight(turns, wait, value="other")
     assert ended(turns, look) == ["other"]
     thread.join(5)
-    assert in_others(Shared, "own") == []
+    assert values_in_other_bodies(Shared, "own") == []

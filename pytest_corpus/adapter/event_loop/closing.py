@@ -56,7 +56,7 @@ class ClosingBudget:
         """Note a fresh instance whose closing did not end in time."""
         self._hung[label] += 1
 
-    def said(self, label: str) -> list[str]:
+    def describe_failures(self, label: str) -> list[str]:
         """Return the failed closings of an adapter's fresh instances; each of them is returned once."""
         hung, unclosed = self._hung.pop(label, 0), self._unclosed.pop(label, 0)
         if not hung:
@@ -70,22 +70,22 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def grouped(what: str, labels: Iterable[str]) -> list[str]:
+def count_by_name(what: str, labels: Iterable[str]) -> list[str]:
     """Return the number of things and their names as a sentence; empty if there are none."""
     every = list(labels)
     return [f"{counted(len(every), what)} ({names(every)})"] if every else []
 
 
-def lasting() -> set[threading.Thread]:
+def threads_that_delay_exit() -> set[threading.Thread]:
     """Return the threads for which Python waits at its end, except threads of executors, which end on request."""
-    return {thread for thread in threading.enumerate() if not thread.daemon} - pooled()
+    return {thread for thread in threading.enumerate() if not thread.daemon} - executor_threads()
 
 
 POOLS: Final = {"concurrent.futures.thread": "_threads_queues", "concurrent.futures.process": "_threads_wakeups"}
 """The names under which Python keeps the threads of executors, which it joins at its end: it has no others."""
 
 
-def pooled() -> set[threading.Thread]:
+def executor_threads() -> set[threading.Thread]:
     """Return the threads of executors. Python waits for a blocked one, even if it is a daemon."""
     found = (getattr(sys.modules.get(module), name, ()) for module, name in POOLS.items())
     return {thread for threads in found for thread in list(threads)}
@@ -100,6 +100,6 @@ def left_behind(inside: Sequence[str], abandoned: int, threads_before: set[threa
     """Return the leftovers of an adapter: `inside` its last loop, in abandoned loops, and as threads."""
     blocked = abandoned + inside.count(BLOCKED)
     loops = [counted(blocked, "blocked event loop")] if blocked else []
-    threads = grouped("thread", map(thread_name, lasting() - threads_before))
+    threads = count_by_name("thread", map(thread_name, threads_that_delay_exit() - threads_before))
     waited = [f"{said}, for which Python waits" for said in threads]
     return [*(each for each in inside if each != BLOCKED), *loops, *waited]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from enum import IntEnum
 from typing import Any, TypeVar, cast
 
-from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
+from pytest_corpus.adapter.event_loop.closing import BLOCKED, count_by_name
 from pytest_corpus.adapter.snapshot import safe_call
 from pytest_corpus.adapter.turns import giving_way
 from pytest_corpus.redaction import type_name
@@ -308,7 +308,7 @@ async def _cancel_others(left: list[str], limit_s: float) -> None:
     """Cancel all other tasks and close all generators; add their names to `left`."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     theirs = {task: name for task in others if (name := _name_of(task))}
-    found = grouped("task", theirs.values())
+    found = count_by_name("task", theirs.values())
     left += found
     for task in others:
         task.cancel()
@@ -344,7 +344,7 @@ async def _close_generators(limit_s: float) -> list[str]:
     if done:
         return []
     closing.cancel()
-    return grouped("open generator", (_qualname(each) for each in open_ones if each.ag_frame))
+    return count_by_name("open generator", (_qualname(each) for each in open_ones if each.ag_frame))
 
 
 def is_cancelled(error: BaseException) -> bool:

@@ -36,7 +36,7 @@ class Tee:
 
     def write(self, text: str) -> Any:
         """Write a text, and give a copy to the calls that listen."""
-        for tap in LogTap.listening():
+        for tap in LogTap.listening_taps():
             tap.printed[self._place].append(str(text))
         return self.stream.write(text)
 
@@ -72,7 +72,7 @@ class LogTap:
         self._level = logging.DEBUG if debug else logging.INFO
 
     @classmethod
-    def listening(cls) -> list[LogTap]:
+    def listening_taps(cls) -> list[LogTap]:
         """Return the taps that receive a text that is emitted now."""
         call = current_call()
         return [tap for tap in cls._active if tap._call is call] or cls._active
@@ -99,12 +99,12 @@ class LogTap:
             if emits(logger, level):
                 return True
             is_off = logger.disabled or logger.manager.disable >= level
-            is_heard = any(level >= tap._level for tap in cls.listening())
+            is_heard = any(level >= tap._level for tap in cls.listening_taps())
             return is_heard and not is_off and not _has_level(logger)
 
         def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
             # A record that cannot be written is only complained of by `logging`; pytest's handler would raise.
-            heard_by = [tap.take(record) for tap in cls.listening()]  # each of them takes it
+            heard_by = [tap.take(record) for tap in cls.listening_taps()]  # each of them takes it
             if all(heard_by) and (record.levelno >= logging.root.level or _has_level(logger)):
                 hand_on(logger, record)
 

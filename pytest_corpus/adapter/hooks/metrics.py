@@ -28,7 +28,7 @@ class RecordingSink:
         known, malformed = _fit(args, kwargs, ("component", "op", "ms", "ok"), ("code", "extra"))
         seen = Observation(**known, malformed=malformed, at=time.monotonic())
         self.observations.append(seen)
-        if (call := self.attribution.of_report(seen)) is not None:
+        if (call := self.attribution.call_of_report(seen)) is not None:
             call.observations.append(seen)
 
     def counter(self, *args: Any, **kwargs: Any) -> None:
@@ -36,7 +36,7 @@ class RecordingSink:
         known, malformed = _fit(args, kwargs, ("component", "name"), ("value", "extra"))
         count = Count(**known, malformed=malformed, at=time.monotonic())
         self.counts.append(count)
-        if (call := self.attribution.of_report(count)) is not None:
+        if (call := self.attribution.call_of_report(count)) is not None:
             call.counts.append(count)
 
     def forget(self) -> None:

@@ -171,7 +171,7 @@ class ProviderProbe:
         from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel, lacks
 
         place = host, port
-        if self.recording is not None and self.recording.plays and not _is_here(host):
+        if self.recording is not None and self.recording.plays and not _is_on_this_machine(host):
             raise ValueError(
                 "provider.tunnel: a tunnel is not recorded, and a run on recorded answers calls no provider"
             )
@@ -243,7 +243,7 @@ class ProviderProbe:
         named, chunk = snapshot(op), snapshot(facts.get("chunk"))
         name = named if isinstance(named, str) else f"({type_name(op)})"
         arrival = Arrival(name, {fact: snapshot(facts[fact]) for fact in HANDED_ON if fact in facts}, chunk)
-        call = self.attribution.of_arrival()
+        call = self.attribution.call_of_arrival()
         self._untaken.append(arrival)
         if chunk is None:
             self._operations.append(name)
@@ -316,7 +316,7 @@ class ProviderProbe:
             yield
 
 
-def _is_here(host: str) -> bool:
+def _is_on_this_machine(host: str) -> bool:
     """True if a provider is on this machine."""
     return host.startswith(("/", "127.")) or host in ("localhost", "::1")
 

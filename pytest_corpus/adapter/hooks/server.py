@@ -11,7 +11,7 @@ from typing import Any
 from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.api import serve, unplanned
+from pytest_corpus.adapter.hooks.vendors.api import plan_nothing, serve
 from pytest_corpus.adapter.scope import Observed, current_call, within
 from pytest_corpus.text.strict_json import read_exactly
 
@@ -45,7 +45,7 @@ class HookServer(LoopbackServer):
         self.given_up = 0
 
     @property
-    def called(self) -> set[str]:
+    def called_hooks(self) -> set[str]:
         """The hooks that were called; a request to a proxy counts as a call of `provider`."""
         is_reached = self._provider.is_proxied and self._provider.calls()
         return self._called | {"provider"} if is_reached else self._called
@@ -74,7 +74,7 @@ class HookServer(LoopbackServer):
             if place.startswith(VENDORS):
                 if not is_over:
                     self._called.add("provider")
-                arrived = unplanned if is_over else self._provider.arrived
+                arrived = plan_nothing if is_over else self._provider.arrived
                 await serve(request, place.removeprefix("provider/"), connection, arrived)
             elif place not in HOOKS:
                 await connection.answer(404, {})

@@ -162,7 +162,7 @@ def user_code_error(declared: str, what: str, error: BaseException) -> Declarati
     For a failed import only names are shown.
     """
     found = escaped_exception(error)
-    way = ", ".join(f"{place} in {place.function}" for place in found.own[-MOST_PLACES:])
+    way = ", ".join(f"{place} in {place.function}" for place in found.own_places[-MOST_PLACES:])
     if isinstance(error, SyntaxError) and error.filename:  # its traceback ends where Python reads the file
         way = f"{shown_file(error.filename)}:{error.lineno}"
     fault = f"{what} raises {describe(error)}" + (f" (at {way})" if way else "")
@@ -271,14 +271,14 @@ async def open_factory(
     """
     try:
         made = await enter_result(factory(**keywords), opened)
-        _take(made, keywords.get("component"), sink, declared, opened)
+        _take_parts(made, keywords.get("component"), sink, declared, opened)
     except BaseException as error:
         if isinstance(error, DeclarationError) or is_cancelled(error):
             raise
         raise user_code_error(declared, "the factory", error) from error
 
 
-def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
+def _take_parts(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
     parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
     if not parts:
         raise DeclarationError(declared, "the factory returns an empty mapping")
@@ -287,10 +287,10 @@ def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Op
             raise DeclarationError(
                 declared, f"the factory returns a mapping with the key {name!r}", f"use {', '.join(COMPONENTS)}"
             )
-        _add(part, name, sink, declared, opened)
+        _add_part(part, name, sink, declared, opened)
 
 
-def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) -> None:
+def _add_part(part: Any, component: str, sink: Any, declared: str, opened: Opened) -> None:
     if isinstance(part, RemoteAdapter):
         opened.shared, opened.remote = part.transport, part
         return

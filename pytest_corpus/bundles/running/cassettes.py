@@ -76,7 +76,7 @@ class Cassettes:
         asked = _request_members(provider, request)
         entry = {
             "key": key_of(provider, request),
-            **self._secrets.without({"request": asked, "answer": {name: getattr(answer, name) for name in _KEPT}}),
+            **self._secrets.mask_value({"request": asked, "answer": {name: getattr(answer, name) for name in _KEPT}}),
         }
         with self._lock:
             fresh = self.mode == "all" and (provider, request.case) not in self._recorded

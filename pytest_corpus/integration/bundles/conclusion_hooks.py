@@ -62,7 +62,7 @@ class BundleConclusionHooks:
         """The sections of an adapter's report: bundles that asked this adapter, and bundles that asked no adapter."""
         found = self._sections or self.results.sections(self._are_all_judged())
         return [
-            {**each, "results": [result.numbers for result in self.results.in_order(key)]}
+            {**each, "results": [result.numbers for result in self.results.results_in_order(key)]}
             for key, each in found.items()
             if adapter is None or each.get("adapter", adapter) == adapter
         ]

@@ -91,13 +91,13 @@ class BundleResults:
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
         """The report section of each bundle, by key; thresholds apply to the keys in `judged`."""
-        found = build_all({key: (head, self.in_order(key)) for key, head in self.heads.items()}, judged)
+        found = build_all({key: (head, self.results_in_order(key)) for key, head in self.heads.items()}, judged)
         for key, section in found.items() if self._shard else ():
             whole = replace(self.heads[key], selected=len(self.heads[key].cases))
             section["shard"] = {"digest": self.digests[key], "head": asdict(whole)}
         return found
 
-    def in_order(self, key: str) -> list[CaseResult]:
+    def results_in_order(self, key: str) -> list[CaseResult]:
         """The results of a bundle, in the order of its cases."""
         known = self.stores[key].results
         return [known[case] for case in self.heads[key].cases if case in known]

@@ -111,7 +111,7 @@ class CollectionHooks:
         report.outcome, report.longrepr = "failed", str(error)
         setattr(report, USAGE_ERROR, True)
         if self.state.worker is not None:
-            self._unusable = self.state.unusable_here(error)
+            self._unusable = self.state.unusable_message(error)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -148,7 +148,7 @@ class CollectionHooks:
         """Record the tests of a complete run for each adapter, whatever was collected."""
         options = self.state.options
         for adapter in self.state.adapters.known.values():
-            adapter.left_out = self._left_out(adapter, collected)
+            adapter.left_out = self._is_left_out(adapter, collected)
             if adapter.left_out:
                 continue
             for component in adapter.components:
@@ -165,7 +165,7 @@ class CollectionHooks:
         below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
         return bool(self.state.named) or any(".py" in part for part in below)
 
-    def _left_out(self, adapter: Adapter, collected: set[str]) -> bool:
+    def _is_left_out(self, adapter: Adapter, collected: set[str]) -> bool:
         """True if the arguments of the command line exclude an adapter that a file declares."""
         named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
         by_id = adapter not in self.state.by_option or bool(self.state.named)
@@ -176,14 +176,14 @@ class CollectionHooks:
         chosen = {item for item in collect.own_items(items) if options.wants(collect.requirement_of(item))}
         if options.profile.smoke:
             chosen = collect.smoke(item for item in items if item in chosen)
-        elsewhere = self._of_other_shards(chosen)
+        elsewhere = self._tests_of_other_shards(chosen)
         chosen -= elsewhere
         dropped = [item for item in collect.own_items(items) if item not in chosen]
         if dropped:
             items[:] = [item for item in items if item not in set(dropped)]
             self.state.config.hook.pytest_deselected(items=dropped)
 
-    def _of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
+    def _tests_of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
         """The tests of other shards, if the run is partial for no other reason."""
         shard = self.state.options.shard
         if shard is None:

@@ -83,14 +83,18 @@ class ConclusionHooks:
             *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
             *([f"corpus shard: {options.shard}"] if options.shard else []),
             *progress.environment(os.environ),
-            *((*progress.snapshot(known), *progress.left_out(known)) if self.state.distributes else ()),
+            *((*progress.snapshot(known), *progress.untested_components(known)) if self.state.distributes else ()),
         ]
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         known = self.state.adapters.known.values()
         stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
         calls = self._calls(len(items))
-        return [*stated, *progress.left_out(known), *([f"corpus: about {count(calls, 'call')}"] if calls else [])]
+        return [
+            *stated,
+            *progress.untested_components(known),
+            *([f"corpus: about {count(calls, 'call')}"] if calls else []),
+        ]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -213,7 +217,7 @@ class ConclusionHooks:
         screen = Screen(terminalreporter, self.state.options, self.findings)
         screen.show_findings(self.result)
         try:
-            with screen.without_own():
+            with screen.hide_own_tests():
                 return (yield)
         finally:
             failures = list(self._annotate(screen, self.result)) if on_github(os.environ) else []

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from pytest_corpus.adapter.event_loop.closing import lasting, pooled
+from pytest_corpus.adapter.event_loop.closing import executor_threads, threads_that_delay_exit
 
 USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 """The exit codes of a run that pytest finished."""
@@ -43,7 +43,9 @@ def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker:
     This applies only to a worker or the program `pytest`, which end with pytest; all results are reported by then.
     `former` are the threads that do not belong to the adapter.
     """
-    threads = [thread for thread in (lasting() | pooled()).difference(former) if thread.is_alive()]
+    threads = [
+        thread for thread in (threads_that_delay_exit() | executor_threads()).difference(former) if thread.is_alive()
+    ]
     if threads and (is_worker or _is_program()):
         timer = threading.Timer(LEAVE_S, _leave, [code, threads])
         timer.daemon = True  # what ends in time is not waited for

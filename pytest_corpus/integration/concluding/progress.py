@@ -52,7 +52,7 @@ def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> in
     return round(calls * min(1, tests / every))
 
 
-def left_out(adapters: Iterable[Adapter]) -> list[str]:
+def untested_components(adapters: Iterable[Adapter]) -> list[str]:
     """The components that respond but are not tested (R76)."""
     lines = []
     for adapter in adapters:

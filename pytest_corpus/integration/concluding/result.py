@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from pytest_corpus.adapter.hooks.vendors.recording import aged
+from pytest_corpus.adapter.hooks.vendors.recording import notes_on_old_recordings
 from pytest_corpus.integration.concluding.record_hooks import Findings
 from pytest_corpus.integration.options.files import report_paths
 from pytest_corpus.integration.options.run_options import Options, on_github
@@ -146,7 +146,7 @@ class RunResult:
     def lines(self) -> list[str]:
         """The written files, the seed, the profile and the edition."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}, edition {self.options.requirements.name}"
-        old = aged(set().union(*(ledger.recorded for ledger in self.ledgers)), self.run.started_at)
+        old = notes_on_old_recordings(set().union(*(ledger.recorded for ledger in self.ledgers)), self.run.started_at)
         return [*self._failing_option(), *self.written, *old, how]
 
 

@@ -60,7 +60,7 @@ class Screen:
             self.reporter.write_line(line.text, **COLOURS[line.tone])
 
     @contextmanager
-    def without_own(self) -> Iterator[None]:
+    def hide_own_tests(self) -> Iterator[None]:
         """Prevent pytest from listing the suite's tests; they are still counted."""
         stats = self.reporter.stats
         whole: dict[str, list[Any]] = {

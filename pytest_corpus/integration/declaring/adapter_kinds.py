@@ -22,7 +22,7 @@ from pytest_corpus.adapter.usage import Meter
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.declaring.run_settings import RunSettings
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.faults import inexpressible
+from pytest_corpus.kit.faults import inexpressible_failures
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import is_retryable
@@ -162,7 +162,7 @@ class Adapter:
             meter = self.client.meter
             self.ledger.add_calls(meter.calls, meter.tokens, meter.took)
             self.ledger.doubts.update(self.client.provider.mistakes.take()[1])
-            self.ledger.lacking |= inexpressible(self.client.provider)
+            self.ledger.lacking |= inexpressible_failures(self.client.provider)
             self.is_proxied = self.client.provider.is_proxied
         yield from self._close()
 

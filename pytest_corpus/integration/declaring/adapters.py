@@ -55,7 +55,7 @@ class RecordedAdapter(FactoryAdapter):
         self.journal, self.number = Journal(), int(self.facts["number"])
         self.player = Player(transcript, label)
         self._process = ""
-        self._entered = inputs.entered()
+        self._entered = inputs.scope_entries()
         self._known: list[tuple[Shared, dict[str, Any]]] = []
         keys = sorted(transcript.tests, key=lambda key: transcript.tests[key].process)  # stable: the order of each
         self._places = {key: place for place, key in enumerate(keys)}
@@ -88,7 +88,7 @@ class RecordedAdapter(FactoryAdapter):
             self._root_causes.clear()
             self.client = self._client()
         subjects = [each for each in self._targets.values() if isinstance(each, Subject)]
-        self._entered = inputs.entered()
+        self._entered = inputs.scope_entries()
         self._known = [(each.shared, each.shared.copy_state()) for each in subjects]
 
     def end(self) -> str:

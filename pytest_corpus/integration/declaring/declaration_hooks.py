@@ -76,7 +76,7 @@ class DeclarationHooks:
         try:
             self.start()
         except UnusableDeclaration as error:
-            session.shouldfail = self.state.unusable_here(error)  # xdist tells the controller, which ends the run
+            session.shouldfail = self.state.unusable_message(error)  # xdist tells the controller, which ends the run
             raise session.Failed(session.shouldfail) from None
 
     def at_conftest(self, path: Path) -> Adapter | None:

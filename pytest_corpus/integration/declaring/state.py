@@ -87,7 +87,7 @@ class RunState:
         except DeclarationError as error:
             raise self.usage(error) from None
 
-    def unusable_here(self, error: pytest.Collector.CollectError) -> str:
+    def unusable_message(self, error: pytest.Collector.CollectError) -> str:
         """One clear line about an adapter that the controller opened and this worker cannot test."""
         assert self.worker is not None
         return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"

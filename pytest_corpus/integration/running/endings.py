@@ -57,7 +57,7 @@ class Notes:
     recalled: set[Exchange] = field(default_factory=set)
 
     @property
-    def judged(self) -> Iterator[Exchange]:
+    def judged_exchanges(self) -> Iterator[Exchange]:
         """The exchanges that show the findings."""
         return (exchange for each in self.violations for exchange in each.exchanges)
 

@@ -96,7 +96,7 @@ class EvidenceCapture:
     hears_logs: bool = False
 
     @property
-    def planted(self) -> tuple[str, ...]:
+    def planted_secrets(self) -> tuple[str, ...]:
         """Every secret that the test planted."""
         return tuple(self.notes.secrets)
 
@@ -107,11 +107,11 @@ class EvidenceCapture:
             item: the test that made the call that shows it: a report may come later.
             rerun: the command that shows it again.
         """
-        secrets = (*self.planted, *secret_values(os.environ))
+        secrets = (*self.planted_secrets, *secret_values(os.environ))
         mask = functools.partial(mask_secrets, secrets=secrets)
         exchange, judged_on, story = violation.exchange, _several_of(violation), self._story_of(violation)
         request = functools.partial(self._mask_foreign_texts, violation=violation, secrets=secrets)
-        raised = self._raised(finding, exchange, secrets) if exchange else ""
+        raised = self._exception_text(finding, exchange, secrets) if exchange else ""
         shape_of = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False) if self.made_up else _shape
         found = replace(
             finding,
@@ -153,11 +153,15 @@ class EvidenceCapture:
         exchange = violation.exchange
         if violation.story or _several_of(violation) or exchange is None or self._is_write(exchange):
             return violation.story
-        named = [each for each in self._before(violation) if not violation.about.isdisjoint(strings_of(each.request))]
+        named = [
+            each
+            for each in self._earlier_exchanges(violation)
+            if not violation.about.isdisjoint(strings_of(each.request))
+        ]
         writes = [*filter(self._is_write, named)] or self._writes(violation)
         return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
 
-    def _before(self, violation: Violation) -> list[Exchange]:
+    def _earlier_exchanges(self, violation: Violation) -> list[Exchange]:
         """The test's exchanges before the one that shows a finding; all of them if it belongs to another test."""
         if violation.story:
             return [each for each in violation.story.exchanges if each is not violation.exchange]
@@ -166,7 +170,7 @@ class EvidenceCapture:
     def _writes(self, violation: Violation) -> list[Exchange]:
         """The writes of the test before the exchange that shows a finding."""
         place = _namespace(violation.exchange)
-        earlier = filter(self._is_write, self._before(violation))
+        earlier = filter(self._is_write, self._earlier_exchanges(violation))
         return [each for each in earlier if place in (None, _namespace(each))]
 
     def _is_write(self, exchange: Exchange) -> bool:
@@ -178,7 +182,7 @@ class EvidenceCapture:
         if self.target is None:
             return []
         exchange, writes, now = violation.exchange, self._writes(violation), time.time()
-        made = (*(self._before(violation) if violation.story else writes), *([exchange] if exchange else []))
+        made = (*(self._earlier_exchanges(violation) if violation.story else writes), *([exchange] if exchange else []))
         lines = shell.script(
             self.target,
             [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.observed.faults) for each in made],
@@ -193,14 +197,14 @@ class EvidenceCapture:
         """
         if not self.made_up:
             return _shape(request)
-        before = self._before(violation)
+        before = self._earlier_exchanges(violation)
         asked = "\n".join(strings_of([each.request for each in before]))
         found = {text for each in before for frame in each.frames for text in strings_of(frame.body)}
         foreign = {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
         own = map_value(request, lambda text: describe_size(text) if any(each in text for each in foreign) else text)
         return content(own, secrets, LONGEST, foreign=False)
 
-    def _raised(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
+    def _exception_text(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
         """The exception of a call; if the adapter hides the cause of an unplanned error, advice to make it visible."""
         known, seen = _raised_exception(exchange, secrets), exchange.observed
         is_hidden = self.hears_logs and not (known or exchange.fault or seen.faults or any(seen.logs))
@@ -208,7 +212,7 @@ class EvidenceCapture:
 
     def _answer(self, violation: Violation, exchange: Exchange, secrets: tuple[str, ...]) -> str:
         """The answer; of a long stream, its beginning and end and the frames around the faulty frame."""
-        made = [each.request for each in (*self._before(violation), exchange)] if self.made_up else []
+        made = [each.request for each in (*self._earlier_exchanges(violation), exchange)] if self.made_up else []
         own, bodies = {*strings_of(made)}, [frame.body for frame in exchange.frames]
         if not exchange.streaming:
             whole = content(bodies[-1], secrets, LONGEST + 1, foreign=True, own=own)

@@ -106,7 +106,7 @@ class TestExecution:
             self._recorded = recorder.begin(self.test, self.repetition) if recorder else None
             try:
                 with inputs.source(self.adapter.source or inputs.Source()), part_of(None):
-                    ending = self._ended(function, arguments, observed)
+                    ending = self._run_test(function, arguments, observed)
             except Unrecorded:
                 pass
             except Exception as error:
@@ -131,7 +131,7 @@ class TestExecution:
 
         return body
 
-    def _ended(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
+    def _run_test(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Run the test where it can be judged; a violation that the surroundings explain is no finding."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
@@ -161,7 +161,7 @@ class TestExecution:
         self._begin(1, unlearn=doubted)
         if doubted and self._causes is not None:
             self._causes.forget()
-        ending = self._judged(function, arguments, observed)
+        ending = self._run_and_audit(function, arguments, observed)
         if beside and (found := beside.confirm(self.item, attempt, self.target, ending, observed.violations)):
             self._add(found, observed)
         return ending
@@ -221,7 +221,7 @@ class TestExecution:
         begin_inputs(self.item, self.adapter)
         self.target.begin(unlearn=run > 1 or unlearn)
 
-    def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
+    def _run_and_audit(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Run the body and audit its exchanges, however it ends."""
         ending = UNFINISHED
         try:
@@ -237,9 +237,9 @@ class TestExecution:
                         self._observe(ending.violation, observed)
         finally:
             self.target.close_fresh()
-        return self._misled(mistakes[0]) if mistakes else ending
+        return self._forget_findings(mistakes[0]) if mistakes else ending
 
-    def _misled(self, mistake: EscapedException | MissingAnswer) -> Ending:
+    def _forget_findings(self, mistake: EscapedException | MissingAnswer) -> Ending:
         """Leave the test open, and forget what it found out: the adapter got no answer that its provider would give.
 
         If an endpoint of the author's raised, the run is partial, and the first test of each place has the traceback.
@@ -275,7 +275,7 @@ class TestExecution:
         except Undecided as undecided:
             return self._leave_open(undecided)
         except Violation as violation:
-            return self._violated(violation)
+            return self._end_with_violation(violation)
         except Unresponsive as silent:
             return self._leave_open(NotAssessed(str(silent)) if silent.moving else Blocked(expect.IN_TIME, str(silent)))
         except (WriteForbidden, MissingAnswer) as unanswered:
@@ -334,15 +334,15 @@ class TestExecution:
                 violation = Violation(self.requirement.text, blocked.seen).seen_in(*blocked.exchanges)
             return Ending("violated", raised=violation, violation=violation.of(blocked.by))
         said = seen.got if seen and blocked is undecided else blocked.seen
-        return self._blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
+        return self._end_as_blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
 
-    def _violated(self, violation: Violation) -> Ending:
+    def _end_with_violation(self, violation: Violation) -> Ending:
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
-            return self._blocked(cause, f"{cause.seen}, seen while testing {self.requirement.id}", violation)
+            return self._end_as_blocked(cause, f"{cause.seen}, seen while testing {self.requirement.id}", violation)
         return Ending("violated", raised=violation, violation=violation.of(self.requirement.id))
 
-    def _blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
+    def _end_as_blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
         """Leave the test open because another requirement is violated, as was `seen` here if it is its violation."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
@@ -388,7 +388,7 @@ class TestExecution:
         exchanges = self.target.part.exchanges
         observed.made += exchanges
         observed.recalled |= self.target.part.recalled
-        for exchange in (*exchanges, *observed.judged):
+        for exchange in (*exchanges, *observed.judged_exchanges):
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
 
     def _is_reported(self, requirement: str) -> bool:

@@ -191,7 +191,7 @@ class InFlight:
         """Break off what is under way."""
         self._turns.stopped = True
         until = time.monotonic() + STOP_S
-        self._turns.give()
+        self._turns.give_turn()
         for attempt in tuple(self._running):
             attempt.over.wait(max(0.0, until - time.monotonic()))
         self._attempts.clear()
@@ -253,7 +253,7 @@ class InFlight:
         assert self._subject is not None
         places = [place for place, _ in self._subject.test_attributes()]
         kept = [getattr(holder, name) for holder, name in places]
-        self._turns.give()
+        self._turns.give_turn()
         try:
             yield
         finally:
@@ -356,7 +356,7 @@ class InFlight:
             self._running.discard(attempt)
             self._fill()
             attempt.over.set()
-            self._turns.give()
+            self._turns.give_turn()
 
     def _last_of_another(self, attempt: Attempt) -> Exchange | None:
         """The last exchange of another test in flight."""

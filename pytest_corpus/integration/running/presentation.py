@@ -101,7 +101,7 @@ def write_into_report(
     record = result.record
     disputed = not _agrees(result, seen, report)
     if record.findings and record.outcome != "error":
-        record = replace(record, findings=_with_evidence(execution, result, report, options, rerun))
+        record = replace(record, findings=_add_evidence(execution, result, report, options, rerun))
     _add_properties(execution, record, report, disputed=disputed, options=options)
     recorder = execution.adapter.settings.recorder
     if recorder is not None and result.recorded is not None:
@@ -133,7 +133,7 @@ def _ending_members(result: TestResult) -> dict[str, Any]:
     return {**{name: getattr(record, name) for name in members}, "findings": findings}
 
 
-def _with_evidence(
+def _add_evidence(
     execution: TestExecution,
     result: TestResult,
     report: pytest.TestReport,

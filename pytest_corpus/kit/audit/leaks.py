@@ -65,7 +65,7 @@ def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> 
 
 def _place_of(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None:
     """The number of the first text that gives a secret away; None if none does."""
-    return next((at for at, text in enumerate(texts) if gives_away(text, secret, gram)), None)
+    return next((at for at, text in enumerate(texts) if leaks_secret(text, secret, gram)), None)
 
 
 def _channel_name(exchange: Exchange, channel: str, at: int) -> str:
@@ -74,7 +74,7 @@ def _channel_name(exchange: Exchange, channel: str, at: int) -> str:
     return sources[at] if at < len(sources) else CHANNELS[channel]
 
 
-def gives_away(text: str, secret: str, gram: int = GRAM) -> bool:
+def leaks_secret(text: str, secret: str, gram: int = GRAM) -> bool:
     """Check if a text holds a secret, or enough of it to count as a leak (R21)."""
     if len(secret) <= gram:
         return secret in text

@@ -72,7 +72,7 @@ def _was_searched(requirement: str, exchange: Exchange) -> bool:
         return False
     if requirement in (*UNIQUE_VALUES, "COM-LEAK-2"):
         reported = bool(telemetry.reports_of(exchange))
-        return reported or not is_observed(exchange) or bool(telemetry.the_one(exchange))
+        return reported or not is_observed(exchange) or bool(telemetry.single_observation(exchange))
     return requirement not in ("COM-LEAK-1", "COM-LEAK-9") or telemetry.failure_of(exchange) is not None
 
 
@@ -82,8 +82,8 @@ def _was_observed(requirement: str, exchange: Exchange, component: str) -> bool:
     if requirement in STREAM_OUTCOMES:
         return exchange.streaming
     if requirement in ONE_OBSERVATION:
-        return telemetry.once(exchange) == requirement
-    seen = telemetry.the_one(exchange)
+        return telemetry.observation_requirement(exchange) == requirement
+    seen = telemetry.single_observation(exchange)
     if requirement in LABELS and (telemetry.bare(exchange) == "capabilities" or seen.malformed):
         return False
     if requirement == "COM-OBS-8":

@@ -37,7 +37,7 @@ def observations_of(exchange: Exchange) -> list[Observation]:
 
     If the adapter does not offer it, those of no other operation (R143).
     """
-    exchange.observed.awaited(OBSERVATION)
+    exchange.observed.wait_for_report(OBSERVATION)
     return _observations_of(exchange)
 
 
@@ -51,20 +51,22 @@ def _observations_of(exchange: Exchange) -> list[Observation]:
 
 def reports_of(exchange: Exchange) -> Reports:
     """Everything that was reported of a call; waits for what must come."""
-    observed = exchange.observed.awaited(OBSERVATION).awaited(OUTCOME)
+    observed = exchange.observed.wait_for_report(OBSERVATION).wait_for_report(OUTCOME)
     return (*observed.observations, *observed.counts)
 
 
 def outcomes(exchange: Exchange) -> list[Count]:
     """The reports of a stream's final outcome."""
-    return [count for count in exchange.observed.awaited(OUTCOME).counts if count.is_outcome]
+    return [count for count in exchange.observed.wait_for_report(OUTCOME).counts if count.is_outcome]
 
 
-def the_one(exchange: Exchange) -> Observation:
+def single_observation(exchange: Exchange) -> Observation:
     """The one observation of the called operation. Raises Blocked if there is none, or if there are several."""
     seen = observations_of(exchange)
     if len(seen) != 1:
-        raise Blocked(once(exchange), f"{len(seen)} observations of {exchange.op}", judged_on=(exchange,))
+        raise Blocked(
+            observation_requirement(exchange), f"{len(seen)} observations of {exchange.op}", judged_on=(exchange,)
+        )
     return seen[0]
 
 
@@ -78,7 +80,7 @@ def failure_of(exchange: Exchange) -> Mapping[str, Any] | None:
     return next((frame.body for frame in exchange.frames if frame.is_error), None)
 
 
-def once(exchange: Exchange) -> str:
+def observation_requirement(exchange: Exchange) -> str:
     """The requirement that asks for one observation of a call with this outcome."""
     return "COM-OBS-3" if exchange.streaming else "COM-OBS-2" if failure_of(exchange) else "COM-OBS-1"
 
@@ -111,7 +113,7 @@ def _interface(reports: Reports) -> Violations:
 def _observations(exchange: Exchange, component: str) -> Violations:
     seen = _observations_of(exchange)
     if len(seen) != 1:
-        yield once(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
+        yield observation_requirement(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
     if exchange.streaming:
         yield from _stream_outcome(exchange, component)
     if len(seen) == 1:
@@ -122,7 +124,7 @@ def _observations(exchange: Exchange, component: str) -> Violations:
                 yield from _context_labels(seen[0].extra, ctx)
 
 
-def counting(component: str) -> str:
+def count_requirement(component: str) -> str:
     """The requirement that asks for one count of the outcome of a stream."""
     return "COM-OBS-11" if component in catalogue()["COM-OBS-11"].components else "EMB-OBS-1"
 
@@ -132,7 +134,7 @@ def _stream_outcome(exchange: Exchange, component: str) -> Violations:
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
         got = f"{len(counted)}, of the value {describe(total)}"
-        yield counting(component), Violation(f"one {STREAM_OUTCOME}", got)
+        yield count_requirement(component), Violation(f"one {STREAM_OUTCOME}", got)
     elif component not in catalogue()["COM-OBS-18"].components:
         return
     elif not is_hidden_failure(exchange) and not names_outcome(counted[0], exchange):

@@ -194,5 +194,5 @@ def require_strong_consistency(subject: Subject) -> None:
     claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
     if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
         raise NotApplicable("strong consistency of reads after writes is not claimed")
-    if subject.settling.find_out():
+    if subject.settling.find_settle_time():
         raise NotAssessed(Obstacle.LATE_WRITES)

@@ -21,7 +21,7 @@ Item = TypeVar("Item", bound=Mapping[str, Any])
 COUNTS = ("processed_count", "upserted_count", "deleted_count")
 
 
-def processed(result: Any) -> int | None:
+def processed_count(result: Any) -> int | None:
     """The number of items that a result reports as processed, in any spelling; None if there is none."""
     counts = (whole(result.get(key)) for key in COUNTS) if isinstance(result, Mapping) else ()
     return next((count for count in counts if count is not None), None)

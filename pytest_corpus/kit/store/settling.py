@@ -90,13 +90,13 @@ class Probe:
         """Delete things; True if the adapter reports success."""
         return False
 
-    def seen(self, _reader: str) -> set[str] | None:
+    def names_seen(self, _reader: str) -> set[str] | None:
         """The names of the things that an operation shows; None if it does not work."""
         return None
 
     def shows(self, reader: str, names: set[str]) -> bool | None:
         """True if an operation shows just these things; None if it does not work."""
-        found = self.seen(reader)
+        found = self.names_seen(reader)
         return None if found is None else found == names
 
     def write_in_order(self) -> tuple[bool, set[str]]:
@@ -164,7 +164,7 @@ class Settling:
         done, kept = probe.write_in_order()
 
         def look() -> bool | None:
-            found = probe.seen(probe.readers[0]) if done else None
+            found = probe.names_seen(probe.readers[0]) if done else None
             if not done:
                 self.known.in_order = False
             if found is None or not kept <= found:
@@ -182,7 +182,7 @@ class Settling:
             return request
         if has_expired(request) or self._will_fail(op) or not isinstance(request.get("args"), Mapping):
             return request
-        self.find_out()
+        self.find_settle_time()
         if not self.reads_written_data(op.name, request):
             return request
         waited_s = self._wait(self.places(request), self.known.applied if op.mutating else self.known.written)
@@ -201,10 +201,10 @@ class Settling:
 
     def pause(self) -> None:
         """Wait until everything that was written shows."""
-        if self.known.written and self.find_out():
+        if self.known.written and self.find_settle_time():
             self._wait(frozenset(), self.known.written)
 
-    def find_out(self) -> float:
+    def find_settle_time(self) -> float:
         """The settle time in seconds, measured if it is not known or given."""
         with finding_out(id(self.known)):
             if self.known.seconds is None:

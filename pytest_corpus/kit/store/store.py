@@ -115,12 +115,12 @@ class Records:
                 self._journal.add(place, names)
         return fresh
 
-    def move(self, thing: Thing) -> None:
+    def move_to_end(self, thing: Thing) -> None:
         """Let a thing that is there be the last one."""
         if self.is_there(thing):
             self._all[thing] = self._all.pop(thing)
 
-    def change(self, things: Iterable[Thing], **changed: Any) -> None:
+    def change_records(self, things: Iterable[Thing], **changed: Any) -> None:
         """Change the records of things; the journal drops things that are gone."""
         for place, names in by_place(things).items():
             for name in names:
@@ -203,7 +203,7 @@ class Store:
     def release(self, *, unlearn: bool) -> None:
         """Delete things of the previous test that no other test needs."""
 
-    def remove(self, until: float) -> None:
+    def remove_leftovers(self, until: float) -> None:
         """Delete everything that is left, as far as time allows."""
 
     def foresee(self, request: Any) -> list[Thing]:
@@ -260,7 +260,7 @@ class Store:
     def tidy(self) -> None:
         """Delete everything that was written, unless the adapter refuses."""
         with self._subject.settling.at_once(), suppress(*UNCALLABLE, Outage):
-            self.remove(inputs.monotonic() + TIDY_S)
+            self.remove_leftovers(inputs.monotonic() + TIDY_S)
 
 
 def by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:

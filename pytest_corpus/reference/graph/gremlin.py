@@ -99,7 +99,7 @@ class Gremlin(ScannedQuery):
         try:
             for step in self.steps:
                 args = [self.resolve(arg, params) for arg in step.args]
-                traversal.take(step.name, args)
+                traversal.apply_step(step.name, args)
         except (TypeError, AttributeError, ValueError, IndexError):
             raise QueryError("applies a step to a value of another type") from None
         return [value if isinstance(value, dict) else {"value": value} for value in traversal.flow]
@@ -188,7 +188,7 @@ class Traversal(FilterSteps, MapSteps):
         self.flow: Flow = []
         self.by: Callable[[Sequence[Any]], None] = self.nothing_to_order
 
-    def take(self, name: str, args: Sequence[Any]) -> None:
+    def apply_step(self, name: str, args: Sequence[Any]) -> None:
         if name in VERTEX_STEPS:
             flow: Iterable[Any] = (self.graph.nodes[other] for _, other in self.around(VERTEX_STEPS[name], args))
         elif name in EDGE_STEPS:

@@ -102,9 +102,9 @@ class Queries(GraphArguments):
             raise self.query_refused(QueryError("is nested too deeply")) from None
         except QueryError as problem:
             raise self.query_refused(problem) from None
-        return [self.record(row) for row in rows]
+        return [self.row_to_wire(row) for row in rows]
 
-    def record(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def row_to_wire(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.value(value) for name, value in row.items()}
 
     def value(self, value: Any) -> Any:

@@ -114,7 +114,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         if first:
             truth = caching.uncached_instance(embedding).vector(operations[1], text, model=model, normalize=False)
         else:  # the norm of every text is 1
-            truth = embedding.vector_once(operations[1], embedding.fit("hi"), model=model, normalize=True)
+            truth = embedding.vector_once(operations[1], embedding.cut_to_limit("hi"), model=model, normalize=True)
             with expect.resting_on(NORMALIZED[operations[1]]):
                 expect_unit_norm(truth)
         expect.check(

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.judgement import look_at_capabilities
 from pytest_corpus.kit.requests import canary
@@ -55,7 +55,7 @@ def test_statistics_are_counters(embedding: Embedding) -> None:
     """`get_stats` returns an object whose documented counters are not negative."""
     reply = embedding.call("get_stats")
     expect.applicable(not reply.is_a("NotSupported"), "embedding.get_stats answers NOT_SUPPORTED, and it is optional")
-    holds("EMB-STATS-1", reply, embedding, claim="statistics")
+    expect_audited("EMB-STATS-1", reply, embedding, claim="statistics")
 
 
 @pytest.mark.requirement("EMB-STATS-2")
@@ -107,7 +107,7 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
 def test_statistics_tell_no_text(embedding: Embedding) -> None:
     """Statistics for one tenant do not contain texts of another."""
     embedding.require("get_stats", "embed")
-    text = embedding.fit(canary())
+    text = embedding.cut_to_limit(canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
         if embedding.works(name):
             embedding.invoke(name, embedding.requests.with_text(name, text), new_tenant())

@@ -6,9 +6,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.audit.leaks import gives_away
+from pytest_corpus.kit.audit.leaks import leaks_secret
 from pytest_corpus.kit.audit.telemetry import names_outcome, outcomes
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -65,7 +65,7 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
     replies = with_hidden_vectors(embedding, operation)
     expect.applicable(replies, "no component of the vector has enough digits to be recognised")
     for reply in replies:
-        holds(requirement, reply, embedding)
+        expect_audited(requirement, reply, embedding)
 
 
 @remembered
@@ -93,7 +93,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
     """Log records do not contain a text that is too long or that the provider refuses."""
     many = require_batch_size(embedding, 2, least=1)
     secret = canary()
-    texts = [secret, embedding.fit("river")][:many]
+    texts = [secret, embedding.cut_to_limit("river")][:many]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
     if failing == "too_long":
         args |= {"texts": [f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}", *texts[1:]]}
@@ -106,7 +106,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
         reply = fresh.call("embed_batch", args, secrets={"content": secret})
         fresh.client.provider.clear()
     expect.readable(reply)
-    holds("COM-LEAK-3", reply, embedding)
+    expect_audited("COM-LEAK-3", reply, embedding)
 
 
 @pytest.mark.requirement("COM-LEAK-1")
@@ -115,12 +115,12 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     require_batch_size(embedding, 2, least=1)
     secret = canary()
     long = f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}"
-    texts = [long, embedding.fit("river")][: embedding.room(2)]
+    texts = [long, embedding.cut_to_limit("river")][: embedding.room(2)]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     reply = embedding.call("embed_batch", args, secrets={"content": secret})
     expect.applicable(reply.is_success and failures_of(reply.result), "no text is reported as failed")
     for failure in failures_of(reply.result):
         said = str([failure.get(key) for key in SAID])
         expect.check(
-            not gives_away(said, secret), "nothing of the content", "a part of the content", "result.failed_texts"
+            not leaks_secret(said, secret), "nothing of the content", "a part of the content", "result.failed_texts"
         )

@@ -28,15 +28,17 @@ def test_a_model_that_is_no_string_is_refused(embedding: Embedding, value: Any) 
     embedding.require("count_tokens")
     if embedding.capabilities.models:
         with expect.resting_on("EMB-TOKENS-4"):
-            expect.refusal(embedding.ask_count(embedding.fit("hi"), model=embedding.unknown_model()), *UNKNOWN_MODEL)
-    expect.refusal(embedding.ask_count(embedding.fit("hi"), model=value), "BadRequest")
+            expect.refusal(
+                embedding.ask_count(embedding.cut_to_limit("hi"), model=embedding.unknown_model()), *UNKNOWN_MODEL
+            )
+    expect.refusal(embedding.ask_count(embedding.cut_to_limit("hi"), model=value), "BadRequest")
 
 
 @pytest.mark.requirement("EMB-TOKENS-9")
 def test_a_model_need_not_be_named(embedding: Embedding) -> None:
     """Without `model`, a default model counts the text."""
     embedding.require("count_tokens")
-    expect.success(embedding.call("count_tokens", {"text": embedding.fit("hi")}), "a count by a default model")
+    expect.success(embedding.call("count_tokens", {"text": embedding.cut_to_limit("hi")}), "a count by a default model")
 
 
 @core("EMB-TOKENS-8")

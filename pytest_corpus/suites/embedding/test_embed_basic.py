@@ -9,7 +9,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
@@ -38,7 +38,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
     reply = embedding.call("embed")
     if not embedding.capabilities.models and reply.is_a(*MODEL_ERRORS):
         raise NotAssessed(Obstacle.UNKNOWN_MODELS)
-    holds("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
+    expect_audited("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
 
 
 @core("EMB-EMBED-1")
@@ -46,12 +46,12 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
     """Results of each listed model, with any options, are valid under their schema."""
     for model in embedding.able_to("embed"):
-        reply = embedding.embed_once(embedding.fit("a few plain words"), model=model, **options)
+        reply = embedding.embed_once(embedding.cut_to_limit("a few plain words"), model=model, **options)
         unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
         if "normalize" in options and reply.is_a("NotSupported"):
             raise Blocked("EMB-NORM-9", "`normalize: false` is refused")
         if not (unoffered and reply.is_a("NotSupported")):
-            holds("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
+            expect_audited("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
 
 
 @pytest.mark.core
@@ -63,9 +63,9 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
         raise NotApplicable("capabilities state no max_dimensions")
     for model in embedding.able_to(operation):
         for text in ("hi", FILLER):
-            reply = embedding.ask_once(operation, embedding.fit(text), model=model)
-            embedding.vector_in(reply, operation, embedding.fit(text), model=model)
-            holds(requirement, reply, embedding)
+            reply = embedding.ask_once(operation, embedding.cut_to_limit(text), model=model)
+            embedding.vector_in(reply, operation, embedding.cut_to_limit(text), model=model)
+            expect_audited(requirement, reply, embedding)
 
 
 @core("EMB-DIM-1")
@@ -73,8 +73,8 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """All vectors of a model have the same length."""
     for model in embedding.able_to(operation):
-        wanted = len(embedding.vector_once("embed", embedding.fit("hi"), model=model))
-        for text in map(embedding.fit, (SCRIPTS["emoji"], FILLER * 40)):
+        wanted = len(embedding.vector_once("embed", embedding.cut_to_limit("hi"), model=model))
+        for text in map(embedding.cut_to_limit, (SCRIPTS["emoji"], FILLER * 40)):
             reply = embedding.ask_once(operation, text, model=model)
             if embedding.limit is None and reply.is_a("BadRequest", "NotSupported"):
                 continue
@@ -96,7 +96,7 @@ def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> 
     """Each listed model embeds letters, marks and signs of any script."""
     models = embedding.able_to("embed")
     for model in models if script in ("combining", "cjk", "emoji") else models[:1]:
-        reply = embedding.embed_once(embedding.fit(SCRIPTS[script]), model=model)
+        reply = embedding.embed_once(embedding.cut_to_limit(SCRIPTS[script]), model=model)
         embedding.require_fit(reply)
         expect.success(reply, f"an embedding of a text of the kind {script}")
 
@@ -128,7 +128,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 
     for word, others in zip(words.values(), ["", *distribute_words(GENERATED - 1, "w")], strict=True):
         several = f"{word} {others}" if others else word
-        check(embedding.fit(several if embedding.holds(several) else word))
+        check(embedding.cut_to_limit(several if embedding.holds(several) else word))
     generate.for_all(draw, check, embedding, examples=GENERATED)
 
 
@@ -136,7 +136,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     """Each listed model gives four unrelated texts four different vectors."""
     for model in embedding.able_to("embed"):
-        vectors = [embedding.vector_once("embed", embedding.fit(text), model=model) for text in UNRELATED]
+        vectors = [embedding.vector_once("embed", embedding.cut_to_limit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
             expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
@@ -158,7 +158,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
 @pytest.mark.requirement("EMB-EMBED-7")
 def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
     """The same text gets the same vector three times, and from another instance."""
-    text = embedding.fit(UNRELATED[0])
+    text = embedding.cut_to_limit(UNRELATED[0])
     embedding.require("embed")
     vectors = [embedding.vector("embed", text) for _ in range(3)]
     fresh = embedding.fresh()
@@ -174,8 +174,8 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     batches.require_scripts(embedding, text)
     for model in embedding.able_to("embed"):
         with expect.resting_on("EMB-TOKENS-1" if text.isascii() else "EMB-TOKENS-3"):
-            counted = embedding.count(embedding.fit(text), model=model)
-        reply = embedding.embed_once(embedding.fit(text), model=model)
+            counted = embedding.count(embedding.cut_to_limit(text), model=model)
+        reply = embedding.embed_once(embedding.cut_to_limit(text), model=model)
         embedding.require_fit(reply)
         used = expect.success(reply, "an embedding").get("tokens_used")
         expect.applicable(used is not None, "tokens_used is not given")
@@ -204,7 +204,10 @@ def test_an_argument_of_the_wrong_type_is_refused(
     if isinstance(wrong, str):
         args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
     else:
-        args, name = embedding.requests.with_text(operation, embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
+        args, name = (
+            embedding.requests.with_text(operation, embedding.cut_to_limit("hi"), **{wrong[0]: wrong[1]}),
+            wrong[0],
+        )
     expect.refusal(embedding.invoke(operation, args), *batches.refusal_classes(embedding, name))
 
 
@@ -214,7 +217,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
 def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
     """Without `model`, a default one is used or the request is bad; an empty name may count as unknown."""
     embedding.require(operation)
-    args = embedding.requests.with_text(operation, embedding.fit("hi"), model="")
+    args = embedding.requests.with_text(operation, embedding.cut_to_limit("hi"), model="")
     if model == "missing":
         del args["model"]
     reply = cached(embedding, ("model", model, operation), partial(embedding.invoke, operation, args))
@@ -242,12 +245,12 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
     embedding.require("stream_embed")
     batches.require_scripts(embedding, text)
     for model in embedding.able_to("stream_embed"):
-        stream = embedding.stream_once(embedding.fit(text), model=model)
+        stream = embedding.stream_once(embedding.cut_to_limit(text), model=model)
         embedding.require_fit(stream)
         expect.finished(stream, "a stream")
         if requirement == "EMB-STREAM-4" and not any(chunk.get("usage") for chunk in stream.chunks):
             raise NotApplicable("no chunk reports usage")
-        holds(requirement, stream, embedding)
+        expect_audited(requirement, stream, embedding)
 
 
 @core("EMB-STREAM-2")
@@ -270,7 +273,9 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     """The only embedding of a stream is nearer to that of its text than to that of any other."""
     for model in embedding.able_to("stream_embed"):
-        own = {text: embedding.vector_once("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
+        own = {
+            text: embedding.vector_once("embed", text, model=model) for text in map(embedding.cut_to_limit, UNRELATED)
+        }
         for text in [*own][:2]:
             found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
@@ -288,7 +293,7 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
         embedding.require_normalization()
     options = {"normalize": True} if normalize else {}
     for model in embedding.able_to("stream_embed"):
-        for text in map(embedding.fit, ("hi", FILLER)):
+        for text in map(embedding.cut_to_limit, ("hi", FILLER)):
             alone = embedding.vector_once("embed", text, model=model, **options)
             found = batches.streamed_vector(embedding, text, model=model, **options)
             expect.check(embedding.are_same(found, alone, 0.02), "the vector of `embed`", "another vector")

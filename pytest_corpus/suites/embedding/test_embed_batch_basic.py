@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
@@ -36,7 +36,7 @@ def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
     """Batches of one text and of several get a result that is valid under its schema."""
     batches.require_batch_size(embedding, many, least=1)
     reply = embedding.batch(batches.arrange_texts(embedding, "plain", embedding.room(many)))
-    holds("EMB-BATCH-1", reply, embedding, claim="a plain batch to be embedded")
+    expect_audited("EMB-BATCH-1", reply, embedding, claim="a plain batch to be embedded")
 
 
 @pytest.mark.core
@@ -62,7 +62,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding) -> None:
     """Unrelated texts, each in its own batch, get different vectors."""
     for model in embedding.able_to("embed_batch"):
-        own = embedding.embed_one_by_one([embedding.fit(text) for text in UNRELATED], model=model)
+        own = embedding.embed_one_by_one([embedding.cut_to_limit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
             expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
@@ -100,7 +100,9 @@ def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding,
 def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
     """In generated lists with repeated words, each word gets its own vector."""
     many = batches.require_batch_size(embedding, 8)
-    pool = list(dict.fromkeys(embedding.fit(word) for word in (*batches.WORDS[:4], "a", "Apple", "apple", "x y")))
+    pool = list(
+        dict.fromkeys(embedding.cut_to_limit(word) for word in (*batches.WORDS[:4], "a", "Apple", "apple", "x y"))
+    )
     own = embedding.embed_one_by_one(pool)
 
     def check(texts: list[str]) -> None:
@@ -225,7 +227,7 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
 
 def embed_equal_texts(embedding: Embedding, size: int, **options: Any) -> Reply:
     """Send a batch of equal texts."""
-    return embedding.batch_once([embedding.fit("hi")] * size, **options)
+    return embedding.batch_once([embedding.cut_to_limit("hi")] * size, **options)
 
 
 @core("EMB-BATCH-7")
@@ -234,7 +236,7 @@ def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> N
     """Each listed model embeds a batch of `max_batch_size` texts completely."""
     embedding.require("embed_batch")
     most = batches.largest_batch(embedding)
-    many = [embedding.fit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
+    many = [embedding.cut_to_limit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
     for model in embedding.able_to("embed_batch")[: 1 if texts == "equal" else None]:
         result = expect.success(embedding.batch(many, model=model), "a batch of the stated size to be embedded")
         found = len(embeddings_of(result))
@@ -264,7 +266,7 @@ def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) ->
 def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, kind: str, where: str) -> None:
     """A value that is not a string fails alone, or the whole batch is refused."""
     many = batches.require_batch_size(embedding, 3, least=1 if where == "only" else 2)
-    wrong, good = NO_STRINGS[kind]["text"], embedding.fit("river stone")
+    wrong, good = NO_STRINGS[kind]["text"], embedding.cut_to_limit("river stone")
     texts = {"only": [wrong], "middle": [good, wrong, good][:many], "last": [good, wrong]}[where]
     reply = embedding.batch(texts)
     expect.readable(reply)
@@ -284,7 +286,7 @@ def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[
     """In a batch too, `model` must be a string, `truncate` and `normalize` booleans."""
     embedding.require("embed_batch", "embed")
     name, value = wrong
-    reply = embedding.batch([embedding.fit("hi")], **{name: value})
+    reply = embedding.batch([embedding.cut_to_limit("hi")], **{name: value})
     expect.refusal(reply, *refusal_classes(embedding, name))
 
 
@@ -303,7 +305,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
     """If two models give a text different vectors, a batch gets those of the requested model."""
     batches.require_batch_size(embedding, 1, least=1)
-    models, text = embedding.able_to("embed_batch"), embedding.fit(UNRELATED[0])
+    models, text = embedding.able_to("embed_batch"), embedding.cut_to_limit(UNRELATED[0])
     first, others = models[0], models[1:]
     alone = {model: embedding.vector_once("embed", text, model=model) for model in models}
     others = [model for model in others if not embedding.are_same(alone[first], alone[model], 0.05)]
@@ -347,4 +349,4 @@ def test_an_unknown_model_does_not_embed_batches(embedding: Embedding) -> None:
     """A model that is not listed is refused permanently."""
     embedding.require("embed_batch", "embed")
     for model in embedding.unknown_models():
-        expect.refusal(embedding.batch([embedding.fit("hi")], model=model), *UNKNOWN_MODEL)
+        expect.refusal(embedding.batch([embedding.cut_to_limit("hi")], model=model), *UNKNOWN_MODEL)

@@ -33,7 +33,7 @@ def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> N
     """With `normalize`, each listed model returns vectors of norm 1, for a repeated text too."""
     embedding.require_normalization()
     for model in embedding.able_to("embed"):
-        text, options = embedding.fit(TEXTS[kind]), {"model": model, "normalize": True}
+        text, options = embedding.cut_to_limit(TEXTS[kind]), {"model": model, "normalize": True}
         expect_unit_norm(embedding.vector_once("embed", text, **options))
         if kind == "sentence":
             expect_unit_norm(embedding.vector("embed", text, **options))
@@ -58,7 +58,7 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
         return " ".join(chance.choices(FILLER.split(), k=generate.length(chance, size, 20)))
 
     def check(text: str) -> None:
-        expect_unit_norm(embedding.vector("embed", embedding.fit(text), normalize=True))
+        expect_unit_norm(embedding.vector("embed", embedding.cut_to_limit(text), normalize=True))
 
     generate.for_all(draw, check, embedding, examples=8)
 
@@ -72,7 +72,9 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
     many = require_batch_size(embedding, many, least=1)
     for model in embedding.able_to("embed_batch"):
         require_normal_embed(embedding, model)
-        texts = [embedding.fit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][:many]
+        texts = [embedding.cut_to_limit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][
+            :many
+        ]
         found = embeddings_by_position(
             embedding, "EMB-NORM-2", embedding.batch(texts, model=model, normalize=True), texts
         )
@@ -89,7 +91,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
     require_scripts(embedding, TEXTS[kind])
     for model in embedding.able_to("stream_embed"):
         require_normal_embed(embedding, model)
-        stream = embedding.stream_once(embedding.fit(TEXTS[kind]), model=model, normalize=True)
+        stream = embedding.stream_once(embedding.cut_to_limit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
         found = stream_vectors(embedding, stream)
         with expect.resting_on("EMB-STREAM-2"):
@@ -104,10 +106,10 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
     """If normalization is denied, each operation answers `normalize` with NOT_SUPPORTED, for each listed model."""
     embedding.require("embed", operation)
     expect.applicable(embedding.capabilities.flag("supports_normalization") is False, "normalization is not denied")
-    alone = embedding.embed_once(embedding.fit("hi"), normalize=True)
+    alone = embedding.embed_once(embedding.cut_to_limit("hi"), normalize=True)
     if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
-    for text in map(embedding.fit, TEXTS.values()):
+    for text in map(embedding.cut_to_limit, TEXTS.values()):
         for model in embedding.able_to(operation):
             embedding.ask_once(operation, text, model=model)
             expect_not_normalized(embedding, operation, text, model=model)
@@ -120,7 +122,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
     """If a vector has norm 1 without `normalize`, it is the same with `normalize`."""
     require_normal_source(embedding)
     for model in embedding.able_to(operation):
-        text = embedding.fit(TEXTS[kind])
+        text = embedding.cut_to_limit(TEXTS[kind])
         raw = embedding.vector_once(operation, text, model=model, normalize=False)
         expect.applicable(is_unit(raw), "the source normalizes only if it is asked to")
         reply = embedding.ask_once(operation, text, model=model, normalize=True)
@@ -139,7 +141,7 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
     """The normalized vector of a text has the direction of its plain vector."""
     embedding.require_normalization()
     for model in embedding.able_to(operation):
-        text = embedding.fit(TEXTS[kind])
+        text = embedding.cut_to_limit(TEXTS[kind])
         plain = embedding.vector_once(operation, text, model=model)
         normalized = embedding.vector_once(operation, text, model=model, normalize=True)
         with expect.resting_on("EMB-DIM-1"):
@@ -155,7 +157,7 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
 def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> None:
     """`normalize` may be false, and a request without it gets the same vector."""
     for model in embedding.able_to(operation):
-        text = embedding.fit(UNRELATED[0])
+        text = embedding.cut_to_limit(UNRELATED[0])
         reply = embedding.ask_once(operation, text, model=model, normalize=False)
         stated, silent = vector_of(embedding.embedding(reply)), embedding.vector_once(operation, text, model=model)
         if stated is None:
@@ -169,7 +171,7 @@ def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: st
     """If `normalizes_at_source` is claimed, vectors have norm 1 without `normalize`."""
     require_normal_source(embedding)
     for model in embedding.able_to("embed"):
-        expect_unit_norm(embedding.vector_once("embed", embedding.fit(TEXTS[kind]), model=model))
+        expect_unit_norm(embedding.vector_once("embed", embedding.cut_to_limit(TEXTS[kind]), model=model))
 
 
 def require_normal_source(embedding: Embedding) -> None:
@@ -182,7 +184,9 @@ def require_normal_source(embedding: Embedding) -> None:
 def require_normal_embed(embedding: Embedding, model: str) -> None:
     """Go on only if `embed` normalizes."""
     with expect.resting_on("EMB-NORM-1"):
-        expect_unit_norm(embedding.vector_once("embed", embedding.fit(UNRELATED[0]), model=model, normalize=True))
+        expect_unit_norm(
+            embedding.vector_once("embed", embedding.cut_to_limit(UNRELATED[0]), model=model, normalize=True)
+        )
 
 
 def expect_not_normalized(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:

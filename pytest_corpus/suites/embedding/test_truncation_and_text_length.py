@@ -230,7 +230,7 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
     """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, alone or for the whole batch."""
     truncation.require_truncation(embedding)
     require_batch_size(embedding, 2, least=1 if where == "only" else 2)
-    text, good = truncation.too_long_text(embedding, how), embedding.fit("river")
+    text, good = truncation.too_long_text(embedding, how), embedding.cut_to_limit("river")
     truncation.require_refusal_by_embed(embedding, text, how)
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
     for model in embedding.able_to("embed_batch")[: None if where == "only" else 1]:
@@ -261,7 +261,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     alone = truncation.cut_vector(embedding, text, embedding.embed_once(text, truncate=True))
     stream = embedding.stream_once(text, truncate=True)
     expect.finished(stream, "a text that is too long to be cut")
-    short = embedding.fit("hi")
+    short = embedding.cut_to_limit("hi")
     usual = embedding.are_same(streamed_vector(embedding, short), embedding.vector_once("embed", short), 0.02)
     if usual and len(found := stream_vectors(embedding, stream)) == 1:
         expect.check(embedding.are_same(found[0], alone, 0.02), "the vector of `embed`", "another vector")

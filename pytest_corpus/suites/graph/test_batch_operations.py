@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.reply import error_names, failed_items
 from pytest_corpus.redaction import word
@@ -113,7 +113,7 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None
     else:
         reply = batches.send_spoiled(graph, name, "first", "unknown_operation").reply
     expect.applicable(not reply.is_error, f"a {name} with an unusable operation is refused, and has no result")
-    holds("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
+    expect_audited("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
 
 
 @pytest.mark.requirement("GRA-NODE-8")

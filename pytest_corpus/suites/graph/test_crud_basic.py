@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, is_linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
@@ -186,7 +186,7 @@ def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str
     """New nodes, and then the same ones updated, are counted in results of the schema, and none has failed."""
     for reply in upsert_twice(graph, count):
         if requirement == "GRA-NODE-4":
-            holds("GRA-NODE-4", reply, graph, claim="an upsert to work")
+            expect_audited("GRA-NODE-4", reply, graph, claim="an upsert to work")
         else:
             bad_arguments.expect_counts(expect.success(reply, "an upsert to work"), count)
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import difference
-from pytest_corpus.kit.store.results import processed
+from pytest_corpus.kit.store.results import processed_count
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -154,8 +154,8 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
     for _ in range(2):
         reply = sandbox.call("upsert_edges", {"edges": edges})
         result = expect.success(reply, "an upsert of edges to work")
-        holds("GRA-EDGE-8", reply, graph)
-        if processed(result) is not None:
+        expect_audited("GRA-EDGE-8", reply, graph)
+        if processed_count(result) is not None:
             bad_arguments.expect_counts(result, len(edges))
 
 

@@ -9,7 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, invoke_plain
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
@@ -39,7 +39,7 @@ def test_a_plain_query_is_answered(graph: Graph) -> None:
     """A query for nodes by a property is a success whose `records` are a list of objects."""
     graph.require("query")
     reply = graph.call("query", graph.question("group", group=graph.seeds.group))
-    holds("GRA-QUERY-1", reply, graph, claim="records")
+    expect_audited("GRA-QUERY-1", reply, graph, claim="records")
 
 
 @pytest.mark.core

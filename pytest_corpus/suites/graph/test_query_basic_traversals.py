@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, difference, number_of
@@ -26,7 +26,7 @@ def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
     """The result has `nodes` and `relationships` of the schema."""
     sandbox, _ = queries.chain(graph)
     reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("n0")], "max_depth": 1})
-    holds("GRA-TRAV-1", reply, graph, claim="a traversal to work")
+    expect_audited("GRA-TRAV-1", reply, graph, claim="a traversal to work")
 
 
 @pytest.mark.core

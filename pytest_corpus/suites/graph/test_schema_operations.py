@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.requests import canary
@@ -22,7 +22,7 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
     """`get_schema` answers with an object."""
     graph.require("get_schema")
     reply = graph.call("get_schema")
-    holds("GRA-SCHEMA-1", reply, graph, claim="a schema")
+    expect_audited("GRA-SCHEMA-1", reply, graph, claim="a schema")
 
 
 @rules("labels GRA-SCHEMA-2, names GRA-SCHEMA-3, no_values GRA-SCHEMA-4")

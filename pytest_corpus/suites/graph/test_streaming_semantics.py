@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -18,7 +18,7 @@ def test_chunks_are_of_the_schema(graph: Graph) -> None:
     """Each chunk has `records` and `is_final`, and nothing undocumented."""
     graph.require(OPERATION)
     graph.seed()
-    holds("GRA-STREAM-1", expect.finished(graph.stream(OPERATION)), graph)
+    expect_audited("GRA-STREAM-1", expect.finished(graph.stream(OPERATION)), graph)
 
 
 @rules("every_record GRA-STREAM-2, one_terminal COM-STREAM-7, ends COM-STREAM-6")
@@ -27,7 +27,7 @@ def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, coun
     """Streams of no, one or many records have each of them once, and end with one terminal frame, the last one."""
     stream, written, found = queries.stream_nodes(graph, count)
     if requirement != "GRA-STREAM-2":
-        holds(requirement, stream, graph)
+        expect_audited(requirement, stream, graph)
         return
     expect.finished(stream)
     expect.check(found == written, f"every record: {len(written)} nodes", f"{len(found)}, or others", "records")

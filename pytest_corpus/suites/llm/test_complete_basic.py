@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, context_with_key, plain_call
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import deadline_in
@@ -51,7 +51,7 @@ RULES = "Answer in plain words. Be brief and friendly. Never mention the weather
 def test_a_plain_request_is_completed(llm: LLM) -> None:
     """One user message is answered with a completion that is valid under its schema."""
     reply = plain_call(llm, "complete")
-    holds("LLM-COMPLETE-1", reply, llm, claim="a completion of a plain request")
+    expect_audited("LLM-COMPLETE-1", reply, llm, claim="a completion of a plain request")
 
 
 @deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
@@ -72,7 +72,7 @@ def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement:
     llm.require(operation)
     reply = llm.ask_once(operation, max_tokens=0)
     expect.either(reply, *PERMANENT)
-    holds(requirement, reply, llm)
+    expect_audited(requirement, reply, llm)
 
 
 @pytest.mark.core
@@ -84,7 +84,7 @@ def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, 
     reply = llm.complete_once(**{name: llm.limit(value) for name, value in changed.items()})
     llm.require_fit(reply)
     completions.require_completion(llm, reply)
-    holds(requirement, reply, llm)
+    expect_audited(requirement, reply, llm)
 
 
 @core("LLM-COMPLETE-4")
@@ -275,7 +275,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     for _ in range(2):
         reply = llm.call("complete", args)
         llm.require_fit(reply)
-        holds("LLM-COMPLETE-1", reply, llm, claim="a completion")
+        expect_audited("LLM-COMPLETE-1", reply, llm, claim="a completion")
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")

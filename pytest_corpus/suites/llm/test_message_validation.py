@@ -9,7 +9,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
@@ -130,7 +130,7 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
         return
     calls = require_tool_calls(llm)
     if requirement in ("LLM-TOOLS-22", "LLM-COMPLETE-12"):
-        holds(requirement, llm.complete_once(**tool_arguments(llm, tool_choice="required")), llm)
+        expect_audited(requirement, llm.complete_once(**tool_arguments(llm, tool_choice="required")), llm)
         return
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None

@@ -7,7 +7,7 @@ import pytest
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
@@ -30,7 +30,7 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
         expect_whole_characters(llm, stream)
     if requirement == "LLM-STREAM-9" and sum(bool(chunk.get("text")) for chunk in stream.chunks) < 2:
         raise NotApplicable("the text of a stream comes in one chunk")
-    holds(requirement, stream, llm)
+    expect_audited(requirement, stream, llm)
 
 
 def expect_whole_characters(llm: LLM, stream: StreamReply) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.judgement import look_at, reading_apart
 from pytest_corpus.kit.reply import Reply
@@ -166,10 +166,10 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
         is_right = vector.limits.batch is None or vector.limits.batch >= MANY
         expect.applicable(is_right, f"a batch holds at most {vector.limits.batch} queries")
         expect.applicable(takes_many(vector), f"a batch of {MANY} queries is refused")
-        holds("VEC-MULTI-1", expect_results(send_many(vector), MANY), vector)
+        expect_audited("VEC-MULTI-1", expect_results(send_many(vector), MANY), vector)
         return
     query = vector.requests.minimal("query")
-    holds("VEC-MULTI-1", send_batch(vector, *[query] * min(count, vector.limits.batch or count)), vector)
+    expect_audited("VEC-MULTI-1", send_batch(vector, *[query] * min(count, vector.limits.batch or count)), vector)
 
 
 def takes_many(vector: Vector) -> bool:

@@ -64,7 +64,7 @@ def test_the_most_matches_are_published(vector: Vector) -> None:
 def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) -> None:
     """A limit that is stated can be kept."""
     look_at_capabilities(vector.capabilities)
-    stated = [(path, value) for path, value in vector.capabilities.stated(name) if is_number(value)]
+    stated = [(path, value) for path, value in vector.capabilities.stated_places(name) if is_number(value)]
     expect.applicable(stated, f"no {name} is stated")
     for path, value in stated:
         if math.isfinite(value):

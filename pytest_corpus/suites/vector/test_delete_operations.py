@@ -7,13 +7,13 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.store.results import processed
+from pytest_corpus.kit.store.results import processed_count
 from pytest_corpus.kit.vocabulary import CONTROLS, INJECTIONS, WORDS, choose, fill_in
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.vector.support.answers import failed, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items, shared_places
@@ -86,7 +86,7 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
     """The result of a plain delete fits the schema."""
     vector.require("upsert")
     reply = plain_call(vector, "delete")
-    holds("VEC-DELETE-1", reply, vector, claim="a delete")
+    expect_audited("VEC-DELETE-1", reply, vector, claim="a delete")
 
 
 @core("VEC-DELETE-2")
@@ -258,8 +258,8 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     if reply.is_error:
         expect.check(not gone, "nothing gone by a delete that is refused", f"{gone} gone")
         return
-    counted = processed(reply.result)
-    known = counted == gone == 2 or (not failed(reply.result) and (gone, counted) == (2, 3))
+    counted = processed_count(reply.result)
+    known = counted == gone == 2 or (not failed_count(reply.result) and (gone, counted) == (2, 3))
     expect.check(known, "2 gone, and as many counted", f"{gone} gone, {counted} counted", "result")
 
 

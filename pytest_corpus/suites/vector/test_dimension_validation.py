@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.vector.support.answers import failed
+from pytest_corpus.suites.vector.support.answers import failed_count
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -103,7 +103,9 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     if not reply.is_success:
         expect.refusal(reply, MISMATCH)
         raise NotApplicable("a batch with a bad item is refused whole")
-    expect.check(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
+    expect.check(
+        failed_count(reply.result) == 2, "2 failed items", f"{failed_count(reply.result)}", "result.failed_count"
+    )
     points = checks.points_at(reply, wrong, vector.settings.edition)
     expect.check(points, "failures of the items 1 and 3", f"{len(reply.failed_items)} others", "result.failures")
     found = sandbox.contents()

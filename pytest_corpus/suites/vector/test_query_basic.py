@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
@@ -40,7 +40,7 @@ def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) 
     """The result of a plain query fits the schema, whatever it is to include."""
     vector.require("query")
     reply = vector.call("query", {**vector.requests.minimal("query"), **more})
-    holds("VEC-QUERY-1", reply, vector, claim="a query result")
+    expect_audited("VEC-QUERY-1", reply, vector, claim="a query result")
 
 
 @pytest.mark.core
@@ -63,7 +63,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
             wanted, different = min(vector.limits.cap_matches(top_k), len(items)), len(set(found))
             expect.check(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
         else:
-            holds("VEC-QUERY-5", reply, vector)
+            expect_audited("VEC-QUERY-5", reply, vector)
             if (total := whole(reply.result.get("total_matches"))) is None:
                 raise Blocked("VEC-QUERY-1", "a query is answered without total_matches")
             true = not vector.namespaces or total <= MOST_WRITTEN

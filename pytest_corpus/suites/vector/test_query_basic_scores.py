@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
 from pytest_corpus.spec.errors import PERMANENT, is_a
@@ -73,7 +73,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
     if requirement == "COM-NUM-2":
         for answer in (*queries, *send_extremes(vector, spelled)[1][2:]):
             expect.readable(answer)
-            holds("COM-NUM-2", answer, vector)
+            expect_audited("COM-NUM-2", answer, vector)
         return
     expect_success_or(reply, f"a vector of zeros to be stored under {metric}", *PERMANENT)
     stored = reply.is_carried_out

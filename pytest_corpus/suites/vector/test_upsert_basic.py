@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, is_linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
@@ -17,7 +17,7 @@ from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS, choose, fi
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
-from pytest_corpus.suites.vector.support.answers import failed, id_of, metadata_of, vector_of
+from pytest_corpus.suites.vector.support.answers import failed_count, id_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items, shared_places, with_context
@@ -89,7 +89,7 @@ STEPS, SEQUENCES = 36, 2
 def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
     """The result of a plain upsert fits the schema."""
     reply = vector.call("upsert")
-    holds("VEC-UPSERT-1", reply, vector, claim="an upsert")
+    expect_audited("VEC-UPSERT-1", reply, vector, claim="an upsert")
 
 
 @core("VEC-UPSERT-2")
@@ -251,7 +251,9 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
         batch = items[: min(size, vector.limits.batch or size)]
         result = expect.success(sandbox.upsert(*batch), "an upsert")
         expect_count(result, len(batch))
-        expect.check(not failed(result) and not failed_items(result), "no failures", "a failed item", "result.failures")
+        expect.check(
+            not failed_count(result) and not failed_items(result), "no failures", "a failed item", "result.failures"
+        )
 
 
 @rules("settled VEC-UPSERT-11, reported VEC-UPSERT-12")

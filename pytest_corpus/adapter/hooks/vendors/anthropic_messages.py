@@ -71,7 +71,9 @@ class MessagesEndpoint(Completion):
         stop = endpoint.strings(body, "stop_sequences", 2**10)
         if not all(map(str.strip, stop)):
             raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
-        return Question(endpoint.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
+        return Question(
+            endpoint.required_member(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body)
+        )
 
     def whole(self, body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
@@ -101,7 +103,7 @@ COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": c
 
 
 def _texts(body: Body) -> tuple[str, ...]:
-    messages = endpoint.required(body, "messages", list)
+    messages = endpoint.required_member(body, "messages", list)
     found = endpoint.texts_of(body.get("system"))
     for index, message in enumerate(messages):
         if not isinstance(message, Mapping) or message.get("role") not in ROLES:
@@ -115,11 +117,11 @@ def _texts(body: Body) -> tuple[str, ...]:
 
 def _tool(body: Body) -> Tool | None:
     offered = [each for each in body.get("tools") or () if isinstance(each, Mapping)]
-    tools = [Tool(endpoint.required(each, "name", str), each.get("input_schema") or {}) for each in offered]
+    tools = [Tool(endpoint.required_member(each, "name", str), each.get("input_schema") or {}) for each in offered]
     choice = body.get("tool_choice") or {}
     if choice.get("type", "auto") in ("auto", "none"):
         return None
-    return endpoint.named(tools, choice.get("name"))
+    return endpoint.find_tool(tools, choice.get("name"))
 
 
 def _schema(body: Body) -> Mapping[str, Any] | None:

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.hooks.vendors.anthropic_messages import COUNT_TOKENS,
 from pytest_corpus.adapter.hooks.vendors.background import Background
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Endpoints, Plain, Trouble
 from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, ChatCompletions, Embeddings, Responses
-from pytest_corpus.adapter.hooks.vendors.visit import Arrived, Note, Visit, canned, context_of, ignore
+from pytest_corpus.adapter.hooks.vendors.visit import Arrived, Note, Visit, context_of, ignore, stand_in_answer
 from pytest_corpus.text.strict_json import read_exactly
 
 NAMES = ("stand-in-large", "stand-in-small")
@@ -52,7 +52,7 @@ UNKNOWN = ERRORS
 """The errors of a path that no vendor has."""
 
 
-def unplanned(op: str, **facts: Any) -> None:
+def plan_nothing(op: str, **facts: Any) -> None:
     """Do nothing for a request that belongs to no call: it is not counted, and has no planned fault."""
 
 
@@ -70,7 +70,7 @@ async def serve(
     The author's endpoints take precedence; a `*` in a path stands for any text. If an author's endpoint raises, `note`
     gets the exception, and the request is refused, or the connection is closed.
     """
-    endpoint = _fitting(own or {}, request.method, path)
+    endpoint = _find_endpoint(own or {}, request.method, path)
     if endpoint is not None:
         try:
             await _answer(request, endpoint, connection, arrived, note)
@@ -80,7 +80,7 @@ async def serve(
             note(error)
             connection.reset()
         return
-    endpoint = _fitting(ENDPOINTS, request.method, path)
+    endpoint = _find_endpoint(ENDPOINTS, request.method, path)
     if endpoint is None:
         trouble = Trouble("not_found", "there is no such endpoint")
         await connection.answer(404, UNKNOWN.body(trouble), UNKNOWN.headers)
@@ -88,7 +88,7 @@ async def serve(
     await _answer(request, endpoint, connection, arrived, ignore)
 
 
-def _fitting(endpoints: Endpoints, method: str, path: str) -> Endpoint | None:
+def _find_endpoint(endpoints: Endpoints, method: str, path: str) -> Endpoint | None:
     every = endpoints.items()
     return next((each for (verb, form), each in every if verb == method and fnmatchcase(path, form.strip("/"))), None)
 
@@ -103,7 +103,7 @@ async def _answer(
         return
     op, facts = endpoint.reached(body)
     visit = Visit(connection, arrived, endpoint.errors, body, endpoint)
-    answer = partial(canned, endpoint, body, note=note)
+    answer = partial(stand_in_answer, endpoint, body, note=note)
     await visit.carry_out(op, {**facts, **context_of(request.headers)}, lambda: nullcontext(answer()))
 
 

@@ -59,8 +59,10 @@ class Chat(Completion):
 
     def question(self, body: Body) -> Question:
         endpoint.check_numbers(body, LIMITS)
-        texts = tuple(text for message in endpoint.required(body, "messages", list) for text in _message(message))
-        model, limit = endpoint.required(body, "model", str), endpoint.integer(body, "max_tokens", 1)
+        texts = tuple(
+            text for message in endpoint.required_member(body, "messages", list) for text in _message(message)
+        )
+        model, limit = endpoint.required_member(body, "model", str), endpoint.integer(body, "max_tokens", 1)
         stop = endpoint.strings(body, "stop_sequences", MOST_STOPS)
         return Question(model, texts, limit, stop, _tool(body), _schema(body))
 
@@ -94,8 +96,8 @@ class Chat(Completion):
 
 def tokenize(body: Body) -> Body:
     """Return the tokens of a text, as numbers and as strings."""
-    text = endpoint.required(body, "text", str)
-    endpoint.required(body, "model", str)
+    text = endpoint.required_member(body, "text", str)
+    endpoint.required_member(body, "model", str)
     if len(text) > MOST_CHARACTERS:
         raise Refusal(f"text must be at most {MOST_CHARACTERS} characters")
     tokens = split(text)
@@ -111,9 +113,9 @@ class Embed(Endpoint):
         return embedding(body.get("texts") or ())
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
-        endpoint.required(body, "model", str)
-        endpoint.required(body, "input_type", str)
-        texts = endpoint.required(body, "texts", list)
+        endpoint.required_member(body, "model", str)
+        endpoint.required_member(body, "input_type", str)
+        texts = endpoint.required_member(body, "texts", list)
         if len(texts) > MOST_TEXTS or not all(isinstance(text, str) and text for text in texts):
             raise Refusal(f"texts must be at most {MOST_TEXTS} texts that are not empty")
         dimensions = endpoint.integer(body, "output_dimension", 1, DIMENSIONS) or DIMENSIONS
@@ -131,12 +133,12 @@ def _message(message: Any) -> Iterator[str]:
 
 
 def _tool(body: Body) -> Tool | None:
-    functions = [endpoint.required(each, "function", dict) for each in body.get("tools") or ()]
-    tools = [Tool(endpoint.required(each, "name", str), each.get("parameters") or {}) for each in functions]
+    functions = [endpoint.required_member(each, "function", dict) for each in body.get("tools") or ()]
+    tools = [Tool(endpoint.required_member(each, "name", str), each.get("parameters") or {}) for each in functions]
     choice = body.get("tool_choice")
     if choice not in (None, "REQUIRED", "NONE"):
         raise Refusal("tool_choice must be REQUIRED or NONE")
-    return endpoint.named(tools, None) if choice == "REQUIRED" else None
+    return endpoint.find_tool(tools, None) if choice == "REQUIRED" else None
 
 
 def _schema(body: Body) -> Mapping[str, Any] | None:

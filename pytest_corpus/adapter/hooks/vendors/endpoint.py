@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, answered, count
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count, number_answer
 
 Body = Mapping[str, Any]
 
@@ -97,8 +97,8 @@ class Completion(Endpoint):
         question = self.question(body)
         if exceeds(question.texts, self.window):
             raise Refusal(*self.too_long)
-        replies = [answered(question, number) for number in range(self.number(body))]
-        return [reply.filtered() for reply in replies] if filtered else replies
+        replies = [number_answer(question, number) for number in range(self.number(body))]
+        return [reply.cut_by_filter() for reply in replies] if filtered else replies
 
     def question(self, body: Body) -> Question:
         """Return the question in a request; raise `Refusal` if the vendor would refuse the request."""
@@ -203,7 +203,7 @@ def _part_texts(part: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def required(body: Body, name: str, kind: type) -> Any:
+def required_member(body: Body, name: str, kind: type) -> Any:
     """Return a required member of this type. Raises Refusal if it is absent or has another type."""
     value = body.get(name)
     if not isinstance(value, kind) or not value:
@@ -238,7 +238,7 @@ def strings(body: Body, name: str, most: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def named(tools: Sequence[Tool], name: Any) -> Tool:
+def find_tool(tools: Sequence[Tool], name: Any) -> Tool:
     """Return the tool with a name; the first one if the name is None."""
     for tool in tools:
         if name in (None, tool.name):

@@ -85,11 +85,11 @@ class ChatCompletions(Completion):
     window, too_long = WINDOW, TOO_LONG
 
     def question(self, body: Body) -> Question:
-        messages = endpoint.required(body, "messages", list)
+        messages = endpoint.required_member(body, "messages", list)
         endpoint.check_numbers(body, LIMITS)
         limit = endpoint.integer(body, "max_completion_tokens", 1) or endpoint.integer(body, "max_tokens", 1)
         texts = tuple(text for message in messages for text in _message(message))
-        model, stop = endpoint.required(body, "model", str), endpoint.strings(body, "stop", 4)
+        model, stop = endpoint.required_member(body, "model", str), endpoint.strings(body, "stop", 4)
         schema = wanted_schema(body.get("response_format"), "json_schema")
         return Question(model, texts, limit, stop, _tool(body), schema)
 
@@ -126,11 +126,11 @@ def _tool(body: Body) -> Tool | None:
     if not isinstance(offered, list) or not all(isinstance(each, Mapping) for each in offered):
         raise Refusal("'tools' must be a list of tools")
     functions = [each.get("function") or {} for each in offered]
-    tools = [Tool(endpoint.required(each, "name", str), each.get("parameters") or {}) for each in functions]
+    tools = [Tool(endpoint.required_member(each, "name", str), each.get("parameters") or {}) for each in functions]
     choice = body.get("tool_choice")
     if choice in (None, "auto", "none"):
         return None
-    return endpoint.named(tools, None if choice == "required" else (choice.get("function") or {}).get("name"))
+    return endpoint.find_tool(tools, None if choice == "required" else (choice.get("function") or {}).get("name"))
 
 
 def wanted_schema(wanted: Any, inside: str = "") -> Mapping[str, Any] | None:
@@ -192,7 +192,7 @@ class Embeddings(Endpoint):
         return embedding(_inputs(body))
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
-        model, inputs = endpoint.required(body, "model", str), _inputs(body)
+        model, inputs = endpoint.required_member(body, "model", str), _inputs(body)
         whole = DIMENSIONS.get(model, USUAL_DIMENSIONS)
         dimensions = endpoint.integer(body, "dimensions", 1, whole) or whole
         if not inputs or len(inputs) > MOST_INPUTS or not all(map(_fits, inputs)):
@@ -204,7 +204,7 @@ class Embeddings(Endpoint):
             "object": "list",
             "model": model,
             "data": [
-                {"object": "embedding", "index": index, "embedding": _written(each) if as_text else each}
+                {"object": "embedding", "index": index, "embedding": _encode_components(each) if as_text else each}
                 for index, each in reversed([*enumerate(vectors)])
             ],
             "usage": {"prompt_tokens": used, "total_tokens": used},
@@ -243,7 +243,7 @@ def vector(words: list[str], dimensions: int) -> list[float]:
     return [each / length for each in components] if length else [1.0, *[0.0] * (dimensions - 1)]
 
 
-def _written(components: list[float]) -> str:
+def _encode_components(components: list[float]) -> str:
     return base64.b64encode(struct.pack(f"<{len(components)}f", *components)).decode()
 
 
@@ -262,7 +262,9 @@ class Responses(Completion):
         endpoint.check_numbers(body, SAMPLING)
         limit = endpoint.integer(body, "max_output_tokens", LEAST_ANSWER)
         schema = wanted_schema((body.get("text") or {}).get("format"))
-        return Question(endpoint.required(body, "model", str), _texts(body), limit, (), _function_tool(body), schema)
+        return Question(
+            endpoint.required_member(body, "model", str), _texts(body), limit, (), _function_tool(body), schema
+        )
 
     def whole(self, body: Body, replies: list[CannedReply]) -> Body:
         return _response(body, replies[0])
@@ -321,7 +323,7 @@ def _function_tool(body: Body) -> Tool | None:
         return None
     offered = [each for each in body.get("tools") or () if isinstance(each, Mapping) and "name" in each]
     tools = [Tool(str(each["name"]), each.get("parameters") or {}) for each in offered]
-    return endpoint.named(tools, None if choice == "required" else choice.get("name"))
+    return endpoint.find_tool(tools, None if choice == "required" else choice.get("name"))
 
 
 def _response(body: Body, reply: CannedReply) -> dict[str, Any]:

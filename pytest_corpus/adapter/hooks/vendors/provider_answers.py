@@ -109,17 +109,17 @@ class Replayed:
         self._kept, self._factor, self._begun = kept, 0 if is_instant else 1, time.monotonic()
 
     async def begin(self) -> None:
-        await self._until(self._kept.at_ms)
+        await self._wait_until(self._kept.at_ms)
         if self._kept.status is None:
             await self._hang()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for ms, part in self._kept.parts:
-            await self._until(ms)
+            await self._wait_until(ms)
             yield part
         if self._kept.ending == "abandoned":
             await self._hang()
-        await self._until(self._kept.took_ms)
+        await self._wait_until(self._kept.took_ms)
         if self._kept.ending == "cut":
             raise ConnectionResetError
 
@@ -129,7 +129,7 @@ class Replayed:
         self._unknown()
         raise ConnectionResetError
 
-    async def _until(self, ms: float) -> None:
+    async def _wait_until(self, ms: float) -> None:
         await asyncio.sleep(max(0.0, ms / 1000 * self._factor - (time.monotonic() - self._begun)))
 
 

@@ -250,14 +250,14 @@ class _Request:
                 return
             if exchange.kept is not None:
                 unknown = partial(_note_unknown, note, exchange)
-                yield await self._begun(Replayed(exchange.kept, unknown, is_instant=recording.is_instant))
+                yield await self._begin_answer(Replayed(exchange.kept, unknown, is_instant=recording.is_instant))
                 return
         ask = partial(self._ask, url, headers, data)
         if exchange is not None:
             overheard = Overheard(ask, exchange)
             self._proxy.overhear(overheard.listen())
             try:
-                begun = await self._begun(overheard)
+                begun = await self._begin_answer(overheard)
             except (aiohttp.ClientError, OSError, TimeoutError):
                 begun = stated(502, UNREACHABLE)
             yield begun
@@ -268,7 +268,7 @@ class _Request:
             yield stated(502, UNREACHABLE)
             return
         async with answer:
-            yield await self._begun(Forwarded(answer, None))
+            yield await self._begin_answer(Forwarded(answer, None))
 
     async def _ask(self, url: URL, headers: CIMultiDict[str], data: bytes) -> aiohttp.ClientResponse:
         """Send a request to the provider."""
@@ -281,7 +281,7 @@ class _Request:
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
         )
 
-    async def _begun(self, answer: ProviderAnswer) -> AnswerInParts:
+    async def _begin_answer(self, answer: ProviderAnswer) -> AnswerInParts:
         """Return an answer that has begun, in parts. A stream with known separators is split into events."""
         await answer.begin()
         content_type = answer.headers.get("Content-Type", "").lower()

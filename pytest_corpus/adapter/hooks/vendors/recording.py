@@ -209,13 +209,13 @@ class Recording:
         """Write an answer, with stars over secrets. An answer that is compressed or unreadable is left out."""
         if any(name.lower() == "content-encoding" for name, _ in answer.headers):
             return
-        whole, parts, at = self._secrets.covered(b"".join(part for _, part in answer.parts)), [], 0
+        whole, parts, at = self._secrets.mask_bytes(b"".join(part for _, part in answer.parts)), [], 0
         for ms, part in answer.parts:
             parts.append([ms, _text(whole[at : at + len(part)])])
             at += len(part)
         found: dict[str, Any] = {"ms": answer.at_ms, "parts": parts, "ending": answer.ending, "took_ms": answer.took_ms}
         if answer.status is not None:
-            headers = [[name, self._secrets.without(value)] for name, value in answer.headers]
+            headers = [[name, self._secrets.mask_value(value)] for name, value in answer.headers]
             found |= {"status": answer.status, "reason": answer.reason or "", "headers": headers}
         line = {"kind": "exchange", "number": number, "request": asked, "answer": found}
         with self._lock:
@@ -226,14 +226,14 @@ class Recording:
         try:
             if self._writer is None:
                 self._writer = Writer(self.path)
-                for each in (self._header or self._begun(), *self._lines):
+                for each in (self._header or self._header_line(), *self._lines):
                     self._writer.write({name: value for name, value in each.items() if name != "n"})
             self._writer.write(line)
             self.recorded += 1
         except OSError as error:
             self.failed = f"recording: {self.path} could not be written: {error.strerror}"
 
-    def _begun(self) -> dict[str, Any]:
+    def _header_line(self) -> dict[str, Any]:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         return {"kind": "header", "format": FORMAT, "content": "provider", "run": self.run or "", "seed": self.seed,
                 "recorded_at": started}  # fmt: skip
@@ -259,7 +259,7 @@ class Recording:
         """
         self._secrets.learn(_credentials(headers, url))
         address, _, query = url.partition("?")
-        asked = self._secrets.without(
+        asked = self._secrets.mask_value(
             {"method": method, "url": address, "query": _without_credentials(query), "body": _body(data)}
         )
         key = key_of(asked)
@@ -269,11 +269,11 @@ class Recording:
             known = self._kept.get(key, {})
             kept = _nth(known, number, is_stateless) if self.plays else known.get(number)
             if kept is None and self.plays:
-                raise self._missing(asked, len(known))
+                raise self._missing_answer_error(asked, len(known))
             self.replayed += kept is not None
         return ProviderExchange(self, asked, number, kept)
 
-    def _missing(self, asked: dict[str, Any], known: int) -> MissingAnswer:
+    def _missing_answer_error(self, asked: dict[str, Any], known: int) -> MissingAnswer:
         named = f"{asked['method']} {asked['url']}"
         if known:
             why = f"the request {named} was recorded {known} times in this form, and is sent once more"
@@ -320,7 +320,7 @@ def _day(text: str) -> date | None:
         return None
 
 
-def aged(recorded: Iterable[str], today: str) -> list[str]:
+def notes_on_old_recordings(recorded: Iterable[str], today: str) -> list[str]:
     """Return a note on each recording, given as a sentence, that is old on a day."""
     found = []
     for sentence in sorted(recorded):

@@ -87,12 +87,12 @@ class CannedReply:
         """The number of tokens in the answer, including the arguments of a call."""
         return len(self.tokens) + (count([json.dumps(self.arguments)]) if self.tool else 0)
 
-    def filtered(self) -> CannedReply:
+    def cut_by_filter(self) -> CannedReply:
         """Return the reply with the end cut off by a content filter."""
         return CannedReply(self.tokens[: len(self.tokens) // 2], "filtered", self.prompt_tokens)
 
 
-def answered(question: Question, number: int = 0) -> CannedReply:
+def number_answer(question: Question, number: int = 0) -> CannedReply:
     """Return the answer with this number to a question that asks for several."""
     asked = count(question.texts)
     if question.tool is not None:
@@ -121,26 +121,26 @@ def instance(schema: Mapping[str, Any]) -> Any:
 
     This covers the JSON Schema that vendors allow: types, enums, unions, bounds, and references within the schema.
     """
-    return _of(schema, schema, _DEPTH)
+    return _value_of_schema(schema, schema, _DEPTH)
 
 
-def _of(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
+def _value_of_schema(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
     if not isinstance(schema, Mapping) or depth == 0:
         return {}
     if isinstance(target := schema.get("$ref"), str):
-        return _of(value_at(root, target.removeprefix("#")), root, depth - 1)
+        return _value_of_schema(value_at(root, target.removeprefix("#")), root, depth - 1)
     if "const" in schema:
         return schema["const"]
     for name in ("enum", "anyOf", "oneOf"):
         if isinstance(found := schema.get(name), list) and found:
-            return found[0] if name == "enum" else _of(found[0], root, depth - 1)
+            return found[0] if name == "enum" else _value_of_schema(found[0], root, depth - 1)
     kind = schema.get("type", "object")
     kind = kind[0] if isinstance(kind, list) and kind else kind
     if kind == "object":
         parts = schema.get("properties") or {}
-        return {name: _of(parts.get(name), root, depth - 1) for name in schema.get("required") or ()}
+        return {name: _value_of_schema(parts.get(name), root, depth - 1) for name in schema.get("required") or ()}
     if kind == "array":
-        return [_of(schema.get("items"), root, depth - 1)] * int(schema.get("minItems") or 0)
+        return [_value_of_schema(schema.get("items"), root, depth - 1)] * int(schema.get("minItems") or 0)
     return _plain(kind, schema)
 
 

@@ -101,14 +101,14 @@ class Tunnel(Listener):
             requests.close()
             await asyncio.gather(*ways, return_exceptions=True)
 
-    def counted(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
+    def count_data(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
         """Count what comes over a connection on which `known` was counted last: that call or a later one, and its plan.
 
         Bytes count once for a call and connection. Short bytes that are first sent while no call is under way are a
         ping, and known again; what a call sent may also come late. Without `data` it is a new connection, which counts
         if it is refused.
         """
-        call = self._probe.attribution.of_arrival()
+        call = self._probe.attribution.call_of_arrival()
         is_ping = data is not None and len(data) <= LONGEST_PING and self._is_ping(data, call is None)
         if call is None or call is known or is_ping:
             return known, None
@@ -119,7 +119,7 @@ class Tunnel(Listener):
 
     def part_of_answer(self, call: Observed | None, number: int) -> Plan | None:
         """Count a part of the answer to a streaming call, and return its plan."""
-        if call is None or not call.streaming or call is not self._probe.attribution.of_arrival():
+        if call is None or not call.streaming or call is not self._probe.attribution.call_of_arrival():
             return None
         return self._probe.arrived(call.ops[-1] if call.ops else "(unknown)", able=OVER_TCP, chunk=number)
 
@@ -143,7 +143,7 @@ class _Client:
 
     async def connect(self) -> None:
         """Count the connection. Raises ConnectionResetError if the provider is unavailable."""
-        self._counted, plan = self._tunnel.counted(None)
+        self._counted, plan = self._tunnel.count_data(None)
         if plan is not None:
             plan.on_wire, plan.hints_ms = True, ()
             if plan.delay_ms:
@@ -184,7 +184,7 @@ class _Client:
 
     def _arrived(self, data: bytes) -> Plan | None:
         before = self._counted
-        self._counted, plan = self._tunnel.counted(before, data)
+        self._counted, plan = self._tunnel.count_data(before, data)
         if self._counted is not before:
             self._parts = 0
             self._moved_on.set()

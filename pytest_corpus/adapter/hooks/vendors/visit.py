@@ -82,7 +82,7 @@ def stated(status: int, value: Any, headers: Mapping[str, str] | None = None) ->
     return AnswerInParts(status, None, given, parts_of(AnswerPart(body)))
 
 
-def canned(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> AnswerInParts:
+def stand_in_answer(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> AnswerInParts:
     """Return the answer of a stand-in. A body that the endpoint cannot read is noted as an error and refused."""
     errors = endpoint.errors
     try:
@@ -121,7 +121,7 @@ class Visit:
             async with answer() as found:
                 await self._hand_on(op, found)
         elif plan.form == "in_answer" and self._endpoint is not None:
-            await self._hand_on(op, canned(self._endpoint, self._body, filtered=True))
+            await self._hand_on(op, stand_in_answer(self._endpoint, self._body, filtered=True))
         else:
             await fail(plan, self._errors, self._wire)
 
@@ -138,14 +138,14 @@ class Visit:
             if part.is_content or number or answer.cuts is None:
                 await writes.send(part.data)
             else:
-                writes.hold(part.data)
+                writes.hold_back(part.data)
         await writes.flush()
         await self._wire.end()
 
     async def _strike(self, plan: Plan) -> bool:
         """Let a planned fault affect a stream that has begun; return True if the stream ended."""
         await self._wait(plan)
-        if plan.form == "in_answer" and (events := self._filtered()) is not None:
+        if plan.form == "in_answer" and (events := self._filtered_stream()) is not None:
             await self._wire.send(events.closing)
             await self._wire.end()
             return True
@@ -159,7 +159,7 @@ class Visit:
         if plan is not None and (plan.delay_ms or plan.kind == "hang"):
             await self._wire.while_open(plan.wait())
 
-    def _filtered(self) -> Events | None:
+    def _filtered_stream(self) -> Events | None:
         """Return the stream of the stand-in, cut off by a content filter; None if this request has no such stream."""
         try:
             return self._endpoint.events(self._body, True) if self._endpoint is not None else None
@@ -246,7 +246,7 @@ class CutWrites:
         if self._cuts.random() < FLUSHED:
             await self.flush()
 
-    def hold(self, data: bytes) -> None:
+    def hold_back(self, data: bytes) -> None:
         """Hold a part back until the next part is sent."""
         self._rest += data
 

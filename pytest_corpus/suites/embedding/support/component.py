@@ -121,7 +121,7 @@ class Embedding(EmbeddingCalls):
         expect.applicable(models or not self.capabilities.models, f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS]:
-                if (tried := self.ask_once(operation, self.fit("hi"), model=model)).is_error:
+                if (tried := self.ask_once(operation, self.cut_to_limit("hi"), model=model)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, judged_on=(tried.exchange,))
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
@@ -156,7 +156,7 @@ class Embedding(EmbeddingCalls):
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
         if flag is False or (
-            flag is None and self.ask_once("embed", self.fit("hi"), normalize=True).is_a("NotSupported")
+            flag is None and self.ask_once("embed", self.cut_to_limit("hi"), normalize=True).is_a("NotSupported")
         ):
             raise NotApplicable("normalization is not offered")
 

@@ -25,7 +25,7 @@ class EmbeddingRequests(Requests):
     def minimal(self, name: str) -> dict[str, Any]:
         if name not in (*OPERATIONS, "count_tokens"):
             return {}
-        text = self._texts.fit("hi")
+        text = self._texts.cut_to_limit("hi")
         return {**({"texts": [text]} if name == "embed_batch" else {"text": text}), "model": self._texts.model}
 
     def with_text(self, name: str, text: str, **changed: Any) -> dict[str, Any]:
@@ -39,7 +39,7 @@ class EmbeddingRequests(Requests):
     def long(self, name: str) -> dict[str, Any]:
         if "model" not in self.minimal(name) or self._texts.small:
             return self.distinct(name)
-        return self.with_text(name, f"{self._texts.unique()} {self._texts.fit(FILLER)}"[: self._texts.limit])
+        return self.with_text(name, f"{self._texts.unique()} {self._texts.cut_to_limit(FILLER)}"[: self._texts.limit])
 
     def wrong_types(self, name: str) -> dict[str, Any]:
         if name in ("embed", "stream_embed", "count_tokens"):
@@ -150,7 +150,7 @@ class EmbeddingCalls(Texts):
         return self.ask(name, text, **changed)
 
     def ask_model_once(self, name: str, model: str) -> Reply | StreamReply:
-        return self.ask_once(name, self.fit("hi"), model=model)
+        return self.ask_once(name, self.cut_to_limit("hi"), model=model)
 
     def embed_once(self, text: str, **changed: Any) -> Reply:
         """Embed a text with `embed`, once a run."""

@@ -96,7 +96,7 @@ class Texts(ListedModels):
         """True if an ordinary text may exceed the limit."""
         return self.limit is not None and self.limit < SMALL
 
-    def fit(self, text: str) -> str:
+    def cut_to_limit(self, text: str) -> str:
         """Return a text, or as much of its beginning as certainly fits the limit."""
         if self.limit is None or len(text.encode()) <= self.limit:
             return text

@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.store.results import processed
+from pytest_corpus.kit.store.results import processed_count
 
 
 def records(reply: Reply | StreamReply) -> list[Any]:
@@ -29,4 +29,4 @@ def items_of(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
 
 def size(result: Any) -> int | None:
     """The number of items that an upsert reports, by a count or by a list of ids (R123)."""
-    return len(result) if isinstance(result, list) else processed(result)
+    return len(result) if isinstance(result, list) else processed_count(result)

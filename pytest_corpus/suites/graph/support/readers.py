@@ -217,7 +217,7 @@ class GraphProbe(Probe):
         self._sandbox.remove("nodes", *names)
         return True
 
-    def seen(self, reader: str) -> set[str] | None:
+    def names_seen(self, reader: str) -> set[str] | None:
         found = try_look(self._sandbox.read_values, reader)
         return None if found is None else {*map(self._sandbox.name_of, found)}
 

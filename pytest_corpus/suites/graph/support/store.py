@@ -102,8 +102,8 @@ class GraphStore(Store):
         """Delete the items of earlier tests if they are many."""
         shared = self._shared
         if shared.crowded and unlearn:  # what other tests look at is in the way, and will be written again
-            self.written.change(self.written.select(*State, use=Use.LASTING), use=Use.ANY)
-        self.written.change(self.written.select(State.NEW), state=State.OLD)
+            self.written.change_records(self.written.select(*State, use=Use.LASTING), use=Use.ANY)
+        self.written.change_records(self.written.select(State.NEW), state=State.OLD)
         if len(self.written.select(State.OLD)) < self.most_items and not shared.crowded:
             return
         least = 1 if shared.crowded else FEW_ITEMS
@@ -121,8 +121,8 @@ class GraphStore(Store):
         """Delete things of earlier tests that do not last, `least` of a kind in a place; True if any is deleted."""
         return any([*self._deleted(lambda thing: not self.lasts(thing), least)])
 
-    def remove(self, until: float) -> None:
-        self.written.change(self.written.select(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
+    def remove_leftovers(self, until: float) -> None:
+        self.written.change_records(self.written.select(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
         for gone in self._deleted(lambda _: True):
             if inputs.monotonic() > until or not (gone or not self._graph.outages.lasting):
                 return
@@ -150,7 +150,7 @@ class GraphStore(Store):
         if reply.is_carried_out:
             self.forget([*things, *(self.written.edges_at(things) if self._shared.edges_go else ())])
             return True
-        self.written.change(things, state=State.STUCK)
+        self.written.change_records(things, state=State.STUCK)
         return False
 
     @contextmanager

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import invoke_plain, plain_call
-from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.judgement import look_at_capabilities
@@ -51,7 +51,7 @@ class TestCapabilities:
     def test_capabilities_answer_with_an_object(self, subject: Subject) -> None:
         """`capabilities` without arguments is a success whose result is an object."""
         reply = plain_call(subject, "capabilities")
-        holds("COM-CAP-1", reply, subject, claim="capabilities")
+        expect_audited("COM-CAP-1", reply, subject, claim="capabilities")
 
     @core("COM-CAP-2")
     def test_server_version_and_protocol_are_stated(self, subject: Subject) -> None:
@@ -81,7 +81,7 @@ class TestCapabilities:
         for fact in FACTS:
             if subject.component not in fact.components or fact.kind == "text":
                 continue
-            for path, value in subject.capabilities.stated(fact.name):
+            for path, value in subject.capabilities.stated_places(fact.name):
                 fits = {
                     "flag": isinstance(value, bool),
                     "limit": isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value),
@@ -136,7 +136,9 @@ class TestCapabilities:
                 raise excuse
             tried = True
             expect.readable(reply)
-            flag = next((place for place, _ in subject.capabilities.stated(operation.capability)), operation.capability)
+            flag = next(
+                (place for place, _ in subject.capabilities.stated_places(operation.capability)), operation.capability
+            )
             if reply.is_error and operation.works != "COM-CAP-6" and not reply.is_a("NotSupported"):
                 broken = broken or Blocked(operation.works, str(reply), judged_on=(reply.exchange,))
                 continue
@@ -243,7 +245,7 @@ class TestModelLabels:
         replies = [invoke_with_model(subject, name, model, secrets=hidden) for name in names]
         expect.applicable(replies, "no operation that names a model is offered, or works")
         for reply in replies:
-            holds("COM-OBS-13", reply, subject)
+            expect_audited("COM-OBS-13", reply, subject)
 
 
 def invoke_with_model(subject: ListedModels, name: str, model: str, **options: Any) -> Reply | StreamReply:
@@ -272,7 +274,7 @@ class TestHealth:
         """`health` returns an object, or an error that says that the backend is down."""
         reply = plain_call(subject, "health")
         expect.either(reply, *RETRYABLE)
-        holds("COM-HEALTH-1", reply, subject)
+        expect_audited("COM-HEALTH-1", reply, subject)
 
     @pytest.mark.requirement("COM-HEALTH-2")
     def test_a_report_says_how_things_are(self, subject: Subject) -> None:

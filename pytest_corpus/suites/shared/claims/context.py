@@ -13,7 +13,7 @@ from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, invoke_expired, invoke_plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
-from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import call_with_fault
 from pytest_corpus.kit.fixtures import core, rules, take_turns
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
@@ -170,7 +170,7 @@ class TestObservability:
             invoke_plain(subject, name) for name in subject.working_operations(subject.operations(streaming=False))
         ]
         for reply in (*replies, call_with_wrong_types(subject, subject.principal)):
-            holds(requirement, reply, subject)
+            expect_audited(requirement, reply, subject)
 
     @core("COM-OBS-2")
     @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
@@ -183,14 +183,14 @@ class TestObservability:
         expect.readable(reply)
         with expect.resting_on({**REFUSED_BY, "wrong_types": subject.checked}[failing]):
             expect.check(reply.is_error, "a refusal", str(reply))
-        holds("COM-OBS-2", reply, subject)
+        expect_audited("COM-OBS-2", reply, subject)
 
     @pytest.mark.requirement("COM-OBS-8")
     def test_a_tenant_is_labelled_by_its_hash(self, subject: Subject) -> None:
         """Every operation that gets a tenant reports `tenant_hash`."""
         subject.require(subject.principal)
         for name in subject.working_operations():
-            holds("COM-OBS-8", call_in_full_context(subject, name)[0], subject)
+            expect_audited("COM-OBS-8", call_in_full_context(subject, name)[0], subject)
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
@@ -256,7 +256,7 @@ class TestObservability:
         asked = {None: invoke_plain, HOUR_MS: call_with_ample_deadline}.get(left_ms, invoke_expired)
         replies = [asked(subject, name) for name in subject.working_operations()]
         for reply in replies:
-            holds("COM-OBS-10", reply, subject)
+            expect_audited("COM-OBS-10", reply, subject)
 
 
 class TestStreamObservability:
@@ -266,13 +266,13 @@ class TestStreamObservability:
     @pytest.mark.parametrize("outcome", ENDS)
     def test_a_stream_is_observed_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams are observed once each."""
-        holds("COM-OBS-3", stream_with_outcome(subject, outcome), subject)
+        expect_audited("COM-OBS-3", stream_with_outcome(subject, outcome), subject)
 
     @core("COM-OBS-11", "EMB-OBS-1")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_the_outcome_of_a_stream_is_counted_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams count one final outcome each."""
-        holds(telemetry.counting(subject.component), stream_with_outcome(subject, outcome), subject)
+        expect_audited(telemetry.count_requirement(subject.component), stream_with_outcome(subject, outcome), subject)
 
 
 def stream_with_outcome(subject: Subject, outcome: str) -> Reply | StreamReply:
@@ -364,7 +364,7 @@ def call_with_ample_deadline(subject: Subject, name: str) -> Reply | StreamReply
 def tenant_label(reply: Reply | StreamReply) -> str:
     """Return the tenant hash that a call reported, or an empty string (R122)."""
     expect.readable(reply)
-    return str(telemetry.the_one(reply.exchange).extra.get("tenant_hash") or "")
+    return str(telemetry.single_observation(reply.exchange).extra.get("tenant_hash") or "")
 
 
 @remembered

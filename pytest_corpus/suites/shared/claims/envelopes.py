@@ -7,7 +7,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain, remembered
-from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -69,7 +69,7 @@ class TestEnvelopes:
         """The answer of every offered unary operation keeps each rule of success envelopes."""
         subject.require("capabilities")
         for name in subject.working_operations(subject.operations(streaming=False)):
-            holds(requirement, invoke_plain(subject, name), subject)
+            expect_audited(requirement, invoke_plain(subject, name), subject)
 
 
 class TestErrors:
@@ -86,7 +86,7 @@ class TestErrors:
         """The errors for several kinds of bad requests keep each rule of error envelopes."""
         replies = refusals(subject)
         for reply in replies:
-            holds(requirement, reply, subject)
+            expect_audited(requirement, reply, subject)
         for reply in replies:
             expect.readable(reply)
         expect.some_refused(replies, "a bad request to be refused")
@@ -98,7 +98,7 @@ class TestErrors:
         reply = invoke_expired(subject, subject.principal)
         with expect.resting_on("COM-DEADLINE-1"):
             expect.refusal(reply, "DeadlineExceeded")
-        holds("COM-ERR-16", reply, subject)
+        expect_audited("COM-ERR-16", reply, subject)
 
     @pytest.mark.requirement("COM-ERR-11")
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
@@ -179,7 +179,7 @@ class TestStreaming:
         name = subject.principal_stream
         if subject.prerequisites.is_callable(name):
             stream = invoke_plain(subject, name)
-            holds(requirement, stream, subject)
+            expect_audited(requirement, stream, subject)
         subject.require(name)
 
     @pytest.mark.requirement("COM-STREAM-8")

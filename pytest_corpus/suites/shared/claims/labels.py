@@ -16,7 +16,7 @@ from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, invoke_plain, remembered
 from pytest_corpus.kit.audit import telemetry
-from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import call_with_fault
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.judgement import note_check
@@ -81,7 +81,7 @@ class TestLabels:
         """The name of an unknown operation does not become a label."""
         name = canary()
         request = {**subject.envelope(subject.principal), "op": f"{subject.component}.{name}"}
-        holds("COM-OBS-26", subject.send(request, secrets={"unknown operation": name}), subject)
+        expect_audited("COM-OBS-26", subject.send(request, secrets={"unknown operation": name}), subject)
 
     @pytest.mark.requirement("COM-OBS-27")
     def test_identical_calls_have_the_same_labels(self, subject: Subject) -> None:
@@ -144,7 +144,7 @@ class TestStreamOutcomes:
         subject.require(name)
         stream = invoke_plain(subject, name) if outcome == "finished" else failed_stream(subject)
         expect.readable(stream)
-        holds("COM-OBS-18", stream, subject)
+        expect_audited("COM-OBS-18", stream, subject)
 
 
 def values_of(exchange: Exchange) -> dict[str, set[str]]:
@@ -197,13 +197,13 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
         reply = (
             invoke_plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
         )
-        holds(requirement, reply, subject)
+        expect_audited(requirement, reply, subject)
         return
     reply = call_with_delay(subject, name, kind)
     exchange = reply.exchange
-    found = {0: telemetry.the_one(exchange).ms} if requirement == "COM-OBS-17" else times(subject, exchange)
+    found = {0: telemetry.single_observation(exchange).ms} if requirement == "COM-OBS-17" else times(subject, exchange)
     expect.assessable(any(found.values()) or not is_always_zero(subject), Obstacle.ALWAYS_0_MS)
-    holds(requirement, reply, subject)
+    expect_audited(requirement, reply, subject)
     for frame, ms in found.items():
         expect_long_enough(ms, frame)
 
@@ -268,7 +268,7 @@ def labels_between(ask: Callable[[int], Reply], first: int, last: int) -> set[st
     asked = [first, last]
     while asked:
         replies = [ask(number) for number in asked]
-        labels = [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
+        labels = [str(telemetry.single_observation(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
         known.update(zip(asked, labels, strict=True))
         spans = [(low, high) for low, high in itertools.pairwise(sorted(known)) if known[low] != known[high]]
         asked = sorted({(low + high) // 2 for low, high in spans} - known.keys())
@@ -298,7 +298,7 @@ class TestIdPrivacy:
             if subject.works(request.op):
                 reply = subject.carry_out(request)
                 expect.readable(reply)
-                holds("COM-LEAK-9", reply, subject)
+                expect_audited("COM-LEAK-9", reply, subject)
 
 
 class TestPrivacy:
@@ -311,7 +311,7 @@ class TestPrivacy:
         for reply in (*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)):
             if requirement == "COM-LEAK-1":
                 expect.readable(reply)
-            holds(requirement, reply, subject)
+            expect_audited(requirement, reply, subject)
 
     @rules(
         "tenant COM-LEAK-4, key_in_errors_and_metrics COM-LEAK-5, key_in_logs COM-LEAK-10, attributes COM-LEAK-8, "
@@ -320,7 +320,7 @@ class TestPrivacy:
     def test_nothing_of_a_context_leaves(self, subject: Subject, requirement: str) -> None:
         """Errors, metrics and logs of all operations do not contain members of the context, whatever the outcome."""
         for reply in answers_in_full_context(subject):
-            holds(requirement, reply, subject)
+            expect_audited(requirement, reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-4")
     def test_no_tenant_in_a_refusal_of_the_provider(self, subject: Subject) -> None:
@@ -328,7 +328,7 @@ class TestPrivacy:
         has_provider = "provider" in subject.client.hooks
         found = provider_failures(subject, "rate_limited") if has_provider else answers_in_full_context(subject)
         for reply in found:
-            holds("COM-LEAK-4", reply, subject)
+            expect_audited("COM-LEAK-4", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-6")
     @pytest.mark.parametrize("kind", FAILURES)
@@ -336,7 +336,7 @@ class TestPrivacy:
         """Answers, metrics and logs do not contain the message of a provider's failure."""
         for reply in provider_failures(subject, kind):
             expect.readable(reply)
-            holds("COM-LEAK-6", reply, subject)
+            expect_audited("COM-LEAK-6", reply, subject)
 
     @pytest.mark.requirement("COM-LEAK-7")
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
@@ -348,7 +348,7 @@ class TestPrivacy:
         if "provider" in subject.client.hooks:
             replies += provider_failures(subject, "unexpected")
         for reply in replies:
-            holds("COM-LEAK-7", reply, subject)
+            expect_audited("COM-LEAK-7", reply, subject)
 
 
 def short_canary_requests(requests: list[Request]) -> Iterator[Request]:

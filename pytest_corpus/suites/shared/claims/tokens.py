@@ -12,7 +12,7 @@ from pytest_corpus.adapter.facts import whole
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -169,7 +169,7 @@ class TestTokens:
         for model in counting_arguments(subject):
             reply = subject.count_once(text, **model)
             subject.require_fit(reply)
-            holds(subject.operation("count_tokens").shaped, reply, subject, claim="a token count")
+            expect_audited(subject.operation("count_tokens").shaped, reply, subject, claim="a token count")
 
     @core("LLM-TOKENS-2", "EMB-TOKENS-2")
     @pytest.mark.parametrize("alphabet", ["letters", "unicode"])

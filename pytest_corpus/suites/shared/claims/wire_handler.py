@@ -13,7 +13,7 @@ from pytest_corpus.adapter.calls import goes_on
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain
-from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core, take_turns
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -129,7 +129,7 @@ class TestWireHandler:
         if subject.principal_stream and subject.client.instance.streams(subject.component):
             replies += side_by_side(partial(envelopes.stream_no_object, subject), envelopes.NO_OBJECTS)
         for reply in replies:
-            holds(expect.ANSWERS, reply, subject)
+            expect_audited(expect.ANSWERS, reply, subject)
 
     @core("COM-WIRE-2")
     def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
@@ -137,10 +137,10 @@ class TestWireHandler:
         streams = subject.client.instance.streams(subject.component)
         for name in subject.operations(streaming=None if streams else False):
             reply = invoke_plain(subject, name)
-            holds(expect.IN_TIME, reply, subject)
+            expect_audited(expect.IN_TIME, reply, subject)
             if goes_on(reply.exchange):  # it may be long; a short one must be seen to end
                 short = subject.stream(name, subject.requests.short(name))
-                holds(expect.IN_TIME, short, subject)
+                expect_audited(expect.IN_TIME, short, subject)
                 expect.readable(short)
                 expect.assessable(not short.is_error, Obstacle.SHORT_REFUSED, reply=short)
 
@@ -151,7 +151,7 @@ class TestWireHandler:
             *(invoke_plain(subject, name) for name in subject.operations(streaming=False)),
             *envelopes.refusals(subject),
         ):
-            holds(expect.ENVELOPE, reply, subject)
+            expect_audited(expect.ENVELOPE, reply, subject)
 
     @pytest.mark.requirement("COM-WIRE-4")
     @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
@@ -282,7 +282,7 @@ class TestWireHandler:
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
         """The answers of all operations contain finite numbers only."""
         for name in subject.working_operations():
-            holds("COM-NUM-2", invoke_plain(subject, name), subject)
+            expect_audited("COM-NUM-2", invoke_plain(subject, name), subject)
 
     @pytest.mark.requirement("COM-NUM-3")
     @pytest.mark.parametrize("number", [2**63, -(2**63) - 1], ids=["2**63", "-2**63-1"])
@@ -446,7 +446,7 @@ class TestStress:
         requests = subject.requests.distinct_requests()
         chance = random.Random(subject.settings.seed)
         for _ in range(CALLS):
-            holds(expect.ENVELOPE, subject.send(chance.choice(requests)), subject)
+            expect_audited(expect.ENVELOPE, subject.send(chance.choice(requests)), subject)
 
 
 def compare_concurrent_with_single(subject: Subject) -> None:

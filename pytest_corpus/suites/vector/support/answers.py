@@ -40,6 +40,6 @@ def metadata_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
     return held if isinstance(held, Mapping) else {}
 
 
-def failed(result: Any) -> int:
+def failed_count(result: Any) -> int:
     """The number of items that a batch reports as failed."""
     return (whole(result.get("failed_count")) if isinstance(result, Mapping) else None) or 0

@@ -113,7 +113,7 @@ class Vector(VectorCalls):
         if self.namespaces:
             reply = self.call("create_namespace", self.namespace_args(sandbox.name, dimensions, metric), ctx)
             if not name and self.store.written.is_there(sandbox.place):
-                self.store.written.change([sandbox.place], use=Use.SANDBOX)
+                self.store.written.change_records([sandbox.place], use=Use.SANDBOX)
             self._expect_created(reply, sandbox)
         else:
             sandbox.name = "default"

@@ -72,7 +72,7 @@ class Limits:
     @cached_property
     def most_namespaces(self) -> int:
         """The most namespaces that the suite holds at a time (R115)."""
-        return min(self._given, self._capabilities.published("max_namespaces") or self._given)
+        return min(self._given, self._capabilities.published_limit("max_namespaces") or self._given)
 
     def cap_matches(self, top_k: int) -> int:
         """Return this number of matches, or the most that a query may ask for."""

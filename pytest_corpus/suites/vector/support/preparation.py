@@ -193,7 +193,7 @@ class VectorProbe(Probe):
         ids = [self._items[name]["id"] for name in names]
         return self._vector.call("delete", {"ids": ids, **self._where}).is_success
 
-    def seen(self, reader: str) -> set[str] | None:
+    def names_seen(self, reader: str) -> set[str] | None:
         query = {
             "vector": direction(45, self._vector.dimensions),
             "top_k": self._vector.limits.cap_matches(SEVERAL),

@@ -228,7 +228,7 @@ def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[Sandbo
         shared.cached.pop(key, None)
         found = cached(vector, key, make)
     shared.sandboxes.update(found)
-    vector.store.written.change((place.place for place in found), use=Use.LASTING)
+    vector.store.written.change_records((place.place for place in found), use=Use.LASTING)
     return found
 
 

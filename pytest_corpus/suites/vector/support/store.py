@@ -89,7 +89,7 @@ class VectorStore(Store):
         for name in namespaces_in(request):
             thing = namespace_of(tenant_of(request), name)
             self._shared.used.add(thing)
-            self.written.move(thing)
+            self.written.move_to_end(thing)
         return super().foresee(request)
 
     def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
@@ -122,7 +122,7 @@ class VectorStore(Store):
         lasting = self._lasting()
         self._shared.used.clear()
         self._shared.sandboxes.clear()
-        self.written.change(self.written.select(*State, use=Use.SANDBOX), use=Use.ANY)
+        self.written.change_records(self.written.select(*State, use=Use.SANDBOX), use=Use.ANY)
         self._vector.client.provider.clear()
         try:
             left = [each for each in self.existing_namespaces if each not in lasting]
@@ -155,7 +155,7 @@ class VectorStore(Store):
         if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
             self.forget([thing])
         if self.written.is_there(thing):
-            self.written.change([thing], state=State.STUCK)
+            self.written.change_records([thing], state=State.STUCK)
             self._shared.keeps_namespaces = reply is None or reply.is_a("NotSupported")
         return True
 
@@ -196,7 +196,7 @@ class VectorStore(Store):
                 inputs.sleep(LOOK_S)
                 continue
             if spare is None:
-                turns.disturbed()
+                turns.break_off_body()
                 return
             self._shared.used.add(spare)  # no other test drops it meanwhile
             if not self._drop(spare):
@@ -209,7 +209,7 @@ class VectorStore(Store):
 
     def exceeds(self, reply: Reply | StreamReply) -> bool:
         """True if a namespace that was refused is one more than capabilities allow (BEHAVIORAL_CONFORMANCE 6.7)."""
-        most = self._vector.capabilities.published("max_namespaces")
+        most = self._vector.capabilities.published_limit("max_namespaces")
         if most is None or reply.exchange.op != "vector.create_namespace" or not reply.is_a(*PERMANENT):
             return False
         request = reply.exchange.request
@@ -236,7 +236,7 @@ class VectorStore(Store):
             self._shared.room = len(self.existing_namespaces) - 1
             found = self._used_before()[:1]
         self._shared.refused = new
-        self.written.change(found, state=State.OLD)
+        self.written.change_records(found, state=State.OLD)
         for thing in found:
             self._drop(thing)
         return not all(thing in self.written.select(State.STUCK) for thing in found)
@@ -244,8 +244,8 @@ class VectorStore(Store):
     @property
     def _held(self) -> set[Thing]:
         """The namespaces of sandboxes, and those that other tests in flight use."""
-        used = turns.in_others(self._shared, "used")
-        sandboxes = chain(self._shared.sandboxes, *turns.in_others(self._shared, "sandboxes"))
+        used = turns.values_in_other_bodies(self._shared, "used")
+        sandboxes = chain(self._shared.sandboxes, *turns.values_in_other_bodies(self._shared, "sandboxes"))
         return {each.place for each in sandboxes}.union(*used)
 
     def _spare(self) -> list[Thing]:
@@ -277,14 +277,14 @@ class VectorStore(Store):
         """Delete vectors. If another instance deletes them, the first one may still have them."""
         is_first = self._vector.client is self._shared.first
         if is_first:
-            self.written.change(((place, name) for name in left), state=State.STUCK)
+            self.written.change_records(((place, name) for name in left), state=State.STUCK)
         with self._vector.settling.at_once() if place[2] else nullcontext():  # no test looks at plain writes
             for names in parts_of(left, self._vector.limits.batch or AT_ONCE):
                 reply = self.delete(place, names)
                 if is_first and reply.is_carried_out:
-                    self.written.change(((place, name) for name in names), state=State.GONE)
+                    self.written.change_records(((place, name) for name in names), state=State.GONE)
 
-    def remove(self, until: float) -> None:
+    def remove_leftovers(self, until: float) -> None:
         """Delete everything that is left: namespaces last, because queries show if a delete must be repeated."""
         self._vector.client.provider.clear()
         for place, names in by_place(self.written.select(*THERE, State.STUCK, kind="vector")).items():

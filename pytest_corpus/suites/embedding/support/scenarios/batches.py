@@ -205,17 +205,17 @@ def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int
 
 def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
     """Return a number of texts in one of several arrangements."""
-    words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
+    words = [embedding.cut_to_limit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
     if how == "mixed":
         odd = distribute_words(min(many, len(WORDS)))
         ends = [f" {odd[number % len(odd)]}{' and so on' * (number * 5 % 7)}" for number in range(many)]
-        grown = [embedding.fit(f"{word}{end}") for word, end in zip(words, ends, strict=True)]
+        grown = [embedding.cut_to_limit(f"{word}{end}") for word, end in zip(words, ends, strict=True)]
         return [*grown[1::2], *grown[::2]]
     if how == "equal_lengths":
         return [word for word in words if len(word) == len(words[0])]
-    return [embedding.fit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
+    return [embedding.cut_to_limit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
 
 
 def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
@@ -257,7 +257,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
     came_back = False
     for number, model in enumerate(embedding.able_to(operation)):
         many = not number and operation == "embed"
-        for sent in map(embedding.fit, (*SCRIPTS.values(), FILLER) if many else (SCRIPTS["latin"], FILLER)):
+        for sent in map(embedding.cut_to_limit, (*SCRIPTS.values(), FILLER) if many else (SCRIPTS["latin"], FILLER)):
             reply = embedding.ask_once(operation, sent, model=model)
             if reply.is_error or not embedding.holds(sent):
                 continue
@@ -275,7 +275,7 @@ def require_scripts(embedding: Embedding, *texts: str) -> None:
     """Go on only if `embed` accepts these texts in any script; otherwise another requirement reports it."""
     for text in texts:
         if not text.isascii():
-            reply = embedding.embed_once(embedding.fit(text))
+            reply = embedding.embed_once(embedding.cut_to_limit(text))
             embedding.require_fit(reply)
             with expect.resting_on("EMB-EMBED-4"):
                 expect.success(reply, "an embedding of a text of another script")

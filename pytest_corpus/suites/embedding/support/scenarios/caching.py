@@ -299,7 +299,7 @@ def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
     """Return texts that no cache holds; a remote adapter keeps the cache of earlier instances."""
     if embedding.client.remote is None or embedding.small:
         return texts
-    return [embedding.fit(f"{embedding.unique()} {text}") for text in texts]
+    return [embedding.cut_to_limit(f"{embedding.unique()} {text}") for text in texts]
 
 
 def reported_failures(reply: Reply) -> list[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names, failed_items
-from pytest_corpus.kit.store.results import processed
+from pytest_corpus.kit.store.results import processed_count
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph
@@ -164,18 +164,18 @@ def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
             expect.check(not there, "no item of a refused request", f"{there} items")
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
-    is_right = processed(reply.result) is not None or "failed_count" in reply.result
+    is_right = processed_count(reply.result) is not None or "failed_count" in reply.result
     expect.applicable(is_right, "the result counts nothing")
-    if processed(reply.result) is not None:
-        is_right = processed(reply.result) == there
-        expect.check(is_right, f"a count of {there}, as many as are there", f"{processed(reply.result)}")
+    if processed_count(reply.result) is not None:
+        is_right = processed_count(reply.result) == there
+        expect.check(is_right, f"a count of {there}, as many as are there", f"{processed_count(reply.result)}")
     failed = reply.result.get("failed_count", len(found))
     expect.check(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
 
 
 def expect_counts(result: Any, written: int) -> None:
     """The result of a request whose items were all written counts them, and no failures."""
-    expect.applicable(processed(result) is not None, "the result counts nothing (R123)")
-    expect.check(processed(result) == written, f"a count of {written}", f"{processed(result)}", "result")
+    expect.applicable(processed_count(result) is not None, "the result counts nothing (R123)")
+    expect.check(processed_count(result) == written, f"a count of {written}", f"{processed_count(result)}", "result")
     is_right = not (result.get("failed_count") or failed_items(result))
     expect.check(is_right, "no failures", "a failed item", "result.failed_count")

@@ -173,7 +173,7 @@ def take_plain(graph: Graph) -> None:
         Step(partial(World.take, kind=kind, name=name, pair=pair), names=names_of((kind, name, pair)))
         for kind, name, pair in writes
     ]
-    graph.settling.find_out()
+    graph.settling.find_settle_time()
     if not graph.settling.has_late_writes:
         trial = Trial(graph, lambda: World(graph))
         with shrink_failure(trial):

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
-from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -192,4 +192,4 @@ def require_completion(llm: LLM, reply: Reply) -> None:
     """Go on only if the completion is valid under its schema; an invalid one may lack what the test reads."""
     expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
-        holds("LLM-COMPLETE-1", reply, llm)
+        expect_audited("LLM-COMPLETE-1", reply, llm)

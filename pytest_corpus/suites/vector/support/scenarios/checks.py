@@ -12,12 +12,12 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.judgement import look_at, note_held, reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, difference, number_of
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
-from pytest_corpus.kit.store.results import failed_indexes, processed
+from pytest_corpus.kit.store.results import failed_indexes, processed_count
 from pytest_corpus.kit.vocabulary import group_words
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
-from pytest_corpus.suites.vector.support.answers import failed, id_of, matches_of, metadata_of, results_of
+from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, direction, is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -68,7 +68,9 @@ def expect_refused_or_reported(reply: Reply, *families: str) -> None:
         expect.refusal(reply, *(families or ("BadRequest",)))
         return
     failures = reply.failed_items
-    expect.check(failures and failed(reply.result), "a refusal, or a failed item", "a success without any", "result")
+    expect.check(
+        failures and failed_count(reply.result), "a refusal, or a failed item", "a success without any", "result"
+    )
     for failure in failures:
         names = error_names(failure)
         wrong = [name for name in names for family in RETRYABLE if is_a(name, family)]
@@ -88,7 +90,7 @@ def points_at(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> b
 
 def expect_count(result: Any, count: int) -> None:
     """A result counts this number of items as processed."""
-    found = processed(result)
+    found = processed_count(result)
     expect.check(found == count, f"{count} processed", "no count" if found is None else f"{found}", "result")
 
 
@@ -236,7 +238,7 @@ class MixedBatch:
             return
         result = self.reply.result
         expect_count(result, len(good))
-        counted, listed = failed(result), len(failed_items(result))
+        counted, listed = failed_count(result), len(failed_items(result))
         said = f"{counted} counted, {listed} listed"
         is_right = counted == len(self.bad) == listed
         expect.check(is_right, f"{len(self.bad)} failed items reported", said, "result.failures")
