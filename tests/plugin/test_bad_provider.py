@@ -282,7 +282,7 @@ def test_a_mistake_in_the_authors_stand_in_blames_nobody(project: Project, facto
     assert place in said(result)
     assert said(result).count("Nothing that depends on it is judged") == 1
     assert len([gap for gap in report["gaps"] if "provider.serve" in gap]) == 1
-    assert "to assess it, mend that endpoint" in said(result)
+    assert "to assess it, repair that endpoint" in said(result)
 
 
 NO_EVENTS = """

@@ -309,8 +309,8 @@ def test_a_leak_names_the_record(adapters: Project) -> None:
 def test_what_a_stream_lacks_is_named(adapters: Project) -> None:
     """A stream whose length nothing tells needs `usage_so_far`, and not `usage`."""
     text = said(adapters.run("--corpus-adapter=mine:Unmeasured", "--corpus-requirement=LLM-STREAM-3"))
-    assert "not assessed  LLM-STREAM-3: neither usage_so_far nor count_tokens" in text
-    assert "give `usage_so_far` in the chunks" in text
+    assert "LLM-STREAM-3: the length of the stream is unknown without usage_so_far and count_tokens" in text
+    assert "send `usage_so_far` in the chunks" in text
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_the_remedy_fits_the_way_to_the_provider(server: object, remedy: str) ->
     """A client of the server at `provider.url` has headers to send, and awaits nothing."""
     subject: Any = SimpleNamespace(
         client=SimpleNamespace(provider=SimpleNamespace(is_on_wire=server is not None)),
-        faults=SimpleNamespace(can_have=lambda _fact: None),
+        faults=SimpleNamespace(require_possible=lambda _fact: None),
     )
     assert remedy in with_remedy(obstacle_to(subject, "deadline_ms").reason)
     never_fired = with_remedy(Obstacle.NEVER_FIRED.reason(op="the provider"))

@@ -3,8 +3,8 @@
 import pytest
 from inner_runs import REFERENCE, Project, said, statuses, violated
 
-from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks import late_reports
+from pytest_corpus.adapter.instance import AdapterInstance
 
 HOOKLESS = "def hookless(): return llm()\n"
 
@@ -81,7 +81,7 @@ def test_logs_that_can_be_heard(project: Project) -> None:
 
 def test_logs_that_cannot_be_heard(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requirements on log records are not assessed, with the reason; the logs of this process are not the adapter's."""
-    monkeypatch.setattr(AdapterClient, "hears_logs", False)
+    monkeypatch.setattr(AdapterInstance, "hears_logs", False)
     project.adapter(LOGGING)
     run(project, "mine:Logging", "--corpus-requirement=COM-LEAK-[1347]")
     found = {entry["id"]: entry for entry in project.report()["requirements"] if entry["tests"]}
@@ -92,7 +92,7 @@ def test_logs_that_cannot_be_heard(project: Project, monkeypatch: pytest.MonkeyP
         "COM-LEAK-7": "not_assessed",
     }
     for name in ("COM-LEAK-3", "COM-LEAK-7"):
-        assert "the adapter runs outside it" in found[name]["reason"]
+        assert "the adapter runs in another process" in found[name]["reason"]
 
 
 def test_a_fault_of_the_kit_is_not_the_adapters(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
