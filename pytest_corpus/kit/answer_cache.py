@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
-    """Return the result of `ask`; it is called once for each key.
+    """Return the result of `ask`, which is called once for each key.
 
     Faults that a test planned do not affect it, but `ask` may plan its own. The actions and the exchanges of the test
     that called it count for every test that uses the result.
@@ -51,7 +51,7 @@ def _known_or_asked(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
 
 
 def remembered(ask: Ask) -> Ask:
-    """Make a function ask a component only once a run; later calls with the same arguments return the first answer."""
+    """Return a function that asks a component once in a run; later calls with the same arguments share the answer."""
     name = f"{ask.__module__.rpartition('.')[2]}.{ask.__qualname__}"
 
     @wraps(ask)
@@ -62,7 +62,7 @@ def remembered(ask: Ask) -> Ask:
 
 
 def is_cacheable(exchange: Exchange) -> bool:
-    """True if an exchange would have the same result later: it ended, and not in an error that may be transient."""
+    """True if a later exchange would have the same result: it ended, without an error that may be transient."""
     if exchange.fault or not exchange.frames:
         return False
     passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))
@@ -93,9 +93,9 @@ class ReplayProbe:
     """A write, a second write that a repetition of the first would undo, and a check that it was not undone.
 
     Attributes:
-        first: the write.
-        other: makes the other one.
-        shows: raises a `Violation` if what the other one left is not there.
+        first: the first write.
+        other: the function that makes the second write.
+        shows: the check; it raises a `Violation` if the effect of the second write is missing.
     """
 
     first: Request
@@ -110,7 +110,7 @@ def context_with_key(key: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keys_of(request: Any) -> frozenset[str]:
-    """Return the idempotency key of a write as a set; empty if it has none."""
+    """Return the idempotency key of a write as a set; empty if the write has no key."""
     op, key = BY_OP.get(op_of(request)), (context_of(request) or {}).get("idempotency_key")
     return frozenset([key] if op is not None and op.mutating and isinstance(key, str) else [])
 
@@ -120,7 +120,7 @@ ORDERS = 4
 
 
 def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
-    """Return a request with its keys in usual or reverse order, which is the same JSON value.
+    """Return a request with its keys in usual or reverse order. Both are the same JSON value.
 
     The order depends on the seed and on the names of the arguments. A replay has the other order than its first call.
 
@@ -138,7 +138,7 @@ def call_with_key(calls: Calls, request: Request, key: Mapping[str, Any]) -> Rep
 
 
 def are_replayed(calls: Calls, replay_probe: Callable[[], ReplayProbe]) -> bool:
-    """True if a plain write that is repeated with its key is applied once, although no capability claims it."""
+    """True if a plain write with a key is applied once although it is sent twice, and no capability claims this."""
 
     def ask() -> bool:
         key = {"idempotency_key": f"key{canary()}"}

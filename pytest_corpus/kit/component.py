@@ -112,9 +112,9 @@ class Subject(Target):
             raise NotApplicable("idempotent_writes is not claimed, and a plain replay is applied again")
 
     def _learn_hooks(self, requirement: Requirement) -> None:
-        """Send plain requests to see if a remote adapter calls the hooks that a requirement needs (R86).
+        """Send plain requests to find out if a remote adapter calls the hooks that a requirement needs (R86).
 
-        Each operation is tried at most once, and a test that needs it later does not try it again.
+        Each operation is tried at most once in a run.
         """
         missing = {need for need in requirement.needs if need in HOOKS} - self.client.hooks
         if self.client.remote is None or not missing or not self.capabilities.document:
@@ -153,7 +153,7 @@ class Subject(Target):
 
     @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
-        """Send anything at all to `handle`, again if it fails for a reason that may pass (R114)."""
+        """Send any value to `handle`; repeat the call after errors that may be transient (R114)."""
         request = self.store.prepare(request)
         fresh = self.store.foresee(request)
         try:
@@ -185,7 +185,7 @@ class Subject(Target):
 
     @reading_apart()
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
-        """Send anything at all to `handle_stream` and read the stream to its end; again as `send` does."""
+        """Send any value to `handle_stream` and read the stream to its end; repeat the call as `send` does."""
         settled = self.settling.after_writes_settle(request)
 
         def attempt(waited_s: float) -> StreamReply:
@@ -198,7 +198,7 @@ class Subject(Target):
 
     @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
-        """Send unary requests all at once; those that fail for a reason that may pass again, all at once, too."""
+        """Send unary requests concurrently; then repeat those that failed with errors that may be transient."""
         prepared = [self.store.prepare(request) for request in requests]
         fresh = [self.store.foresee(request) for request in prepared]
         settled = [self.settling.after_writes_settle(request) for request in prepared]
@@ -248,11 +248,11 @@ class Subject(Target):
         return reply
 
     def carry_out(self, request: Request, **options: Any) -> Reply | StreamReply:
-        """Send a request whose canaries must not reappear."""
+        """Send a request whose canaries must not reappear in the answer."""
         return self.invoke(request.op, request.args, request.ctx, secrets=request.canaries, **options)
 
     def transient_errors(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
-        """Return the answer in a list if it has a transient error that no test planned; else an empty list."""
+        """Return the answer in a list if it has a transient error that no test planned, else an empty list."""
         if not is_retryable(reply):
             return []
         planned = any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
@@ -264,7 +264,7 @@ class Subject(Target):
         raise NotApplicable(f"{self.component} stores nothing")
 
     def require(self, *names: str) -> None:
-        """Go on only if these operations are offered and answer a plain request (`Prerequisites.require`)."""
+        """Check that these operations are offered and answer a plain request (`Prerequisites.require`)."""
         self.prerequisites.require(*names)
 
     def works(self, name: str) -> bool:
@@ -272,11 +272,11 @@ class Subject(Target):
         return self.prerequisites.works(name)
 
     def working_operations(self, names: Iterable[str] | None = None) -> Iterator[str]:
-        """Yield the operations that are offered and work, of these or of all."""
+        """Yield the operations that are offered and work, from these names or from all."""
         return (name for name in (self.operations() if names is None else names) if self.works(name))
 
     def models(self) -> tuple[str, ...]:
-        """Return the listed models. Raises NotApplicable if none are listed, because the set is then open (R13)."""
+        """Return the listed models. Raises NotApplicable if none are listed, because any model may then exist (R13)."""
         if not self.capabilities.models:
             raise NotApplicable("capabilities list no models")
         return self.capabilities.models
@@ -286,7 +286,7 @@ class Subject(Target):
     def fresh(self: Own) -> Own:
         """Return the same component of a new instance, for a test that may damage it.
 
-        The instance is closed after the test, or when the test has asked for `MOST_FRESH` more.
+        The instance is closed after the test, or after the test opened `MOST_FRESH` more instances.
         """
         opened = self._fresh
         for spent in opened[: max(0, len(opened) + 1 - MOST_FRESH)]:
@@ -303,7 +303,7 @@ class Subject(Target):
         return other
 
     def second_instance(self: Own, call_timeout: float) -> Own:
-        """Return the same component of an instance for calls outside tests; the caller closes its client."""
+        """Return the same component of an instance for calls outside of tests. The caller closes the client."""
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self, *, is_last: bool = False) -> None:
@@ -348,7 +348,7 @@ class Subject(Target):
 
 
 def expect_audited(requirement: str, reply: Reply | StreamReply, subject: Subject, *, claim: str = "") -> None:
-    """Raise the violation if an answer breaks this requirement; with a `claim`, also if it is not a success.
+    """Raise the violation if an answer violates this requirement; with a `claim`, also if the answer is not a success.
 
     Raises Blocked if the answer lacks what the requirement is about.
     """

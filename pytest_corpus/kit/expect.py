@@ -1,4 +1,4 @@
-"""Expectations: each returns what the test needs next, or raises a `Violation`.
+"""Expectations. Each function returns the value that the test needs next, or raises a `Violation`.
 
 If an answer is not an envelope, another requirement reports it, and the test is blocked.
 """
@@ -32,7 +32,7 @@ BLOCKERS = {"raised": ANSWERS, "timeout": IN_TIME, "not_json": ENVELOPE, "no_str
 
 @contextmanager
 def resting_on(requirement: str) -> Iterator[None]:
-    """Report a violation in this block as one of another requirement, on which the test depends."""
+    """Report a violation in this block as a violation of another requirement, on which the test depends."""
     try:
         with judging() as own:
             yield
@@ -68,7 +68,7 @@ def success(reply: Reply, claim: str = "a success") -> Any:
 
 
 def full_success(reply: Reply, claim: str) -> Any:
-    """The `result` of a unary success that reports no failed item."""
+    """Return the `result` of a unary success that reports no failed item."""
     result = success(reply, claim)
     check(not reply.failed_items, claim, "a failed item", "result.failures")
     return result
@@ -86,7 +86,7 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
 
 
 def works(reply: Reply | StreamReply, claim: str) -> None:
-    """Expect a success of a unary call or a stream."""
+    """Expect a success from a unary call or a stream."""
     if isinstance(reply, StreamReply):
         finished(reply, claim)
     else:
@@ -107,7 +107,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
 
 
 def failure(reply: Reply | StreamReply, *families: str) -> None:
-    """Expect an error of one of the classes, or a result whose failed items have one each (R14)."""
+    """Expect an error of one of the classes, or a result whose failed items have one of the classes each (R14)."""
     failed = reply.failed_items if isinstance(reply, Reply) else []
     if not failed:
         refusal(reply, *families)
@@ -187,7 +187,7 @@ def assessable(holds: T | None, otherwise: Obstacle, **values: object) -> T:
 
 
 def nothing_shown(judgement: Judgement) -> str:
-    """Return the reason if a test checked nothing, because no answer contains what its requirement is about."""
+    """Return the reason why a test checked nothing: no answer contains the subject of its requirement."""
     replies = [StreamReply(each) if each.streaming else Reply(each) for each in judgement.exchanges]
     answers = dict.fromkeys(f"; {each.exchange.op or 'a request'} is answered with {each}" for each in replies)
     return Obstacle.NOTHING_SHOWN.reason(answers="".join([*answers][:3]))

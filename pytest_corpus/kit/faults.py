@@ -36,13 +36,13 @@ class ProviderFaults:
         self._calls = calls
 
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
-        """Plan a fault for an operation, in place of any other.
+        """Plan a fault for an operation, which replaces any other plan.
 
-        It occurs again if the adapter retries, unless `times` limits it. Through a tunnel, an answer is broken off
+        The fault recurs if the adapter retries, unless `times` limits it. Through a tunnel, an answer is broken off
         only for reads, because the real provider carries out the request.
 
         Raises:
-            NotApplicable, NotAssessed: it cannot strike.
+            NotApplicable, NotAssessed: the fault cannot occur.
         """
         op, provider = self.provider_op(name), self._calls.client.provider
         self.require_possible(kind)
@@ -74,11 +74,11 @@ class ProviderFaults:
         return bool(inputs.read("stand-in", lambda: is_stand_in(self._calls.client.provider)))
 
     def require_possible(self, what: str) -> None:
-        """Go on only if the provider can fail in this way, or can be given this context member.
+        """Check that the provider can fail in this way, or can receive this context member.
 
         Raises:
-            NotApplicable: its protocol cannot express that, as the author states (R137).
-            NotAssessed: a tunnel cannot, and the author does not say what the protocol can.
+            NotApplicable: the provider's protocol cannot express it, as the author states (R137).
+            NotAssessed: a tunnel cannot do it, and the author does not state the abilities of the protocol.
         """
         stated = inputs.read("lacking", lambda: what in inexpressible_failures(self._calls.client.provider))
         if stated:
@@ -92,11 +92,11 @@ class ProviderFaults:
         return AWAY if canonical in AWAY and kind in OVER_TCP and self.is_tunnelled else (canonical,)
 
     def require_fired(self, plan: Plan) -> None:
-        """Clear a planned fault, and go on only if it occurred.
+        """Clear a planned fault, and check that it occurred.
 
         Raises:
-            NotAssessed: it did not strike.
-            NotApplicable: nor can it, for the provider is asked for whole answers, which have no chunks.
+            NotAssessed: the fault did not occur.
+            NotApplicable: the fault cannot occur, because the adapter requests whole answers, which have no chunks.
         """
         self._calls.client.provider.clear()
         if not inputs.read("fired", lambda: plan.fired):
@@ -150,7 +150,7 @@ class ProviderFaults:
 
 
 class Instance(Calls, Protocol):
-    """A component of one instance of the adapter, which can open others."""
+    """A component of one instance of the adapter, which can open other instances."""
 
     @property
     def faults(self) -> ProviderFaults: ...
@@ -174,13 +174,13 @@ def call_with_fault(
     sound: Callable[[Answer], bool] | None = None,
     **options: Any,
 ) -> tuple[Own, Answer]:
-    """Call while the provider has a fault; return the instance and its answer to `send`, or to a new request.
+    """Call while the provider has a fault; return the instance and its answer to `send` or to a new request.
 
     Args:
-        sound: if an answer is as it should be; by default an error of the class that the fault is to become.
+        sound: returns True for a correct answer; by default, for an error of the class that the fault must become.
 
     Raises:
-        NotApplicable, NotAssessed: the fault did not strike, or cannot.
+        NotApplicable, NotAssessed: the fault did not occur, or cannot occur.
     """
     subject.faults.provider_op(name)
     subject.faults.require_possible(kind)
@@ -205,9 +205,9 @@ def call_with_fault(
 def try_with_fault(
     subject: Own, attempt: Callable[[Own], Result], sound: Callable[[Result], bool]
 ) -> tuple[Own, Result]:
-    """Make an attempt that plans a fault, and return the instance and the result.
+    """Make an attempt that plans a fault; return the instance and the result.
 
-    Tests share one instance for this until a result is unusual. An instance that failed before may answer differently,
+    Tests share one instance until a result is unusual. An instance that failed before may answer differently,
     for example because of a circuit breaker. So an unusual result only counts on a new instance.
     """
     shared = subject.shared
@@ -238,5 +238,5 @@ def is_tunnelled(provider: ProviderProbe) -> bool:
 
 
 def inexpressible_failures(provider: ProviderProbe) -> frozenset[str]:
-    """Return the failures and context members that no protocol of a provider can express, as its author states."""
+    """Return the failures and context members that no protocol of a provider can express, as the author states."""
     return frozenset.intersection(*provider.lacking.values()) if is_tunnelled(provider) else frozenset()

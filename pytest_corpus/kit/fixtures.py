@@ -28,7 +28,7 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 
 def fixture_of(component: type[Own]) -> Callable[..., Own]:
-    """Make the fixture that returns the component under test under its name."""
+    """Return a fixture that returns the component under test under the name of the component."""
 
     @pytest.fixture(name=component.component)
     def tested(request: pytest.FixtureRequest) -> Own:
@@ -40,7 +40,7 @@ def fixture_of(component: type[Own]) -> Callable[..., Own]:
 
 
 def take_turns(names: Iterable[str], principal: str, case: int, *, one_in: int = ONE_IN) -> Iterator[str]:
-    """Yield the operations that get a case: the principal one always, the others in turn by its number."""
+    """Yield the operations that get a case: always the principal operation, the others in turn by the case's number."""
     others = 0
     for name in names:
         others += name != principal
@@ -49,7 +49,7 @@ def take_turns(names: Iterable[str], principal: str, case: int, *, one_in: int =
 
 
 def core(*requirements: str) -> Callable[[Test], Test]:
-    """Mark a test that every adapter must pass, with the requirements that it decides."""
+    """Mark a test that every adapter must pass, and state the requirements that the test decides."""
 
     def mark(test: Test) -> Test:
         return pytest.mark.core(pytest.mark.requirement(*requirements)(test))  # type: ignore[no-any-return]
@@ -58,13 +58,13 @@ def core(*requirements: str) -> Callable[[Test], Test]:
 
 
 def rules(table: str = "", **by_name: str) -> pytest.MarkDecorator:
-    """Parametrize `requirement`: the table has the name of each case and the requirement that it decides."""
+    """Parametrize `requirement`. The table has the name of each case and the requirement that the case decides."""
     named = {**dict(row.split() for row in table.split(",") if row), **by_name}
     cases = [pytest.param(each, marks=pytest.mark.requirement(each), id=name) for name, each in named.items()]
     return pytest.mark.parametrize("requirement", cases)
 
 
 def deciding(parameter: str, **by_value: str) -> pytest.MarkDecorator:
-    """Parametrize with these values; each value decides the requirement after it."""
+    """Parametrize with these values. Each value decides the requirement that follows it."""
     cases = [pytest.param(value, marks=pytest.mark.requirement(each)) for value, each in by_value.items()]
     return pytest.mark.parametrize(parameter, cases)

@@ -1,4 +1,4 @@
-"""Counts the checks of a test and notes the exchanges that each of them is judged on.
+"""Counts the checks of a test and notes the exchanges that each check is judged on.
 
 A reply notes its exchange whenever it is read. A violation takes the exchanges that were read since the last condition
 that held. So a finding shows a request whose answer was read, not merely the last request.
@@ -17,7 +17,7 @@ from pytest_corpus.adapter.facts import Capabilities
 
 @dataclass(slots=True)
 class Judgement:
-    """The number of checks that could have failed, and the exchanges that the current one is judged on.
+    """The number of checks that could have failed, and the exchanges that the current check is judged on.
 
     `holds` means that a condition on these exchanges held, so the next read begins a new list.
     """
@@ -32,7 +32,7 @@ _AT_HAND: ContextVar[Judgement | None] = ContextVar("judgement", default=None)
 
 @contextmanager
 def judging() -> Iterator[Judgement]:
-    """Count the checks in this block and collect the exchanges that they are judged on, earlier ones included."""
+    """Count the checks in this block and collect the exchanges that they are judged on, including earlier exchanges."""
     outer = _AT_HAND.get()
     before = _AT_HAND.set(own := Judgement(exchanges=outer.exchanges if outer else [], holds=True))
     try:
@@ -59,7 +59,7 @@ def reading_apart() -> Iterator[list[Exchange]]:
 
 
 def note_check() -> None:
-    """Count a check that could have failed; a test without any does not decide its requirement."""
+    """Note a check that could have failed. A test without such a check does not decide its requirement."""
     if (at_hand := _AT_HAND.get()) is not None:
         at_hand.checks += 1
 
@@ -71,7 +71,7 @@ def note_held() -> None:
 
 
 def look_at(*exchanges: Exchange) -> None:
-    """Note that a test reads these exchanges, the last one now."""
+    """Note that a test reads these exchanges. The last exchange counts as read last."""
     at_hand = _AT_HAND.get()
     if at_hand is None or not exchanges:
         return
@@ -90,6 +90,6 @@ def look_at_capabilities(capabilities: Capabilities) -> None:
 
 
 def looked_at() -> tuple[Exchange, ...]:
-    """Return the exchanges that the current condition is judged on; the last one was read last."""
+    """Return the exchanges that the current condition is judged on, in the order of reading."""
     at_hand = _AT_HAND.get()
     return () if at_hand is None else tuple(at_hand.exchanges)

@@ -1,4 +1,4 @@
-"""The outcomes of a test that does not pass. They hold values; the text of a violation is made only here."""
+"""The outcomes of tests that do not pass. They hold values; only this module makes the text of a violation."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _SHOWN = re.compile(rf"{OWN_NAME.pattern}|[a-z][0-9]?")  # names that the suite 
 
 
 class Keys(tuple[object, ...]):
-    """Keys that an adapter chose; those that read like names are shown, the others are counted."""
+    """The keys that an adapter chose. Keys that look like names are shown, the others are counted."""
 
 
 def describe(found: object) -> str:
-    """Return a value as text: a word of the protocol, a number, or its kind and size, never content."""
+    """Return a value as text: a word of the protocol, a number, or its kind and size, but never content."""
     return list_keys("the key", found) if isinstance(found, Keys) else word(found)
 
 
 def number_of(names: Collection[object]) -> str:
-    """Return the number of some things, with the first names among them that the suite made."""
+    """Return the number of things, with the first names that the suite itself made."""
     own = sorted(name for name in names if isinstance(name, str) and _SHOWN.fullmatch(name))[:MOST_NAMES]
     more = ", ..." if own and len(own) < len(names) else ""
     return f"{len(names)} ({', '.join(own)}{more})" if own else str(len(names))
 
 
 def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
-    """Return how many things are missing and how many are too many, with their first names."""
+    """Return the number of missing things and of surplus things, with their first names."""
     right, there = Counter(map(str, wanted)), Counter(map(str, found))
     missing, more = [*(right - there).elements()], [*(there - right).elements()]
     return f"{number_of(missing)} missing, {number_of(more)} too many"
@@ -59,7 +59,7 @@ def agree_in_number(text: str) -> str:
 
 
 def _in_words(problem: Problem) -> str:
-    """Return a broken rule with the value that breaks it, as far as the value may be shown."""
+    """Return a broken rule with the value that breaks the rule, if the value may be shown."""
     is_named = not problem.found or problem.message.endswith(f", is {problem.found}")
     return problem.message if is_named else f"{problem.message}, found {problem.found}"
 
@@ -75,7 +75,7 @@ class Story:
     """A sequence of calls that leads to a violation.
 
     Attributes:
-        said: a line on the calls; of concurrent ones a picture, and no exchanges.
+        said: a line about the calls; for concurrent calls a drawing instead of exchanges.
     """
 
     said: str
@@ -88,18 +88,18 @@ class Violation(AssertionError):
     Args:
         expected: the demand of the sentence, in words of the suite.
         got: the answer, in words of the suite; not needed with `found` or `problems`.
-        path: its place in the answer, in words of the suite, e.g. ``result.usage.total_tokens``.
-        found: the value that is there instead, with any content.
-        problems: everything that is wrong with the answer, the first being the finding.
+        path: the place in the answer, in words of the suite, e.g. ``result.usage.total_tokens``.
+        found: the value in the answer, with any content.
+        problems: all errors in the answer; the first error is the finding.
         frame: the number of the frame of a stream, from 1.
-        about: the names of what is wrong in a store, if known.
-        story: the calls that lead to it, if one alone does not show it.
+        about: the names of wrong things in a store, if they are known.
+        story: the calls that lead to the violation, if one call alone does not show it.
 
     Attributes:
-        exchanges: those that it was judged on, the one that shows it coming last. They are those that the test had
-            read since the last condition that held; whoever judges others names them (`seen_in`).
-        requirement: the id of the broken requirement, once it is known (`of`).
-        indirect: the requirement only blocks the test that saw this.
+        exchanges: the exchanges that it was judged on; the last one shows it. These are the exchanges that the test
+            read since the last condition that held; `seen_in` sets others.
+        requirement: the id of the violated requirement, once it is known (`of`).
+        indirect: True if the requirement only blocks the test that found the violation.
     """
 
     def __init__(
@@ -137,23 +137,23 @@ class Violation(AssertionError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Everything that is wrong with the answer, one problem per line."""
+        """All errors in the answer, one error per line."""
         places = (place(each.path) or ("(root)" if each.schema else "") for each in self.problems)
         return tuple(f"{where} {_in_words(each)}".strip() for where, each in zip(places, self.problems, strict=True))
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange that shows it, the last of its story if it has one; None for what an adapter lacks."""
+        """The exchange that shows the violation, or the last exchange of its story; None if something is absent."""
         shown = self.story.exchanges if self.story else self.exchanges
         return shown[-1] if shown else None
 
     def seen_in(self, *exchanges: Exchange) -> Violation:
-        """Set the exchanges that it is judged on, and return itself."""
+        """Set the exchanges that the violation is judged on, and return the violation."""
         self.exchanges = exchanges
         return self
 
     def of(self, requirement: str, *, indirect: bool = False) -> Violation:
-        """A violation of this requirement: itself, or a copy if it is known as one of another requirement."""
+        """Return the violation for this requirement: itself, or a copy if it already belongs to another requirement."""
         found = self
         if self.requirement not in ("", requirement):  # the audit keeps what it found
             found = type(self).__new__(type(self), *self.args)
@@ -174,7 +174,7 @@ class Accepted(Violation):
     """A success although the sentence requires a refusal.
 
     Attributes:
-        wanted: the classes of errors that would do.
+        wanted: the classes of errors that would be correct.
     """
 
     def __init__(self, expected: str, got: str, wanted: tuple[str, ...] = ()) -> None:
@@ -186,8 +186,8 @@ class Misclassified(Violation):
     """A refusal with another class than the sentence requires.
 
     Attributes:
-        wanted: the classes that would do.
-        names: the classes that it names.
+        wanted: the classes that would be correct.
+        names: the classes that the refusal names.
     """
 
     def __init__(self, expected: str, got: str, wanted: tuple[str, ...], names: tuple[str, ...]) -> None:
@@ -196,7 +196,7 @@ class Misclassified(Violation):
 
 
 class Undecided(Exception):
-    """A test without a verdict; its subclasses say why."""
+    """A test without a verdict; the subclass gives the reason."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -204,18 +204,18 @@ class Undecided(Exception):
 
 
 class NotApplicable(Undecided):
-    """The adapter truthfully does not offer what the sentence is about."""
+    """The adapter truthfully does not offer the subject of the sentence."""
 
 
 class NotAssessed(Undecided):
-    """A hook is missing, or the test could not observe what it needs.
+    """A hook is missing, or the test could not observe a necessary fact.
 
     Args:
-        obstacle: a row of the table of obstacles, or the message of an exception that is one.
-        values: those that its text names.
+        obstacle: a row of the table of obstacles, or the message of an exception.
+        values: the values in the text of the obstacle.
 
     Attributes:
-        keyword: the factory keyword that would make it assessable, or an empty string.
+        keyword: the factory keyword that would make the test assessable, or an empty string.
     """
 
     def __init__(self, obstacle: Obstacle | str, **values: object) -> None:
@@ -228,19 +228,19 @@ class Full(NotAssessed):
 
 
 class Outage(NotAssessed):
-    """The provider behind the adapter does not answer; the reason says since when."""
+    """The provider behind the adapter does not answer; the reason states since when."""
 
 
 class Blocked(NotAssessed):
     """Another requirement is violated, which prevents a verdict.
 
-    The violation was observed. If it is only possible, the outcome is `NotAssessed`.
+    The violation was observed. If a violation is only possible, the outcome is `NotAssessed`.
 
     Attributes:
-        by: the id of that requirement.
-        seen: what was seen of it, in the kit's words.
-        violation: the violation of it, where a check of its own found one.
-        exchanges: those in which it was seen, as of a violation.
+        by: the id of the violated requirement.
+        seen: the observed behaviour, in the kit's words.
+        violation: the violation, if a separate check found one.
+        exchanges: the exchanges that show it, in the order of `Violation.exchanges`.
     """
 
     def __init__(

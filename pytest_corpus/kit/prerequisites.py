@@ -16,7 +16,7 @@ from pytest_corpus.spec.operations import Operation
 
 
 def describe_lack(operation: Operation, result: Any) -> str:
-    """Say what a result lacks that every test reads; empty if nothing."""
+    """Return a sentence on the members that every test reads and that a result lacks; empty if there are none."""
     if operation.payload and not isinstance(result, Mapping):
         return "is not an object"
     if operation.payload and not result:
@@ -34,11 +34,11 @@ class Prerequisites:
         self._calls = calls
 
     def require(self, *names: str) -> None:
-        """Go on only if these operations are offered and answer a plain request.
+        """Check that these operations are offered and answer a plain request.
 
         Raises:
-            NotApplicable: capabilities deny the operation, or it answers NOT_SUPPORTED unclaimed.
-            Blocked: it does not work, which is the finding of another requirement.
+            NotApplicable: capabilities deny the operation, or do not claim it and it answers NOT_SUPPORTED.
+            Blocked: the operation does not work, which is the finding of another requirement.
         """
         for name in names:
             with finding_out(id(self._calls.shared), f"{name} works"):
@@ -67,7 +67,7 @@ class Prerequisites:
         return self.claim_of(name) is False
 
     def is_callable(self, name: str) -> bool:
-        """True if an operation is not denied and has an entry point, whether it works or not."""
+        """True if an operation has an entry point and is not denied, even if it does not work."""
         return not self.denies(name) and self._has_entry_point(name)
 
     def _has_entry_point(self, name: str) -> bool:

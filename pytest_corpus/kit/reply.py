@@ -1,4 +1,4 @@
-"""Reads answers leniently: one defect of an envelope must not hide the rest of it."""
+"""Reads answers leniently. One defect of an envelope must not hide the rest of the envelope."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 
 def error_names(body: Any) -> tuple[str, ...]:
-    """Return the classes that an error envelope names, by `error` and by `code`, in any letter case."""
+    """Return the classes that an error envelope names in `error` and `code`, in any letter case."""
     if not isinstance(body, dict) or not body:
         return ()
     names = []
@@ -47,20 +47,20 @@ def failed_items(result: Any) -> list[Mapping[str, Any]]:
 
 
 class AnyReply:
-    """An answer of either kind. Reading any part of it notes that a test reads its exchange."""
+    """An answer of either kind. Reading any part of the answer notes that a test reads its exchange."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
 
     @property
     def exchange(self) -> Exchange:
-        """The call and everything that was observed of it."""
+        """The call with all its observations."""
         look_at(self._exchange)
         return self._exchange
 
     @property
     def error(self) -> Mapping[str, Any]:
-        """The error envelope; empty if there is none."""
+        """The error envelope; empty if the answer has none."""
         raise NotImplementedError
 
     @property
@@ -121,7 +121,7 @@ class Reply(AnyReply):
 
     @property
     def is_carried_out(self) -> bool:
-        """True if it is a success that reports no failed item."""
+        """True if the answer is a success that reports no failed item."""
         return self.is_success and not self.failed_items
 
     def fails_as(self, *families: str) -> bool:

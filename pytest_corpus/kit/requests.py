@@ -34,7 +34,7 @@ class Request:
 
 
 def reverse_keys(value: Any) -> Any:
-    """Return the same JSON value with all keys in reverse order, which has no meaning (RFC 8259)."""
+    """Return the same JSON value with all keys in reverse order. The order has no meaning (RFC 8259)."""
     if isinstance(value, dict):
         return {key: reverse_keys(each) for key, each in reversed(value.items())}
     return [reverse_keys(each) for each in value] if isinstance(value, list) else value
@@ -56,10 +56,10 @@ def deadline_in(milliseconds: float) -> int:
 
 
 class Requests:
-    """The requests that each component builds in its `requests.py`. Operations have their bare names.
+    """The requests that each component builds in its `requests.py`. Operations are named without their component.
 
     Attributes:
-        nullable: by operation, the optional arguments that its schema lets be null, those of an item as `nodes.labels`.
+        nullable: by operation, the optional arguments that may be null; members of items as in `nodes.labels`.
     """
 
     nullable: Mapping[str, Sequence[str]] = {}
@@ -69,7 +69,7 @@ class Requests:
         raise NotImplementedError
 
     def distinct(self, name: str) -> dict[str, Any]:
-        """Return valid arguments that were not sent before, so that no cache can answer them."""
+        """Return valid arguments that were not sent before, so that they are in no cache."""
         return self.minimal(name)
 
     def long(self, name: str) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Requests:
         return None
 
     def two_streams(self, name: str) -> list[dict[str, Any]]:
-        """Return new arguments of two streams of several chunks with different content."""
+        """Return new arguments for two streams with several chunks and different content."""
         return [self.long(name), self.long(name)]
 
     def wrong_types(self, name: str) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Requests:
         raise NotApplicable(f"no operation takes objects in its arguments, for {len(unknown)} keys")
 
     def with_number(self, number: float) -> list[Request]:
-        """Return requests with this number in each place that takes a number, the deadline included."""
+        """Return requests with this number in each place that takes a number, including the deadline."""
         raise NotImplementedError
 
     def with_integer(self, number: int) -> list[Request]:

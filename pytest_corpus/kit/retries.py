@@ -1,4 +1,4 @@
-"""Repeats calls after transient errors as a client would, because such an error says nothing about the adapter (R114).
+"""Repeats calls after transient errors, as a client would. Such an error does not show a fault of the adapter (R114).
 
 A retryable answer that no test planned leads to another call. If the error stays, a plain call decides who is
 responsible: the adapter if plain calls work, the provider if calls fail that worked before. In that case the suite
@@ -61,7 +61,7 @@ UNRELATED = ("capabilities", "health")
 
 
 def is_retryable(reply: Reply | StreamReply) -> bool:
-    """True if an answer is an error of a retryable class (ERRORS 4) and does not deny that it is."""
+    """True if an answer is an error of a retryable class (ERRORS 4) and does not deny that it is retryable."""
     classes = [TAXONOMY[name] for name in reply.names] if reply.is_error else []
     return bool(classes) and classes[0].retry == "yes" and reply.details.get("retryable") is not False
 
@@ -80,7 +80,7 @@ def _is_a_bug(reply: Reply | StreamReply) -> bool:
 
 
 def is_passing(exchange: Exchange) -> bool:
-    """True if an answer or an item in it failed with a transient error that no test planned."""
+    """True if an answer, or an item in the answer, failed with a transient error that no test planned."""
     if exchange.own:
         return False
     planned = {BY_KIND[kind].canonical for kind in exchange.observed.faults}
@@ -126,16 +126,16 @@ class Retries:
     def call_until_answered(
         self, op: str, attempt: Callable[[float], Answer], failing: Callable[[Answer], list[Reply | StreamReply]]
     ) -> Answer:
-        """Make a call, repeat it as long as that may help, and return the answer.
+        """Make a call, repeat it as long as a repetition may help, and return the answer.
 
         Args:
             op: the operation, qualified; empty if the request names none.
-            attempt: makes the call, given the seconds that were waited before.
-            failing: the parts of an answer that failed in a way that may pass.
+            attempt: makes the call; its argument is the number of seconds waited before.
+            failing: returns the parts of an answer that failed with errors that may be transient.
 
         Raises:
-            Outage: the provider is away.
-            Full: a quota for what the suite writes is used up.
+            Outage: the provider is not available.
+            Full: a quota for the suite's data is used up.
         """
         if self._outages.lasting:
             raise Outage(self._outages.said)
@@ -150,9 +150,9 @@ class Retries:
         return answer
 
     def find_endless(self, long: Exchange) -> None:
-        """If a stream did not end within the time limit, send a short request; mark both if that does not end either.
+        """If a stream exceeds the time limit, send a short request; mark both as endless if neither ends.
 
-        A long answer may take long. But a stream never ends if it has little to send and still sends without a pause
+        A long answer may take long. But a stream is endless if it has little to send and still sends without a pause
         until the limit.
         """
         calls, name = self._calls, long.op.partition(".")[2]
@@ -168,7 +168,7 @@ class Retries:
         """Repeat a query of an index that has data while the index is not ready (R141), and return the answer.
 
         Args:
-            tries: how often at most if the answer does not say when to call again.
+            tries: the largest number of calls if the answer does not state a pause.
             usual_s: the pause in that case.
         """
         begun, reply = inputs.monotonic(), attempt()
@@ -187,7 +187,7 @@ class Retries:
 
     @contextmanager
     def once(self) -> Iterator[None]:
-        """Make the calls in this block only once, whatever the answer."""
+        """Make the calls in this block only once, even if they fail."""
         outer, self.probing = self.probing, True
         try:
             yield
@@ -207,7 +207,7 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Repeat a call: at most twice, or until its index is built, and once more after each wait."""
+        """Repeat a call at most twice, or until its index is built, and once more after each wait for the provider."""
         made, before_s = [failing(answer)], self._outages.waited_s
         self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
@@ -239,7 +239,7 @@ class Retries:
         return answer
 
     def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
-        """Wait as long as an answer asks, else `usual_s`; False if that would be too long.
+        """Wait as long as an answer asks, or else `usual_s`; return False if that would be too long.
 
         A failure may be over at once, so before the second attempt only rate limits are waited for as long as they
         ask.
@@ -258,9 +258,9 @@ class Retries:
     def _drop_failed_attempts(
         self, op: str, answer: Answer, made: list[list[Reply | StreamReply]], before_s: float
     ) -> Answer:
-        """Record an outage of the provider and drop the failed attempts from the test.
+        """Record an outage of the provider, and remove the failed attempts from the test.
 
-        Hints may be followed any number of times in a run, provided that the call works after them.
+        Hints may be followed any number of times in a run, provided that the call then works.
         """
         if hint_s(made[0][0]) is not None:
             self._outages.waited_s = before_s
@@ -270,7 +270,7 @@ class Retries:
         return answer
 
     def _blame_adapter(self, op: str, made: list[list[Reply | StreamReply]]) -> None:
-        """Record that the error is the adapter's; only the last of the equal attempts counts."""
+        """Record that the adapter is responsible for the error. Only the last of the equal attempts counts."""
         self._outages.own[op] = self._outages.own.get(op, 0) + 1
         for reply in made[-1]:
             reply.exchange.own = True
@@ -283,7 +283,7 @@ class Retries:
 
     @property
     def _is_hopeless(self) -> bool:
-        """True if the suite waited before without success."""
+        """True if the suite waited for the provider before without success."""
         return self._calls.component in self._outages.hopeless
 
     def _operations_that_worked(self) -> list[str]:
@@ -294,8 +294,8 @@ class Retries:
     def _probes(self, op: str) -> list[str]:
         """Return the operations whose plain calls show if the provider is available.
 
-        This is the operation itself if it ever worked, else the principal one, else another one. If none ever worked,
-        these are all operations that only read.
+        This is the operation itself if it ever worked, else the principal one, else another. If none ever worked,
+        all operations that only read are returned.
         """
         worked = self._operations_that_worked()
         for known in (_bare_name(op), self._calls.principal, *worked):
@@ -306,7 +306,7 @@ class Retries:
         return [name for name in found if self._calls.prerequisites.is_callable(name)]
 
     def _works(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """True if a plain call works while this one does not, on this instance or on the main one."""
+        """True if a plain call works while this call fails, on this instance or on the main instance."""
         if self._is_starting(op, left):
             return _plain_call_works(self._calls, _bare_name(op))
         if (there := self._read_written_place(left)) is not None and (is_retryable(there) or not there.is_error):
@@ -318,22 +318,22 @@ class Retries:
         return any(_plain_call_works(place, probe) for place in places.values() for probe in self._probes(op))
 
     def _is_starting(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """True if an operation, or a new instance, never worked and says when it will (R141)."""
+        """True if an operation, or a new instance, never worked and states when it will work (R141)."""
         is_new = op not in self._outages.worked or self._calls.client is not self._calls.main.client
         stores = self._calls.requests.reading_at(left[0].exchange.request) is not None
         return is_new and op in BY_OP and not stores and left[0].error.get("retry_after_ms") is not None
 
     def _read_written_place(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
-        """Return the answer to a plain read of the place of a repeated request, or None."""
+        """Return the answer to a plain read of the place that a repeated request names, or None."""
         if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
             return None
         plain = self._calls.requests.reading_at(left[0].exchange.request)
         return _call_once(self._calls, lambda: plain) if plain else None
 
     def _await(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """Wait until a plain call works again; False if the adapter is responsible.
+        """Wait until a plain call works again; return False if the adapter is responsible.
 
-        It is if no operation ever worked, if only one place does not work, or if a new instance works.
+        The adapter is responsible if no operation ever worked, if only one place fails, or if a new instance works.
 
         Raises:
             Outage: the provider did not come back.
@@ -360,7 +360,7 @@ class Retries:
         raise Outage(self._outages.said)
 
     def _pauses(self, left: list[Reply | StreamReply], most_s: float) -> Iterator[float]:
-        """Yield the pauses that an answer asks for, or else growing ones, while this call and this run have time."""
+        """Yield the pauses that an answer asks for, or else growing pauses, until the time is used up."""
         asked_s = max((hint for reply in left if (hint := hint_s(reply)) is not None), default=None)
         pause_s, begun = FIRST_WAIT_S if asked_s is None else max(asked_s, PAUSES_S[0]), self._outages.began
         while inputs.monotonic() + pause_s < begun + most_s and self._outages.waited_s + pause_s < RUN_S:
@@ -379,7 +379,7 @@ class Retries:
 
 
 def _plain_call_works(place: Retried, name: str) -> bool:
-    """Make a plain call that no cache can answer and the current test does not see; True if it succeeds."""
+    """Make a plain call that no cache can answer and the current test does not see; return True if it succeeds."""
     reply = _call_once(place, lambda: Request(name, place.requests.distinct(name)))
     return reply is not None and (reply.is_success if isinstance(reply, Reply) else reply.finished)
 

@@ -1,4 +1,4 @@
-"""Reports one root cause as one finding, and not its consequences.
+"""Reports one root cause as one finding, without its consequences.
 
 In every component, a wrong class for the plainest bad requests explains the same wrong class in other refusals. It
 explains neither another class nor an accepted request. If the plainest bad requests are accepted, this explains other
@@ -60,7 +60,7 @@ class BasicRequirement:
     exchanges: tuple[Exchange, ...] = ()
 
     def explains(self, done: frozenset[str]) -> bool:
-        """True if a test with these actions depends on it."""
+        """True if a test with these actions depends on the requirement."""
         return self.needs <= done
 
 
@@ -69,9 +69,9 @@ class Feature:
     """A part of many requests, and a plain request whose only addition is this part.
 
     Attributes:
-        requirement: the requirement that is violated if that request fails.
-        is_in: returns if a request holds it.
-        ask: makes the plain request; it may raise Undecided if there is none.
+        requirement: the requirement that is violated if the plain request fails.
+        is_in: returns True if a request has the feature.
+        ask: makes the plain request; may raise Undecided if there is no such request.
     """
 
     requirement: str
@@ -80,7 +80,7 @@ class Feature:
 
 
 class RootCauses(Generic[Own]):
-    """The root causes of a component's violations; they are searched for when the first violation is found."""
+    """The root causes of a component's violations. The search for them begins with the first violation."""
 
     def __init__(self, subject: Own) -> None:
         self.subject = subject
@@ -88,7 +88,7 @@ class RootCauses(Generic[Own]):
         self._tried: dict[str, Blocked | None] = {}
 
     def _once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """Return the causes, or none while the search runs: a search must not explain its own findings."""
+        """Return the causes; return none during the search, because a search must not explain its own findings."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -96,7 +96,7 @@ class RootCauses(Generic[Own]):
         return self._found[find.__name__]
 
     def forget(self) -> None:
-        """Search again after the next violation, because the author's stand-in of the provider failed in between."""
+        """Search again after the next violation, because the author's stand-in of the provider failed meanwhile."""
         self._found.clear()
         self._tried.clear()
 
@@ -118,7 +118,7 @@ class RootCauses(Generic[Own]):
             return self._plainest(blocked.by, blocked.exchanges)
 
     def features(self) -> Iterator[Feature]:
-        """Yield the features of requests that are tried, plainest first."""
+        """Yield the features of requests, in the order of their trial, the plainest first."""
         subject, name = self.subject, self.subject.principal
         for key, value in (("tenant", "tenant-a"), ("deadline_ms", deadline_in(HOUR_MS))):
 
@@ -181,7 +181,7 @@ class RootCauses(Generic[Own]):
         return Blocked(feature.requirement, said, judged_on=(reply.exchange,))
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
-        """Yield the violated basic requirements; none if that is unknown."""
+        """Yield the violated basic requirements; none if they are unknown."""
         yield from ()
 
     def _failing_basics(self) -> Iterator[BasicRequirement]:
@@ -212,7 +212,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _find_wrong_class(self) -> Iterator[WrongErrorClass]:
-        """Find the wrong class that wrong arguments get from two operations, one of them the principal one."""
+        """Find the wrong class that two operations, one of them the principal one, give to wrong arguments."""
         subject = self.subject
         names = self._wrong_names(subject.principal)
         others = [name for name in subject.operations(streaming=False) if name != subject.principal]

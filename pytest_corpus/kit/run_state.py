@@ -51,10 +51,10 @@ class Settings:
         run: the id of the run.
         process: the name of this process, if the run has several.
         dialects: the probe queries of the graph dialects.
-        settle_s: the seconds after which a write is visible; None: to be measured.
-        remembers: a test may use the answer that another one got.
-        max_namespaces: the number of namespaces that are held at a time.
-        journal: the data that was written and is not deleted yet.
+        settle_s: the seconds after which a write is visible; None if the suite must measure them.
+        remembers: True if a test may use the answer that another test got.
+        max_namespaces: the largest number of namespaces that exist at a time.
+        journal: the data that was written and not yet deleted.
     """
 
     seed: int = 0
@@ -80,7 +80,7 @@ class Settings:
     def tenant(self) -> str:
         """Return one of a few shared tenants in turn.
 
-        Findings mask it, so it has nothing in common with names that begin with `prefix`.
+        Findings mask the tenant, so it has nothing in common with names that begin with `prefix`.
         """
         return f"tenant{self.run[::-1]}{inputs.next_in_rotation('tenant') % TENANTS}"
 
@@ -94,7 +94,7 @@ class Settings:
 class Actions:
     """The current test's actions on stored data, in the component's words.
 
-    Sandboxes note them, and `RootCauses` reads them.
+    Sandboxes note the actions, and `RootCauses` reads them.
     """
 
     done: set[str] = field(default_factory=set)
@@ -109,18 +109,18 @@ class Shared:
     """Knowledge about an adapter that all its instances in a run share.
 
     Attributes:
-        obstacles: by operation, the reason why it cannot be relied on; None if it can.
+        obstacles: by operation, the reason why tests cannot rely on the operation, or None.
         actions: the actions of the current test.
-        settle: the time that writes take to become visible, and the places that were written to.
-        written: what was written, unless it is known not to be there.
-        cached: answers, with the exchanges that were made, the actions of the test, and the exchanges that it read
+        settle: the time in which writes become visible, and the written places.
+        written: the written things, except those that are known to be absent.
+        cached: answers, with their exchanges, the actions of the test, and the exchanges that the test read
             (`kit/answer_cache.py`).
-        unmade: the reasons why something that requests need could not be made.
+        unmade: the reasons why data that requests need could not be made.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
-        keys: the idempotency keys under which writes were carried out by the instance that most tests speak to.
-        tenants: the tenants that several tests name.
-        struck: the instance at which tests plan faults one after the other; None before the first.
-        struck_once: it gave an odd answer, so each fault has an instance of its own.
+        keys: the idempotency keys of the writes on the main instance.
+        tenants: the tenants that several tests use.
+        struck: the instance at which tests plan faults one after the other; None before the first fault.
+        struck_once: True if that instance gave an unusual answer, so that each fault gets its own instance.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
@@ -139,7 +139,7 @@ class Shared:
     struck_once: bool = False
 
     def once(self, name: str, find: Callable[[], T]) -> T:
-        """Return an attribute, which the first test that needs it finds out."""
+        """Return an attribute that the first test in need of it finds out."""
         with finding_out(id(self), name):
             if getattr(self, name) is None:
                 with inputs.fact_scope(f"{type(self).__name__} {name}"), reading_apart():
@@ -152,12 +152,12 @@ class Shared:
         return {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Return to earlier knowledge."""
+        """Restore earlier knowledge."""
         for name, value in kept.items():
             setattr(self, name, value)
 
     def unlearn(self) -> None:
-        """Forget what was learnt about the adapter while its provider failed."""
+        """Forget the knowledge about the adapter from the time when its provider failed."""
         for each in fields(self):
             if each.name in self.learnt:
                 empty = each.default if each.default_factory is MISSING else each.default_factory()

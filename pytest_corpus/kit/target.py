@@ -1,4 +1,4 @@
-"""What a run needs to know about the subject of its tests, and the preconditions of a test."""
+"""The interface of the subject of tests, and the preconditions of a test."""
 
 import logging
 from collections import deque
@@ -24,11 +24,11 @@ FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
 
 
 class Auditor:
-    """Judges the exchanges of a test against all requirements; by default there are none.
+    """Judges the exchanges of a test against all requirements; by default there are no requirements.
 
     Attributes:
-        editions: the schema versions that everything that was successful in the current test is valid under.
-        unsettled: the exchanges of tests that are over whose reports may still come.
+        editions: the schema versions under which all successful answers of the current test are valid.
+        unsettled: the exchanges of finished tests whose reports may still come.
     """
 
     def __init__(self) -> None:
@@ -38,13 +38,13 @@ class Auditor:
     def audit(self, *, is_last: bool = False) -> Iterator[Violation]:  # noqa: ARG002
         """Yield the violations in the exchanges of the current test.
 
-        Reports of its calls may come late. They are judged after a later test, or now if this one `is_last`.
+        Reports of its calls may come late. They are judged after a later test, or now if this test `is_last`.
         """
         yield from ()
 
 
 class Target:
-    """The subject of the tests, as each test begins and ends with it; by default it makes no calls."""
+    """The subject of the tests, with steps before and after each test; by default it makes no calls."""
 
     auditor: Auditor
 
@@ -70,21 +70,21 @@ class Target:
 
     @property
     def settle(self) -> Settle:
-        """What is known about the write delay (R46)."""
+        """The knowledge about the write delay (R46)."""
         return Settle()
 
     def gate(self, requirement: Requirement) -> None:
-        """Go on only if the preconditions of a requirement are met. Raises Undecided if they are not."""
+        """Check the preconditions of a requirement. Raises Undecided if they are not met."""
 
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is learnt here
-        """Forget the last test; with `unlearn`, also what was learnt about the adapter."""
+        """Forget the last test; with `unlearn`, also the knowledge about the adapter."""
         self.auditor.editions = set(SCHEMA_VERSIONS)
 
     def close_fresh(self, *, is_last: bool = False) -> None:
-        """Close what was opened for the current test, and what tests share if it `is_last`."""
+        """Close the instances of the current test, and with `is_last` the instances that tests share."""
 
     def tidy(self) -> None:
-        """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
+        """Remove the data of the tests from the adapter's store; called once, before the adapter is closed."""
 
 
 def require_transport(requirement: Requirement, client: AdapterClient) -> None:
@@ -102,10 +102,10 @@ def _hides_logs() -> bool:
 
 
 def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabilities) -> None:
-    """Go on only if the preconditions of a requirement are met.
+    """Check the preconditions of a requirement.
 
     Raises:
-        NotApplicable: capabilities deny a feature that the requirement speaks of.
+        NotApplicable: capabilities deny a feature in the requirement.
         NotAssessed: a hook is missing, or the adapter's log records cannot be read.
         Blocked: capabilities did not answer.
     """

@@ -119,7 +119,7 @@ T = TypeVar("T")
 
 
 def fill_in(words: Mapping[str, str], stem: str = "") -> dict[str, str]:
-    """Return the words of a table with this unique part."""
+    """Return the words of a table with this unique part in each."""
     return {kind: word.replace(STEM, stem) for kind, word in words.items()}
 
 
@@ -139,20 +139,20 @@ def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
 
 
 def join_words(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
-    """Return one text of all words except some kinds, each with this unique part; it begins and ends with a blank."""
+    """Return one text of all words except some kinds, each with this unique part, between two blanks."""
     inner = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*AT_ENDS, *without)}
     first, last = fill_in({kind: WORDS[kind] for kind in AT_ENDS}, stem).values()
     return " ".join([first, *fill_in(inner, stem).values(), last])
 
 
 def distribute_words(count: int, stem: str = "", without: Iterable[str] = ("nul", "long")) -> list[str]:
-    """Return this number of texts, which together contain all words except some kinds."""
+    """Return this number of texts. Together they contain all words except some kinds."""
     held = [word for kind, word in fill_in({**INJECTIONS, **WORDS}, stem).items() if kind not in without]
     return [" ".join(held[start::count]) for start in range(count)]
 
 
 def held_texts(stem: str = "") -> list[str]:
-    """Return texts for a value that may be refused: with all words, with short printable ones, and with one."""
+    """Return texts for a value that may be refused: with all words, with short printable words, and with one word."""
     return [join_words(stem), join_words(stem, (*CONTROLS, "long")), *texts(1, stem)]
 
 
@@ -169,10 +169,10 @@ def group_words(words: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def find_taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
-    """Return the items that a store accepts, by the kind of their word.
+    """Return the accepted items of a store, by the kind of their word.
 
     Args:
-        write: writes items at once and returns those that were taken; None if all of them were refused permanently.
+        write: writes items at once and returns the accepted ones; None if all of them were refused permanently.
     """
     printable = {kind: item for kind, item in items.items() if not set(kind.split()) & {*CONTROLS}}
     found = _write_at_once(items, write)

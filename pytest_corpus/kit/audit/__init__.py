@@ -1,1 +1,1 @@
-"""The audit: what must hold for every answer, checked on each exchange of each test."""
+"""The audit: the rules for every answer, checked on each exchange of each test."""

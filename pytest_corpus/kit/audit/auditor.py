@@ -1,7 +1,7 @@
-"""The audit of a component: what every answer must keep, whatever a test asked for it.
+"""The audit of a component: the rules that every answer must obey, whatever a test is about.
 
-A finding belongs to its own requirement, not to the test in which it turned up. An exchange passes through the audit
-once: its end, its envelopes, its reports, its log records, and what the component says that results must hold.
+A finding belongs to its own requirement, not to the test that made the exchange. An exchange passes through the audit
+once: its end, its envelopes, its reports, its log records, and the component's own rules for results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ ENDS = {
 
 
 class ComponentAuditor(Auditor):
-    """Judges the exchanges of a component, which says what its results must hold."""
+    """Judges the exchanges of a component. Subclasses add the rules for the component's results."""
 
     content: tuple[str, ...] = ()
     """The keys of a chunk that carry data; a chunk where all are empty is a keep-alive."""
@@ -63,22 +63,22 @@ class ComponentAuditor(Auditor):
         raise NotImplementedError
 
     def chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Violations:
-        """The violations in a chunk that its schema does not show."""
+        """The violations in a chunk that the schema of the chunk cannot show."""
         yield from ()
 
     def answers(self, _exchange: Exchange, _answers: Sequence[Any]) -> Violations:
-        """The violations in the result or the chunks of a call that only its request, or all of them, show."""
+        """The violations that only the request, or all results or chunks of a call together, show."""
         yield from ()
 
     def has_content(self, frame: Any) -> bool:
-        """True if a frame of a stream carries data or ends it; any other one is a keep-alive (R4)."""
+        """True if a frame of a stream carries data or ends the stream; other frames are keep-alives (R4)."""
         chunk = frame.get("chunk") if isinstance(frame, Mapping) else None
         if not isinstance(chunk, Mapping):
             return True
         return chunk.get("is_final") is True or any(chunk.get(key) for key in self.content)
 
     def audit(self, *, is_last: bool = False) -> Iterator[Violation]:
-        """The violations in the exchanges of the current test, and in late reports of earlier ones."""
+        """The violations in the exchanges of the current test, and in late reports of earlier exchanges."""
         part = self._calls.client.part
         for exchange in list(part.exchanges):
             if exchange.component not in ("", self._calls.component):
@@ -96,7 +96,7 @@ class ComponentAuditor(Auditor):
             yield from (violation.of(requirement).seen_in(exchange) for requirement, violation in found)
 
     def judged(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
-        """The findings of an exchange, which is audited once after its last report has come, or earlier without it."""
+        """Return the findings of an exchange. It is audited once, after its last report, or earlier without reports."""
         if exchange.findings is not None:
             return exchange.findings
         settled = exchange.observed.is_settled
@@ -106,7 +106,7 @@ class ComponentAuditor(Auditor):
         return found
 
     def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Violations:
-        """Everything that an exchange breaks; its reports only if asked for."""
+        """Yield all findings of an exchange; the findings in reports only if requested."""
         component, edition = self._calls.component, self._calls.settings.edition
         fault = exchange.fault
         if fault is not None and fault.kind in ENDS and not (fault.kind == "timeout" and exchange.limited):
@@ -124,7 +124,7 @@ class ComponentAuditor(Auditor):
         yield from self.answers(exchange, answers)
 
     def _report_findings(self, exchange: Exchange, *, with_reports: bool, with_logs: bool) -> Violations:
-        """Everything that the reports and the log records of an exchange break."""
+        """Yield the findings in the reports and the log records of an exchange."""
         instance = self._calls.client.instance
         has_metrics, hears_logs = "metrics" in instance.hooks, with_logs and instance.hears_logs
         reports = reports_of(exchange) if with_reports else ()
@@ -134,7 +134,7 @@ class ComponentAuditor(Auditor):
 
 
 def editions(exchange: Exchange) -> frozenset[str]:
-    """The schema versions that everything successful in an exchange is valid under."""
+    """Return the schema versions under which all successful parts of an exchange are valid."""
     if exchange.editions is not None:
         return exchange.editions
     met = set(SCHEMA_VERSIONS)
@@ -153,7 +153,7 @@ def editions(exchange: Exchange) -> frozenset[str]:
 
 
 def payload_problem(schema: str, value: Any, edition: str | None) -> Violation | None:
-    """The violation of a result that fits no accepted edition of a schema, or None."""
+    """Return the violation of a result that matches no accepted edition of a schema, or None."""
     if edition is None and registry().editions_met(schema, value):
         return None
     problems = registry().problems(schema, value, edition)
@@ -161,7 +161,7 @@ def payload_problem(schema: str, value: Any, edition: str | None) -> Violation |
 
 
 def _answers_of(exchange: Exchange, component: str) -> list[Any]:
-    """The result or the chunks of an exchange that can be judged: finite, and not too large."""
+    """Return the result or the chunks of an exchange that can be judged, because they are finite and not too large."""
     if not all(map(_is_finite, exchange.frames)):
         return []
     if exchange.streaming:

@@ -36,7 +36,7 @@ STACK_TRACE = re.compile(
 
 
 def answer_findings(exchange: Exchange, component: str, edition: str | None) -> Violations:
-    """The rules that each frame of an answer breaks by itself."""
+    """Yield the violations that a single frame of an answer shows."""
     for number, frame in enumerate(exchange.frames, 1):
         for requirement, violation in _frame_findings(exchange, frame, component, edition):
             violation.frame = number if exchange.streaming else 0
@@ -62,7 +62,7 @@ def _frame_findings(exchange: Exchange, frame: Frame, component: str, edition: s
 
 
 def _success_findings(body: Mapping[str, Any], edition: str | None) -> Violations:
-    """The rules that a unary success breaks."""
+    """Yield the violations in a unary success."""
     if extra := sorted(set(body) - SUCCESS_KEYS):
         yield "COM-ENV-1", Violation("no keys beyond ok, code, ms, result", found=Keys(extra))
     if body.get("ok") is not True:
@@ -77,7 +77,7 @@ def _success_findings(body: Mapping[str, Any], edition: str | None) -> Violation
 
 
 def _error_findings(body: Mapping[str, Any], component: str, edition: str | None) -> Violations:
-    """The rules that an error envelope breaks."""
+    """Yield the violations in an error envelope."""
     message, retry_after = body.get("message"), body.get("retry_after_ms")
     if extra := sorted(set(body) - ERROR_KEYS):
         yield "COM-ERR-1", Violation(f"no keys beyond {', '.join(sorted(ERROR_KEYS))}", found=Keys(extra))
@@ -148,7 +148,7 @@ def _details_findings(body: Mapping[str, Any], edition: str | None) -> Violation
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Check a hint in `details` (ERRORS 7)."""
+    """True if a hint in `details` has the required form (ERRORS 7)."""
     if name == "retryable":
         return isinstance(value, bool)
     if name == "throttle_scope":
@@ -161,19 +161,19 @@ def _fits(name: str, value: Any) -> bool:
 
 
 def overlong(requirement: str, ms: Any, seconds: float) -> Violations:
-    """The violation of an `ms` that is more than the seconds that the suite's clock saw (R116)."""
+    """Yield the violation of an `ms` that exceeds the seconds on the suite's clock (R116)."""
     if _is_at_least_0(ms) and ms > (most := seconds * 1000 + CLOCKS_MS):
         yield requirement, Violation(f"at most {most:.0f} ms, for the call took no longer", f"{ms:.0f}", "ms")
 
 
 def _is_readable(message: str) -> bool:
-    """Check that a message has a word: three letters, or one of a script whose letters may be words."""
+    """True if a message has a word: three letters, or one letter of a script whose letters may be words."""
     letters = [sign for sign in message if sign.isalpha()]
     return len(letters) > 2 or any(not sign.isascii() for sign in letters)
 
 
 def _is_elapsed(body: Mapping[str, Any], edition: str | None) -> bool:
-    """Check `ms`, which may be null but in edition 1.0.0."""
+    """True if `ms` is valid. It may be null except in edition 1.0.0."""
     value = body.get("ms")
     return _is_at_least_0(value) or (value is None and "ms" in body and edition != "1.0.0")
 

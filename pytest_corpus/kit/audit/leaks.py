@@ -44,7 +44,7 @@ CHANNELS = {
 
 
 def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> Violations:
-    """The secrets of a request that a channel gives away; log records are the adapter's if they can be heard."""
+    """Yield the secrets of a request that a channel reveals; log records count if the suite can read the adapter's."""
     logs, debug_logs = (exchange.observed.logs, exchange.observed.debug_logs) if hears_logs else ((), ())
     answered = list(_completions(exchange)) if logs or debug_logs or reports else []
     if not answered and not exchange.secrets:
@@ -64,25 +64,25 @@ def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> 
 
 
 def _place_of(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None:
-    """The number of the first text that gives a secret away; None if none does."""
+    """Return the index of the first text that reveals a secret; None if no text does."""
     return next((at for at, text in enumerate(texts) if leaks_secret(text, secret, gram)), None)
 
 
 def _channel_name(exchange: Exchange, channel: str, at: int) -> str:
-    """A channel, or the record of it that gives something away if its logger is known."""
+    """Return the name of a channel, with the logger of the revealing record if the logger is known."""
     sources = {"log": exchange.observed.log_sources, "debug": exchange.observed.debug_sources}.get(channel, ())
     return sources[at] if at < len(sources) else CHANNELS[channel]
 
 
 def leaks_secret(text: str, secret: str, gram: int = GRAM) -> bool:
-    """Check if a text holds a secret, or enough of it to count as a leak (R21)."""
+    """True if a text contains a secret, or enough of the secret to count as a leak (R21)."""
     if len(secret) <= gram:
         return secret in text
     return any(secret[start : start + gram] in text for start in range(len(secret) - gram + 1))
 
 
 def _completions(exchange: Exchange) -> Iterator[str]:
-    """The texts of a model in an answer; a short one may be a word of the log's own."""
+    """Yield the texts of a model in an answer, except short texts, which may be words of the log."""
     for frame in exchange.frames if exchange.op in ("llm.complete", "llm.stream") else ():
         body = frame.body if isinstance(frame.body, dict) else {}
         holder = body.get("chunk" if exchange.streaming else "result")
@@ -118,7 +118,7 @@ class _Channels(dict[str, Sequence[str]]):
 
 
 def _failed_items(result: Any) -> Iterator[Mapping[str, Any]]:
-    """The items of a result that are reported as failed, and the result of a transaction that is."""
+    """Yield the items of a result that are reported as failed, and the result of a failed transaction."""
     if isinstance(result, Mapping):
         if result.get("success") is False:
             yield result

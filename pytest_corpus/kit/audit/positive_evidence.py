@@ -1,4 +1,4 @@
-"""Positive evidence: an answer satisfies a requirement only if it shows the thing that the requirement speaks of."""
+"""Positive evidence: an answer satisfies a requirement only if it shows the subject of the requirement."""
 
 from pytest_corpus.adapter.exchange import Exchange, context_of, is_observed
 from pytest_corpus.kit import expect
@@ -32,10 +32,10 @@ LABELS = (*OUTCOME_LABELS, "COM-OBS-8", "COM-OBS-10")
 
 
 def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -> bool:
-    """Check if an answer that does not violate a requirement satisfies it.
+    """True if an answer without a violation of a requirement also satisfies the requirement.
 
     Raises:
-        Blocked: something that should be there is missing, which is the finding of another requirement.
+        Blocked: a necessary part of the answer is missing, which is the finding of another requirement.
     """
     fault = reply.exchange.fault
     ended = fault is None or fault.kind not in ("timeout", "cut_off", "endless")
@@ -67,7 +67,7 @@ def _has_strings(requirement: str, reply: Reply | StreamReply) -> bool:
 
 
 def _was_searched(requirement: str, exchange: Exchange) -> bool:
-    """Check that the request had a secret, and that there was a place that could have shown it."""
+    """True if the request had a secret and some place of the answer or the reports could have shown the secret."""
     if not exchange.secrets:
         return False
     if requirement in (*UNIQUE_VALUES, "COM-LEAK-2"):

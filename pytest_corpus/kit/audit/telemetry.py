@@ -1,4 +1,4 @@
-"""Rules of what a call reports through the hook `metrics` (SPECIFICATION 6.4, 13; R19)."""
+"""Rules for the reports of a call through the hook `metrics` (SPECIFICATION 6.4, 13; R19)."""
 
 import re
 from collections.abc import Mapping
@@ -26,16 +26,16 @@ Reports = tuple[Observation | Count, ...]
 
 
 def telemetry_findings(exchange: Exchange, component: str, reports: Reports) -> Violations:
-    """The rules that the reports of a call break."""
+    """Yield the violations in the reports of a call."""
     yield from _interface(reports)
     if must_observe(exchange, component):
         yield from _observations(exchange, component)
 
 
 def observations_of(exchange: Exchange) -> list[Observation]:
-    """The observations whose `op` names the called operation, bare or with its component (R19).
+    """Return the observations whose `op` names the called operation, with or without its component (R19).
 
-    If the adapter does not offer it, those of no other operation (R143).
+    If the adapter does not offer the operation, return the observations that name no other operation (R143).
     """
     exchange.observed.wait_for_report(OBSERVATION)
     return _observations_of(exchange)
@@ -50,18 +50,18 @@ def _observations_of(exchange: Exchange) -> list[Observation]:
 
 
 def reports_of(exchange: Exchange) -> Reports:
-    """Everything that was reported of a call; waits for what must come."""
+    """Wait for the reports of a call, and return them."""
     observed = exchange.observed.wait_for_report(OBSERVATION).wait_for_report(OUTCOME)
     return (*observed.observations, *observed.counts)
 
 
 def outcomes(exchange: Exchange) -> list[Count]:
-    """The reports of a stream's final outcome."""
+    """Return the reports of a stream's final outcome."""
     return [count for count in exchange.observed.wait_for_report(OUTCOME).counts if count.is_outcome]
 
 
 def single_observation(exchange: Exchange) -> Observation:
-    """The one observation of the called operation. Raises Blocked if there is none, or if there are several."""
+    """Return the only observation of the called operation. Raises Blocked if there are none or several."""
     seen = observations_of(exchange)
     if len(seen) != 1:
         raise Blocked(
@@ -71,29 +71,29 @@ def single_observation(exchange: Exchange) -> Observation:
 
 
 def bare(exchange: Exchange) -> str:
-    """The bare name of the operation."""
+    """Return the operation's name without its component."""
     return exchange.op.partition(".")[2]
 
 
 def failure_of(exchange: Exchange) -> Mapping[str, Any] | None:
-    """The first error envelope of the answer."""
+    """Return the first error envelope of the answer, or None."""
     return next((frame.body for frame in exchange.frames if frame.is_error), None)
 
 
 def observation_requirement(exchange: Exchange) -> str:
-    """The requirement that asks for one observation of a call with this outcome."""
+    """Return the requirement that demands one observation of a call with this outcome."""
     return "COM-OBS-3" if exchange.streaming else "COM-OBS-2" if failure_of(exchange) else "COM-OBS-1"
 
 
 def must_observe(exchange: Exchange, component: str) -> bool:
-    """Check if observations are required: a known operation at its own entry point, read to its end (R19)."""
+    """True if observations are required: the operation is known, at its own entry point and read to its end (R19)."""
     if not is_observed(exchange) or BY_OP[exchange.op].component != component:
         return False
     return all(isinstance(frame.body, dict) and "ok" in frame.body for frame in exchange.frames)
 
 
 def is_hidden_failure(exchange: Exchange) -> bool:
-    """Check if the provider failed but the answer is a success: a report of health, or a finding of its own."""
+    """True if the provider failed but the answer is a success: a health report, or another requirement's finding."""
     if not any(kind.startswith("provider text") for kind in exchange.secrets):
         return False
     return failure_of(exchange) is None
@@ -125,7 +125,7 @@ def _observations(exchange: Exchange, component: str) -> Violations:
 
 
 def count_requirement(component: str) -> str:
-    """The requirement that asks for one count of the outcome of a stream."""
+    """Return the requirement that demands one count of the outcome of a stream."""
     return "COM-OBS-11" if component in catalogue()["COM-OBS-11"].components else "EMB-OBS-1"
 
 
@@ -143,9 +143,9 @@ def _stream_outcome(exchange: Exchange, component: str) -> Violations:
 
 
 def names_outcome(count: Count, exchange: Exchange) -> bool:
-    """Check if a label of the counter names the outcome of a stream; no document says which label (R65).
+    """True if a label of the counter names the outcome of a stream. No document defines the label (R65).
 
-    OK is the default of the interface: a success need not be named, but may not be named as an error.
+    OK is the default of the interface, so a success need not be named, but it may not be named as an error.
     """
     named = {label.upper() for label in count.extra.values() if isinstance(label, str)}
     if failure_of(exchange) is None:
@@ -199,7 +199,7 @@ def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Violat
 
 
 def _codes(exchange: Exchange) -> set[str]:
-    """The codes that an observation may have: of a success OK, or the code of the answer (R50)."""
+    """Return the codes that an observation may have: OK for a success, else the code of the answer (R50)."""
     failure = failure_of(exchange)
     if failure is None:
         stated = {frame.body["code"] for frame in exchange.frames if isinstance(frame.body.get("code"), str)}
@@ -211,7 +211,7 @@ def _codes(exchange: Exchange) -> set[str]:
 
 @cache
 def _names(family: str = "") -> frozenset[str]:
-    """The names and codes of the error classes of a family; without one, of all."""
+    """Return the names and codes of the error classes of a family, or of all classes."""
     chosen = (each for each in TAXONOMY.values() if family in ("", each.family))
     return frozenset(name for each in chosen for name in (each.name, each.code))
 

@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 def for_all(draw: Callable[[Random, float], T], check: Callable[[T], None], calls: Calls, *, examples: int) -> None:
-    """Run `check` on random values, which the seed determines; they grow, so that a small one fails first.
+    """Run `check` on random values of the seed. The values grow, so that a small value fails first.
 
     Args:
-        draw: makes a value of a size above 0 and up to 1, the greatest.
-        check: raises the outcome of the test if it fails or cannot decide.
+        draw: makes a value of a size above 0, and at most 1.
+        check: checks a value, and raises the outcome of the test if it fails or cannot decide.
         calls: the component, whose settings hold the seed.
         examples: the number of values.
     """

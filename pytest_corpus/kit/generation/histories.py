@@ -28,12 +28,12 @@ LONGEST_DELAY_MS = 20
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One operation on one key, as its client saw it.
+    """One operation on one key, as the client of the operation saw it.
 
     Attributes:
-        value: the value that was written or read; None of a delete, and of a read that found nothing.
-        end: infinite if the answer leaves open whether the operation takes effect.
-        settled: a read that was sent when nothing else was under way, after the time that writes take to show.
+        value: the value that was written or read; None for a delete, and for a read that found nothing.
+        end: the end of the operation; infinite if the answer leaves its effect open.
+        settled: True for a read that was sent alone, after the time in which writes become visible.
     """
 
     client: int
@@ -45,7 +45,7 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The operation in a drawing."""
+        """The label of the operation in a drawing."""
         shown = "nothing" if self.value is None else str(self.value)
         return f"read {shown}" if self.is_read else "delete" if self.value is None else f"write {shown}"
 
@@ -55,7 +55,7 @@ class HistoryStep:
     """A request of one client.
 
     Attributes:
-        writes: the new value of each key that the request changes; None: it is deleted. Empty: the request reads.
+        writes: the new value of each key that the request changes, None for a deleted key; empty for a read.
     """
 
     request: Mapping[str, Any]
@@ -63,7 +63,7 @@ class HistoryStep:
 
 
 def is_linearizable(events: Sequence[Event]) -> bool:
-    """True if some order of the operations on a key explains what each read returned."""
+    """True if some order of the operations on a key explains the results of all reads."""
     required = sum(1 << at for at, event in enumerate(events) if event.end < math.inf)
     pending: list[tuple[int, Value]] = [(0, None)]
     seen = set(pending)
@@ -101,9 +101,9 @@ def converges(events: Sequence[Event]) -> bool:
 
 
 def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
-    """Return a part of a history that breaks a rule, and no longer does so without any one of its operations.
+    """Return a part of a history that breaks a rule, and keeps the rule without any one of its operations.
 
-    A write stays as long as a read returned its value.
+    A write is kept as long as a read returned its value.
     """
     kept = sorted(events, key=lambda event: event.start)
     for event in reversed(kept.copy()):
@@ -138,12 +138,12 @@ def play(
     read: Callable[[Any], Mapping[str, Value]],
     uncertain: Sequence[str],
 ) -> dict[str, list[Event]]:
-    """Let clients send their steps concurrently, then read once in peace; return the history of each key.
+    """Let clients send their steps concurrently, then read once without other requests; return the history of each key.
 
     Args:
         rounds: the steps of each client, and the read after them.
-        read: the keys that the result of a read speaks of, with their values.
-        uncertain: the classes of errors after which a write may have been carried out; after others it was not.
+        read: returns the keys and values in the result of a read.
+        uncertain: the classes of errors after which a write may have been carried out.
     """
     chance, provider = random.Random(subject.settings.seed), subject.client.provider
     events: dict[str, list[Event]] = {}
@@ -175,7 +175,7 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
     """Check that the history of every key keeps a rule.
 
     Raises:
-        Violation: one does not; its `story` shows the smallest part of it that does not, as lanes.
+        Violation: a history breaks the rule; `story` shows the smallest such part of the history, as lanes.
     """
     for history in events.values():
         note_check()
@@ -185,11 +185,11 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
 
 
 def require_strong_consistency(subject: Subject) -> None:
-    """Go on only if capabilities claim strong consistency, and writes are visible at once.
+    """Check that capabilities claim strong consistency, and that writes are visible at once.
 
     Raises:
-        NotApplicable: it is not claimed.
-        NotAssessed: writes show late, which is the finding of another requirement.
+        NotApplicable: strong consistency is not claimed.
+        NotAssessed: writes are visible late, which is the finding of another requirement.
     """
     claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
     if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):

@@ -1,7 +1,7 @@
 """Random sequences of operations, compared with a small model of their expected effect.
 
 A component has its own model, and steps that act on the model and on the adapter. A step raises a `Violation` if the
-two differ. A failing sequence is shortened: steps are removed as long as it still fails.
+two differ. A failing sequence is shortened: steps are removed as long as the sequence still fails.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -27,10 +27,10 @@ FEW = 4
 
 
 class Model(Protocol):
-    """The expected content of a store, with a reserved place in the adapter."""
+    """The expected content of a store, with a reserved sandbox in the adapter."""
 
     def close(self) -> None:
-        """Release the place."""
+        """Release the sandbox."""
 
 
 M = TypeVar("M", bound=Model)
@@ -41,11 +41,11 @@ class Step(Generic[M]):
     """One step of a sequence.
 
     Attributes:
-        act: carries it out.
-        place: the part of the store that it is about.
-        names: the things there that it is about; empty for all.
-        is_look: it changes nothing.
-        is_reset: it empties the place.
+        act: the function that carries the step out.
+        place: the part of the store that the step uses.
+        names: the names that the step uses in the place; empty for all names.
+        is_look: True if the step changes nothing.
+        is_reset: True if the step empties the place.
     """
 
     act: Callable[[M], object]
@@ -83,7 +83,7 @@ class Trial(Generic[M]):
                 self.exchanges += made
 
     def close(self) -> None:
-        """Release the place, if calls can still be made."""
+        """Release the sandbox, if calls can still be made."""
         with suppress(*NOT_ANSWERED), self._recorded() as made:
             self.model.close()
         self.closing = len(made)
@@ -115,7 +115,7 @@ class _Search(Generic[M]):
         return list(self.best.calls)
 
     def run(self) -> None:
-        """Try the last steps on the wrong things first, then remove ever smaller parts."""
+        """First keep only the last steps on the names that differ, then remove ever smaller parts."""
         *before, last = self.steps
         about = self.violation.about or last.names
         alike = [each for each in before if each.place == last.place and not each.is_look]
@@ -184,7 +184,7 @@ def shrink(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = Fal
 
 @contextmanager
 def shrink_failure(trial: Trial[Any]) -> Iterator[None]:
-    """Replace a `Violation` in this block by that of the shortest sequence that causes it."""
+    """Replace a `Violation` in this block by the violation of the shortest sequence that causes it."""
     disturbances = trial.subject.disturbance_count
     try:
         yield
@@ -201,10 +201,10 @@ Rule = Callable[[Random, Trial[M]], object]
 def run_sequences(
     subject: Subject, make: Callable[[], M], rules: Sequence[Rule[M]], *, steps: int, examples: int
 ) -> None:
-    """Apply random rules to new models; the seed determines which ones.
+    """Apply random rules to new models; the seed determines the rules.
 
     Raises:
-        Violation: that of the shortest failing sequence that was found, with its story.
+        Violation: the violation of the shortest failing sequence, with a story.
         Undecided: a rule could not go on.
     """
     until, disturbances = inputs.monotonic() + GENERATE_S, subject.disturbance_count

@@ -1,1 +1,1 @@
-"""Data that a run writes into the adapter's store: when it becomes visible, and its removal."""
+"""The data that a run writes into the adapter's store, the delay of writes, and the removal of the data."""

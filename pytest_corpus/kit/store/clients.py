@@ -1,4 +1,4 @@
-"""Clients that write, delete and read the same things at once, in both components that store data."""
+"""Clients that concurrently write, delete and read the same things, in both components that store data."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
@@ -10,13 +10,13 @@ from pytest_corpus.spec.errors import UNCERTAIN
 
 
 class Clients:
-    """The requests of clients about the things `a` and `b`. Each write has a number, which a read shows.
+    """The requests of clients for the things `a` and `b`. Each write has a number, which a read shows.
 
     A component defines how to write, delete and read.
 
     Attributes:
-        rounds: for each round the steps of each client, between `|`: `+ab` writes both in one request, `-a` deletes
-            one, `?` reads. After each round one more read follows.
+        rounds: for each round the steps of each client, between `|`: `+ab` writes both at once, `-a` deletes
+            one thing, `?` reads. After each round one more read follows.
     """
 
     rounds: Sequence[str] = ()
@@ -38,7 +38,7 @@ class Clients:
         raise NotImplementedError
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        """The numbers of the writes that a read shows, with a fault in words; None for a thing that is not there."""
+        """Return the numbers of the writes that a read shows, or a fault in words; None for a thing that is absent."""
         raise NotImplementedError
 
     def play(self, subject: Subject) -> dict[str, list[Event]]:

@@ -49,7 +49,7 @@ DELETES: dict[Kind, tuple[str, str]] = {
 
 
 def deletion(place: Place, names: Sequence[str]) -> dict[str, Any]:
-    """The request that deletes things of one place; a namespace by itself."""
+    """Return the request that deletes things of one place. A namespace has its own request."""
     _, tenant, namespace, kind = place
     op, key = DELETES[kind]
     args = {} if namespace is None else {"namespace": namespace}
@@ -58,7 +58,7 @@ def deletion(place: Place, names: Sequence[str]) -> dict[str, Any]:
 
 
 def new_run() -> str:
-    """The id of a run: random digits, then the second in which it began, in base 36."""
+    """Return the id of a new run: random digits, then the second in which the run began, in base 36."""
     now, digits = int(time.time()), ""
     for _ in range(TIME_DIGITS):
         now, rest = divmod(now, len(DIGITS))
@@ -67,14 +67,14 @@ def new_run() -> str:
 
 
 def began_at(run: str) -> float | None:
-    """The start of a run in seconds since 1970; None if that is not the id of a run."""
+    """Return the start of a run in seconds since 1970; None if the text is not the id of a run."""
     if len(run) != RANDOM_DIGITS + TIME_DIGITS or not set(run) <= set(DIGITS):
         return None
     return float(int(run[RANDOM_DIGITS:], len(DIGITS)))
 
 
 def run_of(name: str) -> str | None:
-    """The run that made something of this name, in letters of either case; None if the suite did not make it."""
+    """Return the run that made a thing with this name, in any letter case; None if the suite did not make it."""
     first, ours, rest = name.lower().partition(PREFIX)
     run = rest[: RANDOM_DIGITS + TIME_DIGITS]  # the mark of a process follows
     began = began_at(run) if ours and not first else None
@@ -82,7 +82,7 @@ def run_of(name: str) -> str | None:
 
 
 def uuid_of(run: str) -> str:
-    """The one UUID that a run uses as an id, for an adapter that may take no other ids."""
+    """Return the one UUID that a run uses as an id, for an adapter that accepts only UUIDs."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{PREFIX}-{run}"))
 
 
@@ -92,9 +92,9 @@ class Leftovers:
 
     Attributes:
         run: the id of the run.
-        adapter: the adapter, as it was declared.
-        factory: its factory as `module:attribute`; empty if it has no such name.
-        names: each with True if an answer confirmed the write, False if the only answer did not, else None.
+        adapter: the declaration of the adapter.
+        factory: the adapter's factory as `module:attribute`; empty if the factory has no such name.
+        names: the names, each with True if an answer confirmed the write, False if the only answer did not, or None.
     """
 
     run: str = ""
@@ -103,19 +103,19 @@ class Leftovers:
     names: dict[Place, dict[str, bool | None]] = field(default_factory=dict)
 
     def add(self, place: Place, names: Iterable[str]) -> None:
-        """Note that these may be there now."""
+        """Note that things of these names may now be in the store."""
         held = self.names.setdefault(place, {})
         for name in names:
             held.setdefault(name)
 
     def note_outcome(self, place: Place, names: Iterable[str], *, is_success: bool) -> None:
-        """Note the outcome of a write of these names, if they were added before."""
+        """Note the outcome of a write of these names, if the names were added before."""
         held = self.names.get(place, {})
         for name in held.keys() & set(names):
             held[name] = is_success or bool(held[name])
 
     def remove(self, place: Place, names: Iterable[str]) -> None:
-        """Note that these are gone."""
+        """Note that things of these names are deleted."""
         held = self.names.get(place, {})
         for name in names:
             held.pop(name, None)
@@ -123,7 +123,7 @@ class Leftovers:
             self.names.pop(place, None)
 
     def names_by_kind(self) -> Iterator[tuple[Kind, list[str]]]:
-        """The names of each kind, without those whose writes were answered, and never with success."""
+        """Yield the names of each kind, except names whose writes were answered, and never with success."""
         for kind in ("namespace", "vector", "node", "edge"):
             held = (names.items() for place, names in self.names.items() if place[3] == kind)
             found = [name for names in held for name, is_there in names if is_there is not False]
@@ -132,7 +132,7 @@ class Leftovers:
 
 
 class Journal(Leftovers):
-    """Leftovers that are also in a file until `close` finds that nothing is left.
+    """Leftovers that are also in a file, until `close` finds that nothing is left.
 
     `failed` is a sentence if the file could not be written.
     """
@@ -188,7 +188,7 @@ class Journal(Leftovers):
 
 
 def read(path: Path) -> Leftovers | None:
-    """The leftovers in the file of a run, but for lines that were cut off; None if it is none. Raises FileRefused."""
+    """Return the leftovers in the file of a run, without cut-off lines; None for another file. Raises FileRefused."""
     found: Leftovers | None = None
     held = 0
     for number, line in enumerate(bounded.lines(path, MOST_BYTES)):
@@ -209,7 +209,7 @@ def read(path: Path) -> Leftovers | None:
 
 
 def _is_change(value: Any) -> bool:
-    """True if a line of a file adds names to a place, or removes them."""
+    """True if a line of a journal adds names to a place or removes names."""
     if not isinstance(value, list) or len(value) != 6:
         return False
     _, component, tenant, namespace, kind, names = value
@@ -219,7 +219,7 @@ def _is_change(value: Any) -> bool:
 
 
 def is_held(path: Path) -> bool:
-    """True if the run that writes a file is still going."""
+    """True if the run that writes a file is still active."""
     file = os.open(path, os.O_RDONLY)
     try:
         return not _lock(file)
@@ -228,7 +228,7 @@ def is_held(path: Path) -> bool:
 
 
 def _lock(file: int) -> bool:
-    """Take a file for as long as it is open, in this process alone; False if another one holds it."""
+    """Lock a file for this process, as long as the file is open; return False if another process has the lock."""
     if sys.platform == "win32":
         return True
     import fcntl
@@ -241,7 +241,7 @@ def _lock(file: int) -> bool:
 
 
 def forget(path: Path) -> None:
-    """Remove the file of a run, and its folder with the last one."""
+    """Remove the file of a run, and the folder with its last file."""
     path.unlink(missing_ok=True)
     try:
         path.parent.rmdir()

@@ -1,4 +1,4 @@
-"""Results of writes and of pages, read leniently: their form is the finding of their schemas (R14, R32)."""
+"""Reads results of writes and pages leniently. Errors in their form are findings about their schemas (R14, R32)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,18 +22,18 @@ COUNTS = ("processed_count", "upserted_count", "deleted_count")
 
 
 def processed_count(result: Any) -> int | None:
-    """The number of items that a result reports as processed, in any spelling; None if there is none."""
+    """Return the number of items that a result reports as processed, in any spelling; None without such a number."""
     counts = (whole(result.get(key)) for key in COUNTS) if isinstance(result, Mapping) else ()
     return next((count for count in counts if count is not None), None)
 
 
 def failed_indexes(reply: Reply) -> list[int]:
-    """The indexes of the failed items that give one."""
+    """Return the indexes of the failed items that state an index."""
     return [index for each in reply.failed_items if (index := whole(each.get("index"))) is not None]
 
 
 def next_cursor(result: Any) -> Any:
-    """The cursor of the next page, in either spelling; None on the last page."""
+    """Return the cursor of the next page, in either spelling; None on the last page."""
     if not isinstance(result, Mapping) or result.get("has_more") is False:
         return None
     return result.get("next_cursor") or result.get("next_page_token")
@@ -41,7 +41,7 @@ def next_cursor(result: Any) -> Any:
 
 @contextmanager
 def blame_shared_tenants(shares: Callable[[], bool]) -> Iterator[None]:
-    """Block a violation by COM-TENANT-1 if a single write of a tenant already shows to another one (R148)."""
+    """Block a violation by COM-TENANT-1 if a tenant can already see a single write of another tenant (R148)."""
     try:
         yield
     except Violation:
@@ -51,7 +51,7 @@ def blame_shared_tenants(shares: Callable[[], bool]) -> Iterator[None]:
 
 
 def offer(items: Mapping[str, Item], size: int, write: Callable[[Sequence[Item]], Reply]) -> dict[str, Item]:
-    """Write items whose words may be refused permanently (R138); return those that are taken, by the same keys.
+    """Write items whose words may be refused permanently (R138); return the accepted items by the same keys.
 
     Args:
         size: the number of items that go into one request.
@@ -64,7 +64,7 @@ def offer(items: Mapping[str, Item], size: int, write: Callable[[Sequence[Item]]
 
 
 def _write_at_once(write: Callable[[Sequence[Item]], Reply], items: Sequence[Item]) -> list[Item] | None:
-    """Write items; return those that are stored by the adapter's own report, or None if all are refused."""
+    """Write items; return the items that are stored by the adapter's report, or None if all are refused."""
     reply = write(items)
     if reply.is_a("ResourceExhausted"):
         raise Full(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)

@@ -55,13 +55,13 @@ class Settle:
     """The settle time of a component as far as it is known, the same for all its instances.
 
     Attributes:
-        seconds: the settle time; None while it is not known.
-        found: True if it was measured, not given.
-        missed_s: the seconds for which a plain write was read back that never showed; 0 if all of them showed.
-        waited_s: the seconds that were waited in all.
-        in_order: True if a write finds the data of the write just before it, although no read shows it yet.
+        seconds: the settle time; None while it is unknown.
+        found: True if the settle time was measured, not given.
+        missed_s: the seconds of reading after a plain write that never became visible; 0 if all became visible.
+        waited_s: the sum of all waits in seconds.
+        in_order: True if a write finds the data of the previous write, although no read shows the data yet.
         written: by place, the time of the last write on the monotonic clock.
-        applied: likewise, without refused writes: they matter to reads, not to other writes.
+        applied: like `written`, without refused writes, which matter to reads but not to other writes.
     """
 
     seconds: float | None = None
@@ -74,7 +74,7 @@ class Settle:
 
 
 class Probe:
-    """Plain things, written only to measure when writes show. A component defines how to write and read them.
+    """Plain things, written only to measure the delay of writes. A component defines how to write and read them.
 
     Attributes:
         readers: the operations that show the things.
@@ -83,24 +83,24 @@ class Probe:
     readers: Sequence[str] = ()
 
     def write(self, *_names: str) -> bool:
-        """Write things; True if they are stored by the adapter's report."""
+        """Write things; return True if they are stored by the adapter's report."""
         return False
 
     def delete(self, *_names: str) -> bool:
-        """Delete things; True if the adapter reports success."""
+        """Delete things; return True if the adapter reports success."""
         return False
 
     def names_seen(self, _reader: str) -> set[str] | None:
-        """The names of the things that an operation shows; None if it does not work."""
+        """Return the names of the things that an operation shows; None if the operation does not work."""
         return None
 
     def shows(self, reader: str, names: set[str]) -> bool | None:
-        """True if an operation shows just these things; None if it does not work."""
+        """True if an operation shows exactly these things; None if the operation does not work."""
         found = self.names_seen(reader)
         return None if found is None else found == names
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Send writes that depend on each other; return if all were carried out, and the things that remain."""
+        """Send writes that depend on each other; return True if all succeed, and the names of the remaining things."""
         return False, set()
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class Settling:
     A component that stores data defines the requests that read nothing, the places of a request, and a probe.
 
     Attributes:
-        known: the settle time, as far as it is known.
+        known: the settle time, if it is known.
     """
 
     blind: frozenset[str] = frozenset({"capabilities", "health"})
@@ -128,15 +128,15 @@ class Settling:
 
     @property
     def has_late_writes(self) -> bool:
-        """True if a write was seen to show late."""
+        """True if a write became visible late."""
         return self.known.found and bool(self.known.seconds)
 
     def places(self, _request: Mapping[str, Any]) -> frozenset[str]:
-        """The places that a request writes or reads; empty if it may be all of them."""
+        """Return the places that a request writes or reads; empty if they may be all places."""
         return frozenset()
 
     def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
-        """The places in which the data that a request writes may be read; empty if it may be all of them."""
+        """Return the places in which the data of a request may be read; empty if they may be all places."""
         return self.places(request)
 
     def reads_written_data(self, name: str, _request: Mapping[str, Any]) -> bool:
@@ -159,7 +159,7 @@ class Settling:
                 yield self.try_order(probe)
 
     def try_order(self, probe: Probe) -> Look:
-        """Send writes one after the other; the look finds out if each sees the write just before it."""
+        """Send writes one after the other; return a look that finds out if each write sees the previous one."""
         begun, first_s = inputs.monotonic(), list[float]()
         done, kept = probe.write_in_order()
 
@@ -176,7 +176,7 @@ class Settling:
         return look
 
     def after_writes_settle(self, request: Any) -> Any:
-        """The request, once all that it looks at has settled; its deadline is later by the time that was waited."""
+        """Wait until the data that a request reads has settled; return the request with its deadline moved."""
         op = BY_OP.get(op_of(request))
         if op is None or self._at_once or not self.known.written or not self.reads_written_data(op.name, request):
             return request
@@ -189,7 +189,7 @@ class Settling:
         return postpone(request, waited_s) if waited_s else request
 
     def note(self, request: Any, *, refused: bool = False) -> None:
-        """Note that something may have been written."""
+        """Note that a request may have written data."""
         op = BY_OP.get(op_of(request))
         if op is not None and op.mutating and self.known.seconds != 0:
             places = self.written_to(request)
@@ -200,12 +200,12 @@ class Settling:
             self.known.applied.update({} if refused else written)
 
     def pause(self) -> None:
-        """Wait until everything that was written shows."""
+        """Wait until all written data is visible."""
         if self.known.written and self.find_settle_time():
             self._wait(frozenset(), self.known.written)
 
     def find_settle_time(self) -> float:
-        """The settle time in seconds, measured if it is not known or given."""
+        """Return the settle time in seconds. It is measured if it is neither known nor given."""
         with finding_out(id(self.known)):
             if self.known.seconds is None:
                 self.known.seconds = self._given
@@ -232,7 +232,7 @@ class Settling:
             self._at_once = outer
 
     def _wait(self, places: frozenset[str], written: Mapping[str, float]) -> float:
-        """Wait until the writes in some places have settled; return the seconds that were waited."""
+        """Wait until the writes in some places have settled; return the waited seconds."""
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
         left_s = max(known, default=-math.inf) + (self.known.seconds or 0.0) - inputs.monotonic()
         if left_s <= 0:
@@ -250,7 +250,7 @@ class Settling:
         )
 
     def _longest(self) -> float:
-        """The longest time in seconds that a plain write took to show; 0 if all show at once or never."""
+        """Return the longest delay of a plain write in seconds; 0 if writes are visible at once or never."""
         begun, late = inputs.monotonic(), list[tuple[float, float]]()
         for _ in range(TRIALS):
             taken: list[tuple[float, float]] = []
@@ -271,12 +271,12 @@ class Settling:
 
 
 def shows_after(look: Look, until: float) -> tuple[float, float]:
-    """The seconds for which a write surely did not show, and after which it showed.
+    """Return the seconds for which a write surely was invisible, and the seconds after which it was visible.
 
-    `AT_ONCE` means that it shows at once, or that this is unknown, `MISSING` that it never shows.
+    `AT_ONCE` means that the write is visible at once or its delay is unknown, `MISSING` that it is never visible.
 
     Args:
-        until: when to give up, on the monotonic clock.
+        until: the time on the monotonic clock at which to give up.
     """
     begun, shows = inputs.monotonic(), look()
     if shows is not False:
@@ -293,13 +293,13 @@ def shows_after(look: Look, until: float) -> tuple[float, float]:
 
 
 def has_expired(request: Mapping[str, Any]) -> bool:
-    """True if the deadline of a request has passed: it may not look at anything."""
+    """True if the deadline of a request has passed. Such a request must not read anything."""
     deadline = (context_of(request) or {}).get("deadline_ms")
     return isinstance(deadline, int) and deadline <= inputs.wall_clock() * 1000
 
 
 def postpone(request: Any, waited_s: float) -> Any:
-    """The request as it would have been made now: a deadline that had not passed is as far away as it was meant."""
+    """Return the request with its deadline later by the wait, unless the deadline had passed."""
     ctx = (context_of(request) if waited_s else None) or {}
     deadline = ctx.get("deadline_ms")
     if isinstance(deadline, int) and deadline > (inputs.wall_clock() - waited_s) * 1000:

@@ -1,6 +1,6 @@
-"""The writes of a component to the adapter's store: noted before they are sent, and deleted at the end (R115).
+"""The writes of a component to the adapter's store. They are noted before they are sent, and deleted at the end (R115).
 
-Each thing has one record. A component defines the things that a request writes and deletes, and how to delete them.
+Each written thing has one record. A component defines which things a request writes, and how to delete them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ Thing = tuple[Place, str]
 
 
 class State(Enum):
-    """The state of a thing: `STUCK` could not be deleted, `GONE` was, by the adapter's own report."""
+    """The state of a thing. `STUCK` could not be deleted; `GONE` was deleted, by the adapter's report."""
 
     NEW = auto()
     OLD = auto()
@@ -45,7 +45,7 @@ class Use(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A thing that the suite wrote and that may be in a store. `ends` are the nodes that an edge joins."""
+    """A thing that the suite wrote and that may be in a store. `ends` are the two nodes of an edge."""
 
     state: State = State.NEW
     use: Use = Use.ANY
@@ -57,7 +57,7 @@ Writes = Mapping[Thing, tuple[Thing, ...]]
 
 
 def tenant_context(tenant: str | None) -> dict[str, Any]:
-    """The context that names a tenant, if there is one."""
+    """Return the context that names a tenant; empty without a tenant."""
     return {} if tenant is None else {"tenant": tenant}
 
 
@@ -68,12 +68,12 @@ def tenant_of(request: Any) -> str | None:
 
 
 def has_key(request: Any) -> bool:
-    """True if a request has an idempotency key: its success may be the replay of an older one."""
+    """True if a request has an idempotency key. Its success may then be the replay of an older success."""
     return "idempotency_key" in (context_of(request) or {})
 
 
 class Records:
-    """The records of all things that may be in the store, whose names are also in a journal."""
+    """The records of all things that may be in the store. A journal has their names, too."""
 
     def __init__(self, shared: Any, journal: Leftovers) -> None:
         self._shared, self._journal = shared, journal
@@ -84,15 +84,15 @@ class Records:
         return found
 
     def is_there(self, thing: Thing) -> bool:
-        """True if a thing may be there, and could be deleted as far as is known."""
+        """True if a thing may be in the store and, as far as is known, can be deleted."""
         return thing in self._all and self._all[thing].state in THERE
 
     def use_of(self, thing: Thing) -> Use:
-        """The tests that need a thing."""
+        """Return the tests that need a thing."""
         return self._all[thing].use if thing in self._all else Use.ANY
 
     def select(self, *states: State, use: Use | None = None, kind: str = "") -> list[Thing]:
-        """The things in some states, the last added or moved at the end."""
+        """Return the things in some states, in the order in which they were added or moved."""
         return [
             thing
             for thing, record in self._all.items()
@@ -100,12 +100,12 @@ class Records:
         ]
 
     def edges_at(self, nodes: Iterable[Thing]) -> list[Thing]:
-        """The edges at nodes."""
+        """Return the edges at nodes."""
         ends = {*nodes}
         return [thing for thing, record in self._all.items() if not ends.isdisjoint(record.ends)]
 
     def add(self, writes: Writes) -> list[Thing]:
-        """Note that things may be there; those that were not known before."""
+        """Note that things may be in the store; return the things that were not known before."""
         fresh = [thing for thing in writes if not self.is_there(thing)]
         for thing in fresh:
             self._all.pop(thing, None)
@@ -116,12 +116,12 @@ class Records:
         return fresh
 
     def move_to_end(self, thing: Thing) -> None:
-        """Let a thing that is there be the last one."""
+        """Move a thing to the end of the order."""
         if self.is_there(thing):
             self._all[thing] = self._all.pop(thing)
 
     def change_records(self, things: Iterable[Thing], **changed: Any) -> None:
-        """Change the records of things; the journal drops things that are gone."""
+        """Change the records of things. The journal drops deleted things."""
         for place, names in by_place(things).items():
             for name in names:
                 self._all[place, name] = replace(self._all[place, name], **changed)
@@ -145,7 +145,7 @@ class Store:
     """Notes the things that the requests of a component write, and deletes them.
 
     Attributes:
-        together: the number of deletes that may be sent at the same time.
+        together: the number of deletions that may be sent at the same time.
     """
 
     together = 1
@@ -155,26 +155,26 @@ class Store:
         self.written = Records(subject.shared, subject.settings.journal)
 
     def prepare(self, request: Any) -> Any:
-        """The request, once all that it needs is there."""
+        """Prepare everything that a request needs; return the request."""
         return request
 
     def _things_written(self, _request: Any) -> Writes:
-        """The things that a request writes."""
+        """Return the things that a request writes."""
         return {}
 
     def _things_deleted(self, _request: Any) -> Iterable[Thing]:
-        """The things that are surely gone once a request has succeeded."""
+        """Return the things that are surely deleted after a request has succeeded."""
         return ()
 
     def _is_refused(self, reply: Reply) -> bool:
-        """True if nothing was written, by an answer."""
+        """True if an answer shows that nothing was written."""
         return reply.is_error
 
     def _make_room(self, thing: Thing) -> None:
-        """Delete something else, if there is no room for a thing."""
+        """Delete another thing if there is no room for a thing."""
 
     def _without_faults(self) -> AbstractContextManager[None]:
-        """Make calls of the suite's own, which no planned fault strikes."""
+        """Return a context in which the suite's own calls meet no planned fault."""
         return nullcontext()
 
     def is_full(self, _reply: Reply | StreamReply) -> bool:
@@ -182,7 +182,7 @@ class Store:
         return False
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
-        """Delete something if an answer reports a full store; True if that made room."""
+        """Delete data if an answer reports a full store; return True if this made room."""
         return False
 
     @property
@@ -192,22 +192,22 @@ class Store:
 
     @property
     def isolates_tests(self) -> bool:
-        """True if tests do not read each other's data."""
+        """True if tests do not read data of other tests."""
         return True
 
     @property
     def most_in_flight(self) -> int | None:
-        """The number of tests in flight that the store has room for; None if that is not limited."""
+        """The largest number of concurrent tests that the store has room for; None without a limit."""
         return None
 
     def release(self, *, unlearn: bool) -> None:
         """Delete things of the previous test that no other test needs."""
 
     def remove_leftovers(self, until: float) -> None:
-        """Delete everything that is left, as far as time allows."""
+        """Delete all remaining data, as far as time allows."""
 
     def foresee(self, request: Any) -> list[Thing]:
-        """Note the things that a request may write, before it is sent; return those that were not known."""
+        """Note the things that a request may write, before it is sent; return the things that were not known."""
         writes = {} if self._subject.outages.lasting else self._things_written(request)
         for thing in writes:
             if not self.written.is_there(thing):
@@ -215,11 +215,11 @@ class Store:
         return self.written.add(writes)
 
     def note_outcome(self, request: Any, *, is_success: bool) -> None:
-        """Note if a request wrote its things."""
+        """Note the success or failure of a request for the things that it wrote."""
         self.written.note_outcome(self._things_written(request), is_success=is_success)
 
     def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        """Note the outcome of a request: forget things that it did not write, or deleted.
+        """Note the outcome of a request: forget things that the request did not write, or deleted.
 
         Args:
             alone: True if no other request was under way.
@@ -235,7 +235,7 @@ class Store:
         self.written.forget(things)
 
     def delete(self, place: Place, names: list[str]) -> Reply:
-        """Delete things of one place in one request. In an outage that lasts nothing is waited for any more."""
+        """Delete things of one place in one request. A lasting outage ends all waiting."""
         subject, request = self._subject, deletion(place, names)
         if subject.outages.lasting:
             reply = Reply(subject.client.send(request, subject.component))
@@ -246,7 +246,7 @@ class Store:
         return found
 
     def delete_each(self, deletions: Iterable[tuple[Place, list[str]]]) -> Iterator[Reply]:
-        """Delete things in a request each, as many at a time as tests may be in flight; the replies in order."""
+        """Send one deletion request for each place, as many at a time as tests may run; yield the replies in order."""
         for part in parts_of([*deletions], self.together):
             if len(part) == 1 or self._subject.outages.lasting:
                 yield from (self.delete(*each) for each in part)
@@ -264,7 +264,7 @@ class Store:
 
 
 def by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
-    """The names of things, by place."""
+    """Return the names of things by place."""
     found: dict[Place, list[str]] = {}
     for place, name in things:
         found.setdefault(place, []).append(name)
@@ -272,5 +272,5 @@ def by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
 
 
 def parts_of(things: list[T], size: int) -> Iterator[list[T]]:
-    """The parts of a list, with as many things as go together."""
+    """Yield the parts of a list, each with as many things as one request may have."""
     yield from (things[start : start + size] for start in range(0, len(things), size))

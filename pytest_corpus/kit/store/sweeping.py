@@ -1,4 +1,4 @@
-"""Deletes data of earlier runs in an adapter's store, recognized by the prefix of their names."""
+"""Deletes data of earlier runs in an adapter's store. The suite recognizes the data by the prefix of the names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ Send = Callable[[Mapping[str, Any], str], Reply]
 
 
 def retry_when_asked(send: Send) -> Send:
-    """Send as a sound client does, which waits if it is asked to."""
+    """Return a function that sends like a correct client: it waits if an answer asks for a wait."""
 
     def sent(envelope: Mapping[str, Any], component: str) -> Reply:
         reply = send(envelope, component)
@@ -33,7 +33,7 @@ def retry_when_asked(send: Send) -> Send:
 
 
 def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
-    """Delete the leftovers of a run; return how many were deleted and how many were not there. Others stay there."""
+    """Delete the leftovers of a run; return the numbers of deleted and of absent things. The rest stays in `left`."""
     gone = absent = 0
     for place in sorted(left.names, key=lambda each: [*DELETES].index(each[3])):
         own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
@@ -48,7 +48,7 @@ def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
 
 
 def _delete(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
-    """The names that are gone, each with False if the adapter does not know its namespace."""
+    """Yield the names that are deleted, each with False if the adapter does not know its namespace."""
     reply = send(deletion(place, names), place[0])
     if reply.is_success or reply.is_a("NamespaceNotFound"):
         yield from ((name, reply.is_success) for name in names)
@@ -58,7 +58,7 @@ def _delete(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, b
 
 
 def list_leftovers(components: Iterable[str], send: Send) -> dict[str, Leftovers]:
-    """The leftovers that an adapter itself lists, by run: namespaces in `health`, and nodes of the default one."""
+    """Return the leftovers that an adapter lists, by run: namespaces in `health`, and nodes of the default one."""
     found: dict[str, Leftovers] = {}
     for component in components:
         kind: Kind = "node" if component == "graph" else "namespace"
