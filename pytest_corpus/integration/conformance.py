@@ -21,7 +21,7 @@ NAME = "corpus-conformance"
 
 
 def conformance(config: pytest.Config) -> Conformance:
-    """The conformance run of a session, created on first use."""
+    """Return the conformance run of a session, created on first use."""
     found = config.pluginmanager.get_plugin(NAME)
     if found is None:
         found = Conformance(config)
@@ -56,7 +56,7 @@ class Conformance:
         return self.recording
 
     def client(self, node: Any) -> AdapterClient:
-        """The open adapter for a test: in the suite the test's adapter, otherwise the only declared adapter."""
+        """Return the open adapter for a test: the test's adapter in the suite, otherwise the only declared adapter."""
         own = collect.owner(node) if isinstance(node, pytest.Item) else None
         known = [adapter for adapter in self.state.adapters.known.values() if adapter.kind == "adapter"]
         if own is None and len(known) != 1:

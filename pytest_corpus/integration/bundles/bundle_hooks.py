@@ -1,4 +1,4 @@
-"""Hooks that collect and run behaviour bundles, registered once a bundle is collected."""
+"""Hooks that collect and run behaviour bundles. They are registered when the first bundle is collected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_corpus.integration.options.checks import BUNDLES, CONFORMANCE
 
 
 def bundles(config: pytest.Config) -> BundleHooks:
-    """The bundles of a session, created on first use."""
+    """Return the bundles of a session, created on first use."""
     found = config.pluginmanager.get_plugin(BUNDLES)
     if found is None:
         found = BundleHooks(config)
@@ -57,7 +57,7 @@ class BundleHooks:
         }
 
     def node(self, path: Path, parent: pytest.Collector) -> pytest.Collector:
-        """The collector of a bundle.yaml."""
+        """Return the collector of a bundle.yaml."""
         node: BundleFile = BundleFile.from_parent(parent, path=path)
         node.session_of_bundles = self.session
         return node
@@ -73,7 +73,7 @@ class BundleHooks:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Hide the set-up and teardown reports of cases in the terminal; count one report for all passed cases."""
+        """Hide the reports on set-up and teardown of cases in the terminal; keep one report for all passed cases."""
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if not report.passed or MARKER not in report.keywords or terminal is None:
             return

@@ -59,7 +59,7 @@ class BundleConclusionHooks:
         return bool(self.results.heads)
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
-        """The sections of an adapter's report: bundles that asked this adapter, and bundles that asked no adapter."""
+        """Return the sections of an adapter's report: bundles that asked this adapter or no adapter."""
         found = self._sections or self.results.sections(self._are_all_judged())
         return [
             {**each, "results": [result.numbers for result in self.results.results_in_order(key)]}
@@ -119,7 +119,7 @@ class BundleConclusionHooks:
         return comparison.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
     def _hold_to_baseline(self) -> bool:
-        """Compare with the baseline or write it; True if the comparison failed."""
+        """Compare the run with the baseline, or write the baseline; return True if the comparison failed."""
         path = self.options.baseline
         if path is None or self._sections is None:
             return False

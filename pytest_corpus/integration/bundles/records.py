@@ -26,7 +26,7 @@ _MAKING = threading.Lock()  # messages of workers arrive in several threads
 
 
 def results_of(config: pytest.Config) -> "BundleResults":
-    """The results of a run, created on first use."""
+    """Return the results of a run, created on first use."""
     with _MAKING:
         if _KEY not in config.stash:
             config.stash[_KEY] = BundleResults(config)
@@ -65,7 +65,7 @@ class BundleResults:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
 
     def store(self, run: BundleRun) -> Store:
-        """The store of a run. Its key uses the path below pytest's root folder, so it is the same on all machines."""
+        """Return the store of a run. Its key has the path below pytest's root folder, the same on all machines."""
         path = run.bundle.path
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
         key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
@@ -84,7 +84,7 @@ class BundleResults:
         self.digests[key] = about.get("digest", "")
 
     def is_judged(self, key: str, *, stops_early: bool) -> bool:
-        """True if thresholds apply to a bundle: all of it ran, and no failure ended the run early (R80)."""
+        """True if thresholds apply to a bundle, because all of it ran and no failure ended the run early (R80)."""
         head, results = self.heads[key], self.stores[key].results
         sound = all(each.status == PASSED for each in results.values())
         return head.whole and len(results) == len(head.cases) and (sound or not stops_early)
@@ -98,7 +98,7 @@ class BundleResults:
         return found
 
     def results_in_order(self, key: str) -> list[CaseResult]:
-        """The results of a bundle, in the order of its cases."""
+        """Return the results of a bundle, in the order of its cases."""
         known = self.stores[key].results
         return [known[case] for case in self.heads[key].cases if case in known]
 

@@ -90,12 +90,12 @@ class CollectionHooks:
         self._unusable = ""
 
     def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """The suite below a conftest.py that declares an adapter."""
+        """Return the suite below a conftest.py that declares an adapter, or None."""
         adapter = self.declaring.at_conftest(path)
         return None if adapter is None else _anchor(self.state.open(adapter), parent, path=path)
 
     def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
-        """The suites in the variables of a test module."""
+        """Return the suites in the variables of a test module."""
         self.declaring.start()
         nodes: list[pytest.Collector] = []
         for name, declared in found.items():
@@ -131,12 +131,12 @@ class CollectionHooks:
             items[:] = interleave(items, list(map(_function_of, items)), worker["workercount"])
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
-        """True if the ids on the command line name a test, or if there are none."""
+        """True if the ids on the command line name a test, or if the command line has no ids."""
         named = self.state.named
         return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
 
     def _find_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
-        """Suites of conftest.py files above the test paths, in a run without paths."""
+        """Return the suites of conftest.py files above the test paths, in a run without paths."""
         if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
             return
         seen = {own[0].label for item in items if (own := collect.owner(item))}
@@ -145,7 +145,7 @@ class CollectionHooks:
                 yield from session.genitems(_anchor(adapter, session, path=path))
 
     def _expect(self, collected: set[str]) -> None:
-        """Record the tests of a complete run for each adapter, whatever was collected."""
+        """Record the tests of a complete run for each adapter, even if they are not collected."""
         options = self.state.options
         for adapter in self.state.adapters.known.values():
             adapter.left_out = self._is_left_out(adapter, collected)
@@ -184,7 +184,7 @@ class CollectionHooks:
             self.state.config.hook.pytest_deselected(items=dropped)
 
     def _tests_of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
-        """The tests of other shards, if the run is partial for no other reason."""
+        """Return the tests of other shards, if only the sharding makes the run partial."""
         shard = self.state.options.shard
         if shard is None:
             return set()
@@ -233,7 +233,7 @@ class CollectionHooks:
 
     @pytest.fixture
     def corpus_repetition(self, request: pytest.FixtureRequest) -> int:
-        """The number of the repetition."""
+        """Return the number of the repetition."""
         number: int = request.param
         return number
 

@@ -1,4 +1,4 @@
-"""Collectors: the chapters of a suite below the user's file or below the session; and the ids of their tests."""
+"""Collectors of the chapters of a suite, below the user's file or below the session, and the ids of their tests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SuiteNode(pytest.Collector):
 
 
 def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterator[Chapter]:
-    """The chapters of all components of an adapter, in their order."""
+    """Yield the chapters of all components of an adapter, in the order of the components."""
     for component in adapter.components:
         for name, module in modules_of(component).items():
             wanted = _selected_names(adapter, component, f"{component}/{name}.py::")
@@ -72,7 +72,7 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
 
 
 def _selected_names(adapter: Adapter, component: str, title: str) -> frozenset[str]:
-    """The functions and classes of a chapter that contain a test of a selected requirement."""
+    """Return the functions and classes of a chapter that contain a test of a selected requirement."""
     found = set()
     for name, requirement in tests_of(adapter, component).items():
         if name.startswith(title) and adapter.options.wants(requirement):
@@ -82,7 +82,7 @@ def _selected_names(adapter: Adapter, component: str, title: str) -> frozenset[s
 
 
 class _OwnNames:
-    """Finds tests by the suite's names, whatever names the user's project configures."""
+    """Finds tests by the suite's naming rules, not by those of the user's project."""
 
     def funcnamefilter(self, name: str) -> bool:
         return name.startswith("test_")
@@ -108,14 +108,14 @@ class Chapter(_OwnNames, pytest.Module):
 
 
 def _own_class(found: object, module: str) -> object:
-    """Turn a shared class of tests into a class of the chapter, because `collect_imported_tests = false` may be set."""
+    """Turn a shared class of tests into a class of the chapter, in case `collect_imported_tests = false` is set."""
     if inspect.isclass(found) and found.__name__.startswith("Test") and found.__module__ != module:
         return type(found.__name__, (found,), {"__module__": module, "__doc__": found.__doc__})
     return found
 
 
 class ChapterClass(_OwnNames, pytest.Class):
-    """A class of a chapter with shared tests; load tests only if they are selected."""
+    """A class of a chapter with shared tests. The tests are loaded only if they are selected."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         chapter = self.getparent(Chapter)
@@ -126,7 +126,7 @@ class ChapterClass(_OwnNames, pytest.Class):
 
 
 def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterClass | list[pytest.Item] | None:
-    """The collector for a class of a chapter; nothing if it is not selected; None for any other object."""
+    """Return the collector for a class of a chapter; nothing if it is not selected; None for any other object."""
     if not isinstance(collector, (Chapter, ChapterClass)):
         return None
     chapter = collector.getparent(Chapter)
@@ -140,7 +140,7 @@ def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterC
 
 
 def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
-    """The adapter and component of a conformance item; None for any other item."""
+    """Return the adapter and component of a conformance item; None for any other item."""
     if OWNER not in item.stash:
         chapter = item.getparent(Chapter)
         if chapter is None:
@@ -150,12 +150,12 @@ def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
 
 
 def own_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The conformance items among items."""
+    """Return the conformance items among items."""
     return [item for item in items if owner(item)]
 
 
 def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
-    """The first core test of each requirement, component and adapter."""
+    """Return the first core test of each requirement, component and adapter."""
     first: dict[tuple[object, ...], pytest.Item] = {}
     for item in items:
         whose = owner(item)
@@ -165,7 +165,7 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 
 def requirement_of(item: pytest.Item) -> str:
-    """The id of the requirement that a conformance item decides; if there are several, that of its component."""
+    """Return the id of the requirement that a conformance item decides; of several, the one of its component."""
     if REQUIREMENT not in item.stash:
         marker = item.get_closest_marker("requirement")
         assert marker is not None, f"{item.nodeid} names no requirement"
@@ -178,12 +178,12 @@ def requirement_of(item: pytest.Item) -> str:
 
 
 def test_of(item: pytest.Item) -> str:
-    """The name of a test within its suite, independent of the adapter's declaration and the repetition."""
+    """Return the name of a test within its suite, independent of the adapter's declaration and the repetition."""
     return name_and_repetition(item)[0]
 
 
 def name_and_repetition(item: pytest.Item) -> tuple[str, int]:
-    """The name of a test within its suite, and the number of its repetition."""
+    """Return the name of a test within its suite, and the number of its repetition."""
     if NAMED not in item.stash:
         chapter = item.getparent(Chapter)
         assert chapter is not None
@@ -194,7 +194,7 @@ def name_and_repetition(item: pytest.Item) -> tuple[str, int]:
 
 
 def foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """Put the items with foundations first in each module, so that their faults are not found in other tests."""
+    """Put foundations first in each module, so that other tests do not find the faults of the foundations."""
     for _, module in groupby(items, lambda item: item.getparent(pytest.Module)):
         yield from sorted(module, key=lambda item: not (owner(item) and requirement_of(item) in FOUNDATIONS))
 
@@ -208,19 +208,19 @@ def repeat(metafunc: pytest.Metafunc, times: int) -> None:
 
 
 def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
-    """The requirement of each test in a complete run of a component, by the name of the test."""
+    """Return the requirement of each test in a complete run of a component, by the name of the test."""
     return tests(component, adapter.options.profile.name)
 
 
 def case_of(item: pytest.Item) -> int:
-    """The number of a conformance item among all cases of its function, selected or not."""
+    """Return the number of a conformance item among all cases of its function, including unselected cases."""
     chapter = item.getparent(Chapter)
     assert chapter is not None
     return cases(chapter.component, chapter.adapter.options.profile.name).get(test_of(item), 0)
 
 
 def key_of(item: pytest.Item, component: str) -> str:
-    """The key of a conformance item in a ledger."""
+    """Return the key of a conformance item in a ledger."""
     return ledger_key(component, *name_and_repetition(item))
 
 
@@ -229,7 +229,7 @@ test_of.__test__ = False  # type: ignore[attr-defined]
 
 @functools.lru_cache(1)
 def places_of(session: pytest.Session) -> Mapping[str, int]:
-    """The position of each test among all tests, independent of the order of execution."""
+    """Return the position of each test among all tests, independent of the order of execution."""
     return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}
 
 
@@ -240,7 +240,7 @@ def body_of(item: pytest.Function) -> Callable[..., Any]:
 
 
 def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
-    """The arguments of a conformance test: its parameters, and the target."""
+    """Return the arguments of a conformance test: its parameters, and the target."""
     given = item.callspec.params if hasattr(item, "callspec") else {}
     return {name: given.get(name, target) for name in inspect.signature(body_of(item)).parameters}
 
@@ -266,18 +266,18 @@ class NodeId:
 
 
 def strip_repetition(name: str) -> str:
-    """The name of a test without the number of its repetition."""
+    """Return the name of a test without the number of its repetition."""
     return _REPETITION.sub(lambda found: "]" if found["more"] else "", name)
 
 
 def repetition_in(name: str) -> int:
-    """The number of a test's repetition, from 1; 0 if tests are not repeated."""
+    """Return the number of a test's repetition, from 1; 0 if tests are not repeated."""
     found = _REPETITION.search(name)
     return int(found["number"]) if found else 0
 
 
 def take_ids(config: pytest.Config) -> tuple[NodeId, ...]:
-    """Remove the ids from the arguments of a run, because pytest would look for files with these names."""
+    """Remove the ids from the arguments of a run, because pytest would look for files with these names; return them."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return ()
     found = {arg: each for arg in config.args if (each := _id_in(arg, config))}
@@ -286,7 +286,7 @@ def take_ids(config: pytest.Config) -> tuple[NodeId, ...]:
 
 
 def check_ids(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
-    """The fault of the first id that does not match a known label and test, or an empty text."""
+    """Return the fault of the first id that does not match a known label and test, or an empty text."""
     every = list(known)
     for each in asked:
         if any(each.names(label, test) for label, test in every):

@@ -201,7 +201,7 @@ class ConclusionHooks:
         return printable(mask_secrets(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
-        """The ledgers of adapters or client libraries, or both, that the requirement filter selects."""
+        """Return the ledgers that the requirement filter selects: of adapters, of client libraries, or of both."""
         wants = self.state.options.wants
         meant = {
             adapter.option
@@ -225,7 +225,7 @@ class ConclusionHooks:
             screen.show_summary(self.result, [TerminalLine(printable(line)) for line in notes])
 
     def _notes(self, result: RunResult) -> Iterator[str]:
-        """The lines before the verdict."""
+        """Yield the lines before the verdict."""
         yield from filter(None, map(presentation.offered_builders, result.ledgers))
         if self.state.config.get_verbosity() < 0:
             yield from progress.environment(os.environ)

@@ -40,7 +40,7 @@ LEAVE_S = 2.0
 def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker: bool) -> None:
     """End the process without waiting for threads that are blocked in calls of an adapter.
 
-    This applies only to a worker or the program `pytest`, which end with pytest; all results are reported by then.
+    The function does this only in a worker or in the program `pytest`, after all results are reported.
     `former` are the threads that do not belong to the adapter.
     """
     threads = [

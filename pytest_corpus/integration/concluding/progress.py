@@ -1,4 +1,4 @@
-"""Lines that a run prints before and during its tests, or instead of them: the expected calls and the progress."""
+"""Lines before and during the tests of a run, or instead of the tests: the expected calls and the progress."""
 
 import textwrap
 from collections import deque
@@ -38,14 +38,14 @@ LONGEST = 40  # the most characters of a stated fact on the terminal
 
 
 def environment(variables: Mapping[str, str]) -> list[str]:
-    """A warning if no setting names the adapter's environment."""
+    """Return a warning if no setting names the adapter's environment."""
     if variables.get(ENVIRONMENT, "").strip():
         return []
     return [f"corpus warning: {ENVIRONMENT} is not set; say what the adapter talks to: local, ci, staging, production"]
 
 
 def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> int:
-    """The number of calls of the selected tests, based on the reference adapters; 0 for client libraries."""
+    """Return the number of calls of the selected tests, based on the reference adapters; 0 for client libraries."""
     every = sum(len(ledger.expected) for ledger in ledgers) or tests or 1
     known = STRESS_CALLS if stress else CALLS
     calls = sum(known.get(name, 0) for ledger in ledgers for name in ledger.components)
@@ -53,7 +53,7 @@ def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> in
 
 
 def untested_components(adapters: Iterable[Adapter]) -> list[str]:
-    """The components that respond but are not tested (R76)."""
+    """Return the components that respond but are not tested (R76)."""
     lines = []
     for adapter in adapters:
         if names := adapter.unnamed:
@@ -65,7 +65,7 @@ def untested_components(adapters: Iterable[Adapter]) -> list[str]:
 
 
 def snapshot(adapters: Iterable[Adapter]) -> list[str]:
-    """Name, version and stated capabilities of each component at the start of the run."""
+    """Return name, version and stated capabilities of each component at the start of the run."""
     lines = []
     for adapter in adapters:
         for component, document in adapter.ledger.capabilities.items():
@@ -88,7 +88,7 @@ class Progress:
     """Reports the progress of a long run on separate lines, unless a progress bar shows it.
 
     Attributes:
-        expected: returns the calls of the run, given the number of its tests.
+        expected: returns the number of calls in the run for a number of tests.
         in_flight: returns the number of tests that this process currently runs.
         violated: the requirements violated so far, with their components.
     """
@@ -110,7 +110,7 @@ class Progress:
         """Count a test. Estimate the duration after the first calls, and report the progress at intervals.
 
         Args:
-            late: the component and the seconds until its writes become visible, if there is a delay.
+            late: the components with a write delay, each with the seconds until its writes become visible.
         """
         self.done += 1
         self.calls += record.calls
@@ -160,7 +160,7 @@ class Progress:
         return f"{bar(self.done, self.total)} {', '.join(parts)}"
 
     def _left_s(self, now: float, calls_left: int) -> tuple[float, float]:
-        """The remaining time at the present pace, estimated from calls and from tests."""
+        """Return the remaining time at the present pace, estimated from calls and from tests."""
         since, calls_before, done_before = self.marks[0]
         by_calls_s = (now - since) / max(self.calls - calls_before, 1) * calls_left
         return by_calls_s, (now - since) / max(self.done - done_before, 1) * max(self.total - self.done, 0)
@@ -184,20 +184,20 @@ class Progress:
 
 
 def late_line(component: str, seconds: float, workers: int) -> str:
-    """The delay until writes become visible, and the time that it adds to a complete run."""
+    """Return a line about the delay until writes become visible, and the time that it adds to a complete run."""
     waited_s = WAITS.get(component, 0) * seconds / workers
     waits = f"the whole suite waits about {waited_s:.0f} s for them"
     return f"corpus: writes of {component} show after {seconds:.3g} s; {waits}"
 
 
 def estimate(calls: int, left: int, elapsed_s: float, left_s: float) -> str:
-    """The calls and the time for the rest of a run at its present pace."""
+    """Return the calls and the time for the rest of a run at its present pace, as text."""
     took = f"{count(calls, 'call')} took {elapsed_s:.1f} s"
     return f"corpus: {took}; about {left} more are to come, in about {left_s:.0f} s"
 
 
 def line(done: int, total: int, elapsed_s: float, left_s: float) -> str:
-    """The progress of a run, and the remaining time."""
+    """Return the progress of a run and the remaining time, as text."""
     return f"corpus: {done} of {total} tests in {elapsed_s:.0f} s, about {left_s:.0f} s left"
 
 
@@ -211,10 +211,10 @@ class Cost(NamedTuple):
     """The number of calls in a complete run of a reference adapter, and the seconds of the suite itself.
 
     Attributes:
-        answered: the calls that succeed; the others are refused.
-        generating: the calls for which a model generates text.
+        answered: the number of calls that succeed; the others are refused.
+        generating: the number of calls for which a model generates text.
         tokens: the largest number of tokens in these requests and answers, with three letters per token.
-        in_a_row: the calls that must be sequential, however many tests may run concurrently.
+        in_a_row: the number of calls that must be sequential, even if tests run concurrently.
     """
 
     answered: int
@@ -233,11 +233,11 @@ COSTS = {
 
 
 def estimates(adapter: Adapter, share: float, asked: int | None) -> Iterator[str]:
-    """A line for each component of an open adapter.
+    """Yield a line for each component of an open adapter.
 
     Args:
-        share: the fraction of its tests that is selected.
-        asked: the number of tests that may run concurrently; None: as many as save time.
+        share: the selected fraction of the adapter's tests.
+        asked: the largest number of concurrent tests; None for as many as save time.
     """
     targets = [adapter.target(name) for name in adapter.components]
     subjects = [target for target in targets if isinstance(target, Subject)]
@@ -273,7 +273,7 @@ def may_be_in_flight(subject: Subject) -> bool:
 
 
 def _measure_seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
-    """The typical seconds of a successful call and of a refused call; None without such a call.
+    """Return the typical seconds of a successful call and of a refused call; None without such a call.
 
     At most `most` calls are made in this run; the first plain call may need other calls before it.
     """

@@ -81,6 +81,6 @@ class ProgressBar:
 
 
 def bar(done: int, total: int) -> str:
-    """The fraction of finished tests, as a bar."""
+    """Return the fraction of finished tests as a bar."""
     full = BAR * done // total if total else 0
     return "\N{BOX DRAWINGS HEAVY HORIZONTAL}" * full + "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * (BAR - full)

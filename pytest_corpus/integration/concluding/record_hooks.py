@@ -70,7 +70,7 @@ class TranscriptFile:
 
     @property
     def said(self) -> list[str]:
-        """The line about the transcript in the summary."""
+        """Return the line about the transcript in the summary."""
         if self.failed or self._writer is None:
             return [self.failed] if self.failed else []
         return [f"transcript: {self._writer.path}"] if self._writer.sha256 else []
@@ -100,7 +100,7 @@ class TranscriptFile:
 
 
 def options_to_record(config: pytest.Config, read: Options) -> Mapping[str, str]:
-    """The options, given or derived from the environment, that determine how the transcript is judged."""
+    """Return the options, given or derived from the environment, that determine the verdict on the transcript."""
     found = {"profile": read.profile.name, "edition": read.requirements.name}
     for option in OPTIONS:
         value = config.getoption(setting(option.name), None)
@@ -119,7 +119,7 @@ class Findings:
         self.nodes: set[str] = set()
 
     def take(self, record: TestRecord, node: str) -> None:
-        """Take the findings of a test, by pytest's id; a test that runs again may have known ones."""
+        """Add the findings of a test with this pytest id. A repeated test adds only new findings."""
         known = {each for each in self.every if each.found_by == node} if node in self.nodes else set[Finding]()
         self.nodes.add(node)
         self.every += (each for each in record.findings if each not in known)
@@ -197,7 +197,7 @@ class RecordHooks:
 
 
 def is_watched(config: pytest.Config) -> bool:
-    """True if a person watches the run in a terminal with cursor control, and wants more than the result."""
+    """True if a person watches the run in a terminal with cursor control and did not ask for quiet output."""
     terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
     can_draw = terminal is not None and terminal.isatty and os.environ.get("TERM", "dumb") != "dumb"
     is_plain = config.get_verbosity() < 0 or config.getoption("capture") == "no" or bool(os.environ.get("CI"))

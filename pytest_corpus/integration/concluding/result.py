@@ -1,4 +1,4 @@
-"""The result of a finished run: verdicts, reports and exit code. Until then, placeholders are in the reports' paths."""
+"""The result of a finished run: verdicts, reports and exit code. Until then, the reports' files hold placeholders."""
 
 import os
 from collections.abc import Collection, Mapping, Sequence
@@ -133,7 +133,7 @@ class RunResult:
         return pytest.ExitCode.TESTS_FAILED if any(failed) else pytest.ExitCode.OK
 
     def _failing_option(self) -> list[str]:
-        """The option because of which the run fails, if there is no other reason."""
+        """Return the option that alone makes the run fail, in a list; an empty list if there is another reason."""
         left = sum(len(verdict.of_status("not_assessed", ("MUST",))) for verdict in self.verdicts)
         if (
             not self.options.strict

@@ -37,7 +37,7 @@ class Group:
 
     @property
     def of(self) -> str:
-        """The number of tests of the requirement and of other tests that found the violation."""
+        """The number of tests that found the violation: tests of the requirement, and other tests."""
         failed, every = terminal.failure_counts(self.status)
         others = len({each.found_by for each in self.seen if each.tested != self.status.requirement.id})
         if not failed:
@@ -80,7 +80,7 @@ class Screen:
         return own and (report.outcome != "failed" or isinstance(getattr(report, "longrepr", None), FailureText))
 
     def show_findings(self, result: RunResult) -> None:
-        """Show the findings of each adapter, by requirement, in the order of repair."""
+        """Show the findings of each adapter by requirement, in the order of repair."""
         if self._style == "no":
             return
         several = len(result.ledgers) > 1
@@ -98,7 +98,7 @@ class Screen:
                 self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
-        """The findings of an adapter to show, or all findings with `every`, in the order of repair."""
+        """Return the findings of an adapter to show, or all findings with `every`, in the order of repair."""
         found: dict[tuple[str, str], list[Finding]] = {}
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.component, each.requirement), []).append(each)
@@ -162,7 +162,7 @@ class Screen:
 
 
 def _further_finding(each: Finding, first: Finding) -> str:
-    """A further finding of a requirement, without the parts that equal the first finding."""
+    """Return a further finding of a requirement, without the parts that equal the first finding."""
     if each == first:
         return each.found_by
     expected = f"expected {each.expected}; " if each.expected != first.expected else ""
@@ -175,9 +175,9 @@ RAN = ("satisfied", "violated", "not_applicable")  # the outcomes of a test that
 
 
 def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:
-    """The requirements that were fixed or newly violated since the last run. Stores the results of this run.
+    """Return the requirements that were fixed or newly violated since the last run, and store the results of this run.
 
-    A requirement is fixed if every test that found it violated ran again and none finds it violated now. It is newly
+    A requirement is fixed if every test that found it violated ran again and no test finds it violated now. It is newly
     violated if a test that ran before finds it violated now and no test did before. The result is empty without
     changes, without a known last run, or without pytest's cache.
     """
@@ -197,7 +197,7 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
 
 
 def _violated_by_test(ledger: Ledger) -> dict[str, list[str]]:
-    """The violated requirements that each test found, with their components."""
+    """Return the violated requirements that each test found, with their components."""
     found: dict[str, set[str]] = {}
     for record in ledger.records.values():
         names = {f"{record.component} {finding.requirement}" for finding in record.findings}
@@ -236,9 +236,9 @@ TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 
 
 def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | None) -> Iterator[str]:
-    """The commands that annotate a run: an error for a violation that counts, a warning for any other.
+    """Yield the commands that annotate a run: an error for a violation that counts, a warning for any other.
 
-    Each names the adapter's line that raised, or else the line of its factory, if it is in the current folder.
+    A command names the line of the adapter that raised, or the line of its factory, if it is in the current folder.
     """
     binding = counting_levels(level)
     kinds = ["warning", "error"]
@@ -254,7 +254,7 @@ def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | 
 
 
 def _place(factory: Callable[..., Any] | None) -> str:
-    """The file and the line of a factory; empty if they are unknown."""
+    """Return the file and the line of a factory; empty if they are unknown."""
     if factory is None:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The kinds of things under test, adapters and client libraries, and how each is opened, called and closed."""
+"""The kinds of subjects under test, adapters and client libraries, with their ways to open, call and close them."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ class Adapter:
     """A declared adapter or client library. This base class is used for adapters that only the workers know.
 
     Attributes:
-        kind: its name in warnings.
-        option: the option of the command line that declares it.
+        kind: the name of the kind in warnings.
+        option: the command-line option that declares it.
         components: the components to test; empty until they are known.
         unnamed: the components that respond but are not tested, because no declaration names them (R76).
-        refused: by component, the reason for a missing answer of capabilities, if the adapter wants other credentials.
+        refused: by component, the reason for missing capabilities, if the adapter requires other credentials.
         capabilities: the capabilities of each component that answered.
         client: the open adapter, for users' own tests.
         journal: the items that the suite stored and has not yet deleted.
         left_out: True if the command line selects other adapters.
-        is_proxied: True if its provider is behind a proxy.
-        number: its position among the adapters of the run, from 0.
+        is_proxied: True if the adapter's provider is behind a proxy.
+        number: the position among the adapters of the run, from 0.
     """
 
     kind, option = "adapter", "--corpus-adapter"
@@ -76,7 +76,7 @@ class Adapter:
         self._root_causes: dict[str, RootCauses[Any] | None] = {}
 
     def proxy(self) -> str:
-        """The address of the proxy before the provider of an adapter that the user starts; empty without a proxy.
+        """Return the address of the proxy before the provider of a user's running adapter; empty without a proxy.
 
         Raises:
             DeclarationError: a proxy is not possible.
@@ -87,7 +87,7 @@ class Adapter:
         """Open the adapter and determine the components to test; a second call does nothing.
 
         Raises:
-            DeclarationError: it cannot be opened, or no component answers.
+            DeclarationError: the adapter cannot be opened, or no component answers.
         """
         if not self.is_open:
             self._open()
@@ -110,11 +110,11 @@ class Adapter:
 
     @property
     def source(self) -> Source | None:
-        """The source of a test's readings, if it is not the machine itself."""
+        """The source of a test's inputs, if the source is not the machine itself."""
         return self.settings.recorder
 
     def shell_target(self, component: str) -> shell.ShellTarget:
-        """The adapter as the target of commands that send a request again."""
+        """Return the adapter as the target of shell commands that send a request again."""
         given = self.options.connection.headers if self.client and self.client.remote else {}
         headers = {name: shell.variable(name, value, os.environ) for name, value in given.items()}
         target = shell.ShellTarget(self.declaration.declared, component, headers)
@@ -122,18 +122,18 @@ class Adapter:
         return replace(target, declared=spec) if spec else target
 
     def place_of(self, _test: str, _repetition: int) -> int:
-        """The position of a test, if the order matters."""
+        """Return the position of a test, if the order matters."""
         return 0
 
     def begin(self, test: str, repetition: int) -> None:
-        """Get ready for a test."""
+        """Prepare for a test."""
 
     def end(self) -> str:
-        """The reason why the finished test cannot be judged; empty if it can be judged."""
+        """Return the reason why the finished test cannot be judged; empty if it can be judged."""
         return ""
 
     def target(self, component: str) -> Target:
-        """One of its components as the suites call it, once the adapter is open."""
+        """Return one component of the open adapter in the form that the suites call."""
         if component not in self._targets:
             target = self._targets[component] = self._target(component)
             if isinstance(target, Subject):
@@ -145,13 +145,13 @@ class Adapter:
         return target if isinstance(target, Subject) else None
 
     def root_causes(self, component: str) -> RootCauses[Any] | None:
-        """The root causes that explain violations of a component; None for a client library."""
+        """Return the root causes that explain violations of a component; None for a client library."""
         if component not in self._root_causes:
             self._root_causes[component] = self._causes(component)
         return self._root_causes[component]
 
     def close(self) -> Iterator[str]:
-        """Clean up and close it; yield a sentence for each failure."""
+        """Tidy up and close the adapter; yield a sentence for each failure."""
         yield from (f"tidying up raised {name}" for name in self._clean_up())
         for kind, names in self.journal.names_by_kind():
             self.ledger.left.setdefault(kind, []).extend(names)
@@ -191,7 +191,7 @@ class Adapter:
         return False
 
     def _open(self) -> None:
-        """Open it."""
+        """Open the adapter."""
 
     def _target(self, component: str) -> Target:
         raise LookupError(component)
@@ -209,9 +209,9 @@ class Opening:
 
     Attributes:
         document: the capabilities; None without an answer.
-        broken: True if the answer was not a success and not an error.
+        broken: True if the answer was neither a success nor an error.
         unnamed: True if `protocol` and the factory do not name the component (R76).
-        refused: the answer of an adapter, or of a server before it, if it wants other credentials.
+        refused: the answer that requires other credentials, from an adapter or a server before the adapter.
     """
 
     document: dict[str, Any] | None
@@ -269,7 +269,7 @@ class FactoryAdapter(Adapter):
             settings.recorder.introduce(self._recorded(client))
 
     def _recorded(self, client: AdapterClient) -> dict[str, Any]:
-        """The recorded facts of the adapter: its capabilities and its transport."""
+        """Return the recorded facts of the adapter: its capabilities and its transport."""
         served = [name for name in CHAPTERS if client.instance.serves(name)]
         return {
             "adapter": self.label,

@@ -1,4 +1,4 @@
-"""The adapters of a run. They are declared, opened on demand and closed at the end; a transcript may replace one."""
+"""The adapters of a run: declared, opened on demand, and closed at the end. A transcript may replace an adapter."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class RecordedAdapter(FactoryAdapter):
         return self.player
 
     def place_of(self, test: str, repetition: int) -> int:
-        """The position of a test in the order of its process."""
+        """Return the position of a test in the order of its process."""
         return self._places.get((self.label, test, repetition), len(self._places))
 
     def begin(self, test: str, repetition: int) -> None:
-        """Select the record of a test; drop the determined facts if another process ran it."""
+        """Select the record of a test; drop the known facts if another process ran the test."""
         self.player.begin(test, repetition)
         if self.player.process != self._process:
             self._process = self.player.process
@@ -92,7 +92,7 @@ class RecordedAdapter(FactoryAdapter):
         self._known = [(each.shared, each.shared.copy_state()) for each in subjects]
 
     def end(self) -> str:
-        """The reason why the test cannot be judged; its results are then dropped."""
+        """Return the reason why the test cannot be judged; the results of the test are then dropped."""
         reason = self.player.end()
         if reason:
             inputs.reset(self._entered)
@@ -101,7 +101,7 @@ class RecordedAdapter(FactoryAdapter):
         return reason
 
     def close(self) -> Iterator[str]:
-        """Take the totals of the run; a record needs no closing."""
+        """Take the totals of the run. A record needs no closing."""
         found = self.transcript.totals.get(self.label)
         if found is not None:
             self.ledger.add_calls(found["calls"], found["tokens"], found.get("took", {}))
@@ -186,7 +186,7 @@ class Adapters:
             raise
 
     def at(self, label: str) -> Adapter:
-        """The adapter with a label; in a distributed run only the workers may know it."""
+        """Return the adapter with a label. In a distributed run, only the workers may know the adapter."""
         return self.known.get(label) or self._add(Adapter(Declaration(label, Adapter, label), self._settings))
 
     def _add(self, adapter: Adapter) -> Adapter:

@@ -25,7 +25,7 @@ class DeclarationHooks:
         self._begun = False
 
     def start(self) -> None:
-        """Declare and check everything that is known before the collection; a second call does nothing."""
+        """Declare and check every adapter that is known before the collection; a second call does nothing."""
         if self._begun:
             return
         self._begun = True
@@ -60,7 +60,7 @@ class DeclarationHooks:
             reporter.write_line(f"corpus: point {adapter.label} at {address}, a proxy before {upstream}")
 
     def _known(self) -> Iterator[tuple[str, str]]:
-        """The tests that an id may name, with the labels of their adapters."""
+        """Yield the tests that an id may name, with the labels of their adapters."""
         profile = self.state.options.profile.name
         for adapter in self.state.by_option if self.state.named else ():
             for component in adapter.components:
@@ -80,7 +80,7 @@ class DeclarationHooks:
             raise session.Failed(session.shouldfail) from None
 
     def at_conftest(self, path: Path) -> Adapter | None:
-        """The adapter that a conftest.py declares, or None.
+        """Return the adapter that a conftest.py declares, or None.
 
         Raises:
             pytest.UsageError, pytest.Collector.CollectError: the declared adapter cannot be tested.
@@ -129,7 +129,7 @@ class DeclarationHooks:
 
 
 def label_of(factory: Any, conftest: Path) -> str:
-    """The label of an adapter in a conftest.py, as for `--corpus-adapter`; many are called `factory`."""
+    """Return the label of an adapter in a conftest.py, by the rules of `--corpus-adapter`."""
     name, module = getattr(factory, "__qualname__", None), getattr(factory, "__module__", None)
     if name is None or module is None:
         return str(factory)

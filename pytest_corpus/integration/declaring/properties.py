@@ -1,4 +1,4 @@
-"""Keys of the data that travels in pytest's reports and between the processes of xdist."""
+"""Keys of the data in pytest's reports and between the processes of xdist."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ USAGE_ERROR = "corpus_usage_error"
 
 
 def values_of(report: Any, name: str) -> list[Any]:
-    """The values of user properties with a name, in any shape; a report of another plugin may have no properties."""
+    """Return the values of user properties with a name; a report of another plugin may have no properties."""
     return [each[1] for each in getattr(report, "user_properties", None) or () if _key_of(each) == name]
 
 
@@ -28,5 +28,5 @@ def remove(holder: Any, *names: str) -> None:
 
 
 def _key_of(each: Any) -> object:
-    """The key of a pair; None if the value is not a pair."""
+    """Return the key of a pair; None if the value is not a pair."""
     return each[0] if isinstance(each, (tuple, list)) and len(each) == 2 else None

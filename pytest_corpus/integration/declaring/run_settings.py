@@ -25,7 +25,7 @@ class RunSettings:
         run: the random id of the run.
         worker: the id of this process, if it is one of several `workers`.
         closing: the time limit for closing.
-        recorder: records the exchanges of tests, if there is a transcript.
+        recorder: the recorder of the tests' exchanges, or None without a transcript.
         recording: the recorded answers of the provider.
     """
 
@@ -40,7 +40,7 @@ class RunSettings:
     recording: Recording | None = None
 
     def journal(self, declaration: Declaration) -> Journal:
-        """The journal of an adapter's leftover data, in a file that `pytest-corpus sweep` reads."""
+        """Return the journal of an adapter's leftover data, in a file that `pytest-corpus sweep` reads."""
         label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
         again = str(os.getpid()) if self.recording is not None else ""  # other runs may have the same id
         name = "-".join(filter(None, (self.run, self.worker, again, label)))

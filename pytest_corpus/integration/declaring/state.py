@@ -28,7 +28,7 @@ from pytest_corpus.verdict.ledger import Ledger
 
 
 class UnusableDeclaration(pytest.Collector.CollectError):
-    """A declaration that cannot be tested. In a worker it makes the collection fail."""
+    """The error for a declaration that cannot be tested. In a worker it makes the collection fail."""
 
 
 class RunState:
@@ -68,12 +68,12 @@ class RunState:
 
     @property
     def labels(self) -> list[str]:
-        """The labels of the adapters and clients that options declare."""
+        """Return the labels of the adapters and clients that options declare."""
         declared = (split_label(each) for each in (*self.options.adapters, *self.options.clients))
         return [label or spec for label, spec in declared]
 
     def usage(self, error: DeclarationError) -> Exception:
-        """A usage error with one clear line. A worker cannot end the run, so it reports a collection error."""
+        """Return a usage error with one clear line. A worker cannot end the run, so it reports a collection error."""
         self.usage_error = True
         text = str(error) if self.options.on_terminal == "full" else error.without_content()
         line = printable(mask_secrets(text, secret_values(os.environ)))
@@ -88,12 +88,12 @@ class RunState:
             raise self.usage(error) from None
 
     def unusable_message(self, error: pytest.Collector.CollectError) -> str:
-        """One clear line about an adapter that the controller opened and this worker cannot test."""
+        """Return one clear line about an adapter that the controller opened and this worker cannot test."""
         assert self.worker is not None
         return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"
 
     def open(self, adapter: Adapter) -> Adapter:
-        """Open an adapter, unless tests are only collected and its components are known.
+        """Open an adapter, unless tests are only collected and the adapter's components are known.
 
         Raises:
             pytest.UsageError, pytest.Collector.CollectError: the adapter cannot be tested.
@@ -107,12 +107,12 @@ class RunState:
         return adapter
 
     def ledger(self, label: str) -> Ledger:
-        """The ledger of an adapter, which only a worker may know."""
+        """Return the ledger of an adapter, which only a worker may know."""
         return self.adapters.at(label).ledger
 
 
 def open_recording(config: pytest.Config, options: Options) -> Recording | None:
-    """The recording of a run, loaded if it exists. Raises pytest.UsageError if it cannot be used."""
+    """Return the recording of a run, loaded if it exists. Raises pytest.UsageError if it cannot be used."""
     if options.recording is None:
         return None
     shown = f"--corpus-recording={printable(options.recording.name)}"

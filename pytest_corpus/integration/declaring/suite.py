@@ -5,7 +5,7 @@ from typing import Any
 
 
 class Suite:
-    """The conformance suite of one adapter; pytest collects it in the module that contains it."""
+    """The conformance suite of one adapter. pytest collects the suite in the module that contains it."""
 
     __test__ = False
 

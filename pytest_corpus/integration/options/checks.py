@@ -1,4 +1,4 @@
-"""Refusals of misspelt options, and of options without effect in a run without an adapter, client or bundle."""
+"""Refusals of misspelt options, and of options that have no effect without an adapter, client or bundle."""
 
 from collections.abc import Generator, Sequence
 
@@ -23,7 +23,7 @@ BUNDLES, CONFORMANCE = "corpus-bundles", "corpus-conformance"
 
 
 def check_spelling(parser: pytest.Parser, arguments: Sequence[str]) -> None:
-    """Refuse an unknown option with the suite's prefix and suggest a similar one, which pytest does not do."""
+    """Refuse an unknown option with the suite's prefix, and suggest a similar one. pytest does not suggest options."""
     for argument in parser.parse_known_and_unknown_args(arguments)[1]:
         name = argument.partition("=")[0]
         if name.startswith(PREFIX):

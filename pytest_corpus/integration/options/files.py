@@ -17,7 +17,7 @@ from pytest_corpus.verdict.deviations import read as read_deviations
 
 
 def dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dialect], Mapping[str, Any]]:
-    """The languages with their probe queries, and the queries in a given file."""
+    """Return the languages with their probe queries, and the queries in a given file."""
     if given is None:
         return DIALECTS, {}
     try:
@@ -30,7 +30,7 @@ def dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dia
 
 
 def deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> tuple[Path, tuple[Deviation, ...]]:
-    """The path of the file of deviations, and the deviations in it."""
+    """Return the path of the file of deviations, and the deviations in the file."""
     folders = (config.invocation_params.dir, config.rootpath)
     path = folders[0] / given if given else next((f / FILE for f in folders if (f / FILE).exists()), folders[0] / FILE)
     if not path.exists() and (drafting or not given):
@@ -43,7 +43,7 @@ def deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> t
 
 
 def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
-    """The path of each adapter's report, with its label if there are several, and a number if labels look alike."""
+    """Return the path of each adapter's report, with its label if there are several, and a number for like labels."""
     if len(labels) < 2:
         return [asked]
     end = len(suffix_of(asked.name, tuple(FORMATS)) or asked.suffix)
@@ -55,7 +55,7 @@ def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
 
 
 def file_name_part(label: str) -> str:
-    """A label as a part of a file name."""
+    """Return a label as a part of a file name."""
     return "".join(char if char.isalnum() or char in "._-" else "_" for char in label)
 
 
@@ -78,7 +78,7 @@ def switch_on_junit(config: pytest.Config, reports: Sequence[str]) -> None:
 
 
 def read_connection(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, float]:
-    """Read the connection to an adapter, and the time limit of calls. Options win; headers of both are used.
+    """Read the connection to an adapter, and the time limit of calls. Options win, except that headers add up.
 
     The table [tool.pytest-corpus] is read from the pyproject.toml next to the ini file or in pytest's root folder.
 

@@ -51,8 +51,8 @@ class Profile:
 
     Attributes:
         call_timeout: the default number of seconds until a call is abandoned.
-        smoke: run one core test of each requirement.
-        stress: run load tests too.
+        smoke: True to run one core test of each requirement.
+        stress: True to run load tests, too.
     """
 
     name: str
@@ -73,12 +73,12 @@ PROFILES: Mapping[str, Profile] = {
 
 
 def usual(environment: Mapping[str, str]) -> str:
-    """The default profile: `ci` if CI is set, else `dev`."""
+    """Return the default profile: `ci` if CI is set, else `dev`."""
     return "ci" if environment.get("CI") else "dev"
 
 
 def on_github(environment: Mapping[str, str]) -> bool:
-    """True if this is a step of GitHub Actions."""
+    """True if the process is a step of GitHub Actions."""
     return environment.get("GITHUB_ACTIONS", "").lower() not in ("", "false", "0")
 
 
@@ -88,7 +88,7 @@ def is_production(environment: Mapping[str, str]) -> bool:
 
 
 def refusal(profile: Profile, environment: Mapping[str, str]) -> str:
-    """The reason to refuse a profile in an environment; empty if the profile may run."""
+    """Return the reason to refuse a profile in an environment; empty if the profile may run."""
     if not is_production(environment) or profile.smoke:
         return ""
     return (
@@ -146,7 +146,7 @@ class Options:
     connection: Connection = field(default_factory=Connection)
 
     def deviates(self, requirement: str, adapter: str) -> bool:
-        """True if a deviation that counts today is declared."""
+        """True if a deviation for a requirement is declared and counts today."""
         day = today()
         return any(entry.covers(requirement, adapter) and not entry.has_expired(day) for entry in self.deviations)
 
@@ -280,7 +280,7 @@ def _edition(name: str | None) -> Edition:
 
 
 def _reports(config: pytest.Config) -> tuple[Path, ...]:
-    """The paths of the reports, except the report that pytest writes."""
+    """Return the paths of the reports, except the report that pytest writes."""
     declared = [*_values(config, "adapter"), *_values(config, "client")]
     labels = [label or spec for label, spec in map(split_label, declared)]
     taken: dict[str, str] = {}
@@ -310,7 +310,7 @@ def _report(config: pytest.Config, given: str) -> Path:
 
 
 def _transcript(config: pytest.Config) -> Path | None:
-    """The path of the transcript; None without one."""
+    """Return the path of the transcript; None if the run writes no transcript."""
     path = _file_of_lines(config, "transcript")
     if path is not None and config.getoption("reruns", None):
         shown = f"--corpus-transcript={printable(_value(config, 'transcript') or '')}"
@@ -319,7 +319,7 @@ def _transcript(config: pytest.Config) -> Path | None:
 
 
 def _recording(config: pytest.Config) -> Path | None:
-    """The path of the recording; None without one."""
+    """Return the path of the recording of the provider's answers; None if the run uses no recording."""
     path = _file_of_lines(config, "recording")
     for name in ("record", "recording-speed"):
         if path is None and config.getoption(setting(name)):
@@ -328,7 +328,7 @@ def _recording(config: pytest.Config) -> Path | None:
 
 
 def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
-    """The path of a file of JSON lines that the run may write; None without one."""
+    """Return the path of a file of JSON lines that the run may write; None if the option is not given."""
     given = _value(config, name)
     if given is None:
         return None
@@ -341,7 +341,7 @@ def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
 
 
 def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:
-    """The value of an option as a number with the type of its default; `form` describes valid values."""
+    """Return the value of an option as a number with the type of its default; `form` describes valid values."""
     value = _value(config, name)
     if value is None:
         return usual
@@ -352,7 +352,7 @@ def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: flo
 
 
 def budget(value: str | None) -> Budget:
-    """The calls and tokens that a run may use; unlimited without a value."""
+    """Return the calls and tokens that a run may use; unlimited without a value."""
     try:
         return budgets.parse(value) if value else Budget()
     except ValueError as error:
@@ -360,7 +360,7 @@ def budget(value: str | None) -> Budget:
 
 
 def shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
-    """The part of the suite, or of each bundle, that runs; None for all of it."""
+    """Return the part of the suite, or of each bundle, that runs; None for all of it."""
     value = _value(config, "shard")
     try:
         return None if value is None else parse_shard(value, most)

@@ -33,7 +33,7 @@ NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin repl
 
 
 def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
-    """The end of a test in which an endpoint of the author raised; `full` includes the exception's message."""
+    """Return the end of a test in which an endpoint of the author raised; `full` includes the exception's message."""
     lines = [f"{reason}. Nothing that depends on it is judged.", *traceback_of(mistake, secret_values(os.environ))]
     said = mask_secrets(mistake.message, secret_values(os.environ)) if full else ""
     text = "\n  ".join([*lines, f"{mistake.type}{f': {said}' if said else ''}"])
@@ -42,12 +42,12 @@ def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Endi
 
 @dataclass(slots=True)
 class Notes:
-    """What is noted of a test while it runs.
+    """The observations of a test during its run.
 
     Attributes:
-        secrets: what it planted, to be masked.
-        editions: the schema versions that everything that was successful is valid under.
-        made: its exchanges, `recalled` ones of other tests among them.
+        secrets: the secrets that the test planted, to be masked.
+        editions: the schema versions under which all successful answers are valid.
+        made: the exchanges of the test, including `recalled` exchanges of other tests.
     """
 
     violations: list[Violation] = field(default_factory=list)
@@ -64,10 +64,10 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """The result of a test: its record, what it noted, the raised exception.
+    """The result of a test: its record, its observations, the raised exception.
 
-    The violations that it noted are those of the record's findings, in the same order. `recorded` is for the
-    transcript; `places` has the place in it of the exchange that shows each finding.
+    The noted violations belong to the record's findings, in the same order. `recorded` is for the
+    transcript; `places` has, for each finding, the place in the transcript of the exchange that shows it.
     """
 
     record: TestRecord

@@ -1,4 +1,4 @@
-"""Evidence of a test's findings, taken from the exchanges in the process that ran the test."""
+"""The evidence for a test's findings. It is taken from the exchanges in the process that ran the test."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then 
 
 
 def finding_of(violation: Violation, secrets: Iterable[str], item: pytest.Item) -> Finding:
-    """The finding of a violation that a test saw, with secrets masked and without evidence (`complete` adds it)."""
+    """Return the finding of a test's violation, with secrets masked and without evidence (`complete` adds it)."""
     own = owner(item)
     assert own is not None
     return Finding(
@@ -75,15 +75,15 @@ def finding_of(violation: Violation, secrets: Iterable[str], item: pytest.Item) 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCapture:
-    """Takes the evidence of the findings of a test from what the test noted.
+    """Takes the evidence for the findings of a test from the test's observations.
 
     Attributes:
-        full: content is wanted too.
-        made_up: the suite made all requests.
+        full: True if the evidence may have content.
+        made_up: True if the suite made all requests.
         printed: pytest's captured sections.
-        logs: log records are included, which are available if `hears_logs`.
+        logs: True if log records are included. They are available if `hears_logs`.
         trace: the traceback through the suite.
-        target: what commands of a shell reach the adapter at.
+        target: the target of shell commands that call the adapter.
     """
 
     notes: Notes
@@ -97,15 +97,15 @@ class EvidenceCapture:
 
     @property
     def planted_secrets(self) -> tuple[str, ...]:
-        """Every secret that the test planted."""
+        """All secrets that the test planted."""
         return tuple(self.notes.secrets)
 
     def complete(self, finding: Finding, violation: Violation, item: pytest.Item, rerun: str) -> Finding:
-        """A finding of a violation with its evidence.
+        """Return a finding of a violation with its evidence.
 
         Args:
-            item: the test that made the call that shows it: a report may come later.
-            rerun: the command that shows it again.
+            item: the test whose call shows the violation; a report may come after the test.
+            rerun: the command that reproduces the violation.
         """
         secrets = (*self.planted_secrets, *secret_values(os.environ))
         mask = functools.partial(mask_secrets, secrets=secrets)
@@ -149,7 +149,7 @@ class EvidenceCapture:
         return replace(found, full=whole)
 
     def _story_of(self, violation: Violation) -> Story | None:
-        """The story of a finding. For a read: the last calls that wrote the wrong value, or wrote to the place."""
+        """Return the story of a finding. For a read: the last calls that wrote the wrong value, or the place."""
         exchange = violation.exchange
         if violation.story or _several_of(violation) or exchange is None or self._is_write(exchange):
             return violation.story
@@ -162,13 +162,13 @@ class EvidenceCapture:
         return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
 
     def _earlier_exchanges(self, violation: Violation) -> list[Exchange]:
-        """The test's exchanges before the one that shows a finding; all of them if it belongs to another test."""
+        """Return the test's exchanges before the one of a finding; all exchanges if the finding is of another test."""
         if violation.story:
             return [each for each in violation.story.exchanges if each is not violation.exchange]
         return list(itertools.takewhile(lambda each: each is not violation.exchange, self.notes.made))
 
     def _writes(self, violation: Violation) -> list[Exchange]:
-        """The writes of the test before the exchange that shows a finding."""
+        """Return the writes of the test before the exchange that shows a finding."""
         place = _namespace(violation.exchange)
         earlier = filter(self._is_write, self._earlier_exchanges(violation))
         return [each for each in earlier if place in (None, _namespace(each))]
@@ -178,7 +178,7 @@ class EvidenceCapture:
         return exchange.op in BY_OP and BY_OP[exchange.op].mutating and exchange not in self.notes.recalled
 
     def _script(self, violation: Violation) -> list[str]:
-        """The commands that send the requests which show a finding; empty if the adapter has no address."""
+        """Return the commands that send the requests of a finding; empty if the adapter has no address."""
         if self.target is None:
             return []
         exchange, writes, now = violation.exchange, self._writes(violation), time.time()
@@ -191,9 +191,9 @@ class EvidenceCapture:
         return [WRITTEN_BEFORE, *lines] if lines and reads and not writes else lines
 
     def _mask_foreign_texts(self, request: Any, violation: Violation, secrets: tuple[str, ...]) -> str:
-        """A request of a finding; texts that the suite did not make are replaced by their length.
+        """Return a request of a finding, with the length instead of each text that the suite did not make.
 
-        These are the texts in earlier answers that no earlier request contained.
+        Such texts are in earlier answers but in no earlier request.
         """
         if not self.made_up:
             return _shape(request)
@@ -205,13 +205,13 @@ class EvidenceCapture:
         return content(own, secrets, LONGEST, foreign=False)
 
     def _exception_text(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        """The exception of a call; if the adapter hides the cause of an unplanned error, advice to make it visible."""
+        """Return the exception of a call, or advice to make the cause of an unplanned error visible."""
         known, seen = _raised_exception(exchange, secrets), exchange.observed
         is_hidden = self.hears_logs and not (known or exchange.fault or seen.faults or any(seen.logs))
         return UNLOGGED if is_hidden and finding.got.startswith("the error Unavailable") else known
 
     def _answer(self, violation: Violation, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        """The answer; of a long stream, its beginning and end and the frames around the faulty frame."""
+        """Return the answer; for a long stream, its beginning and end and the frames around the faulty frame."""
         made = [each.request for each in (*self._earlier_exchanges(violation), exchange)] if self.made_up else []
         own, bodies = {*strings_of(made)}, [frame.body for frame in exchange.frames]
         if not exchange.streaming:
@@ -234,13 +234,13 @@ class EvidenceCapture:
 
 
 def _namespace(exchange: Exchange | None) -> object:
-    """The namespace that a request names, or None."""
+    """Return the namespace that a request names, or None."""
     args = exchange.request.get("args") if exchange and isinstance(exchange.request, Mapping) else None
     return args.get("namespace") if isinstance(args, Mapping) else None
 
 
 def context_secrets(request: Any) -> list[str]:
-    """The tenant and the idempotency key of a request, if the suite made them."""
+    """Return the tenant and the idempotency key of a request, if the suite made them."""
     if not (context := context_of(request)):
         return []
     values = (context.get("tenant"), context.get("idempotency_key"))
@@ -253,7 +253,7 @@ def mask_planted(text: str, planted: Iterable[str]) -> str:
 
 
 def _several_of(violation: Violation) -> Sequence[Exchange]:
-    """The last of the calls that a finding was judged on, if there are several and no story contains them."""
+    """Return the last of the calls that a finding was judged on, if there are several and no story contains them."""
     several = len(violation.exchanges) > 1 and violation.story is None
     return violation.exchanges[-MOST_JUDGED:] if several else ()
 
@@ -274,9 +274,9 @@ def _fault(exchange: Exchange) -> str:
 
 
 def _raised_exception(exchange: Exchange, secrets: tuple[str, ...]) -> str:
-    """The exception of a call, without its message: the raised exception, or the one in the log of an error.
+    """Return the exception of a call without its message: the raised exception, or the one in the log of an error.
 
-    A name that also occurs in a text of the call is not shown, because it may be content.
+    A name that also occurs in a text of the call may be content, and is not shown.
     """
     if exchange.fault is not None:
         return mask_secrets(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
@@ -310,7 +310,7 @@ def _count(count: Count, label: Callable[[object], str]) -> str:
 
 
 def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
-    """Further labels; labels with unusual names are only counted."""
+    """Return the further labels as text; labels with unusual names are only counted."""
     named = {name: value for name, value in labels.items() if list_keys("", [name]) == f" {name}"}
     shown = [f"{name}={label(value)}" for name, value in sorted(named.items())]
     if others := len(labels) - len(named):
@@ -319,14 +319,14 @@ def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
 
 
 def _contents(exchange: Exchange) -> list[str]:
-    """The texts of a request and of its answer, except operation and model."""
+    """Return the texts of a request and of its answer, except operation and model."""
     bodies = [exchange.request, *(frame.body for frame in exchange.frames)]
     found = {*strings_of(bodies)} - {*_strings_under(bodies, ("op", "model"))}
     return [text for text in found if len(text) >= SHORTEST and text not in VOCABULARY]
 
 
 def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
-    """The strings under some keys in a JSON value."""
+    """Yield the strings under some keys in a JSON value."""
     if isinstance(value, Mapping):
         yield from (item for name, item in value.items() if name in keys and isinstance(item, str))
     if isinstance(value, (list, Mapping)):
@@ -335,7 +335,7 @@ def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
 
 
 def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
-    """A label of the adapter, unless it contains a secret or a text of the request or the answer."""
+    """Return a label of the adapter, masked if it contains a secret or a text of the request or the answer."""
     if not isinstance(value, str) or value in VOCABULARY or not is_plain(value):
         return word(value)
     holds_content = any(text in value or (value in text and len(value) > SHORTEST) for text in contents)
@@ -347,7 +347,7 @@ def _round(value: object) -> object:
 
 
 def _log_lines(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
-    """The first line of each of the last records, with a number for repeated ones."""
+    """Yield the first line of each of the last records, with a number for repeated lines."""
     times = Counter(cut(foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each)
     if len(times) > MOST_RECORDS:
         yield f"... {len(times) - MOST_RECORDS} records before"
@@ -364,10 +364,10 @@ def _printed_lines(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]
 
 
 def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
-    """The calls of a story, numbered, with their requests as they may be shown."""
+    """Return the numbered calls of a story, with their requests in the form that may be shown."""
     return (*story.said.splitlines(), *_number_calls(story.exchanges, shown)) if story else ()
 
 
 def _number_calls(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
-    """Numbered calls, with their requests as they may be shown."""
+    """Return numbered calls, with their requests in the form that may be shown."""
     return tuple(f"{number}. {_sent_parts(each, shown(each.shown))}" for number, each in enumerate(exchanges, 1))

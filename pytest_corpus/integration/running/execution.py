@@ -92,10 +92,10 @@ class TestExecution:
         self._surroundings, self._following, self._in_flight = surroundings, following, in_flight
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
-        """Return a test function that runs another one and keeps its result.
+        """Return a test function that runs another function and keeps the result.
 
-        A violation is raised as a failure of pytest's without a traceback, which would cost more than the test, unless
-        `traceback`.
+        A violation is raised as a failure of pytest. It has no traceback, which would cost more than the test, unless
+        `traceback` is True.
         """
 
         @functools.wraps(function)
@@ -132,7 +132,7 @@ class TestExecution:
         return body
 
     def _run_test(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Run the test where it can be judged; a violation that the surroundings explain is no finding."""
+        """Run the test if it can be judged. A violation that the surroundings explain is not a finding."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()
@@ -146,7 +146,7 @@ class TestExecution:
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Take the end of a test that was begun before its turn if that counts; else run it, alone."""
+        """Take the end of an early attempt of the test if the attempt counts; otherwise run the test alone."""
         beside = self._in_flight if self.adapter.source is None else None  # a record has one answer at a time
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
         ended = beside.end_of(attempt) if beside and attempt else None
@@ -167,9 +167,9 @@ class TestExecution:
         return ending
 
     def _shows_nothing(self, attempt: Attempt, observed: Notes) -> bool:
-        """Audit what a test exchanged that was begun before its turn; False if there is anything to be found.
+        """Audit the exchanges of an early attempt; return False if they show a finding.
 
-        Reports of earlier tests that came late may show something, too: that is kept.
+        Late reports of earlier tests may show findings, too. These findings are kept.
         """
         begin_part(attempt.part)
         self.target.auditor.editions = attempt.editions
@@ -184,7 +184,7 @@ class TestExecution:
         return False
 
     def _obstacle(self) -> str:
-        """The reason why the test cannot be judged as it is run here; empty if there is none."""
+        """Return the reason why the test cannot be judged in this process; empty if it can be judged."""
         is_of_the_suite = self.test in tests_of(self.adapter, self.component)
         return self._surroundings.obstacle() if is_of_the_suite else CHANGED
 
@@ -222,7 +222,7 @@ class TestExecution:
         self.target.begin(unlearn=run > 1 or unlearn)
 
     def _run_and_audit(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Run the body and audit its exchanges, however it ends."""
+        """Run the body, and audit its exchanges even if the body fails."""
         ending = UNFINISHED
         try:
             with self._spending.enforced():
@@ -240,9 +240,9 @@ class TestExecution:
         return self._forget_findings(mistakes[0]) if mistakes else ending
 
     def _forget_findings(self, mistake: EscapedException | MissingAnswer) -> Ending:
-        """Leave the test open, and forget what it found out: the adapter got no answer that its provider would give.
+        """Leave the test open and forget its facts, because the adapter got an answer that no provider would give.
 
-        If an endpoint of the author's raised, the run is partial, and the first test of each place has the traceback.
+        If an author's endpoint raised, the run is partial, and the first test of each place has the traceback.
         """
         self._recorded = None
         if isinstance(mistake, MissingAnswer):  # the call that met it ended the test, so nothing was found out
@@ -284,10 +284,10 @@ class TestExecution:
             return Ending(undecided=NotAssessed("the factory failed when it was called again"))
 
     def _run(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-        """Run the body; again if it fails and the provider has failed in this run for a transient reason (R114).
+        """Run the body. Repeat it if it fails and the provider has failed in this run for a transient reason (R114).
 
         Raises:
-            NotAssessed: it failed in different ways, so the provider may be the reason.
+            NotAssessed: the body failed in different ways, so the provider may be the reason.
         """
         failed: set[str] = set()
         for left in reversed(range(RUNS)):
@@ -343,7 +343,7 @@ class TestExecution:
         return Ending("violated", raised=violation, violation=violation.of(self.requirement.id))
 
     def _end_as_blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
-        """Leave the test open because another requirement is violated, as was `seen` here if it is its violation."""
+        """Leave the test open because another requirement is violated; `seen` is the violation if the test saw it."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
         own = seen if seen is blocked.violation else None
@@ -357,7 +357,7 @@ class TestExecution:
         return f"{self.adapter.label}/{self.component}"
 
     def _cause(self, requirement: str, found: Violation | Blocked) -> Blocked | None:
-        """The finding of another requirement that explains a finding; None if the adapter does not answer."""
+        """Return the finding of another requirement that explains a finding; None if the adapter does not answer."""
         try:
             if self._causes is None:
                 return None
@@ -370,7 +370,7 @@ class TestExecution:
             return None
 
     def _observe(self, own: Violation | None, observed: Notes) -> None:
-        """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
+        """Collect the findings of the test and of the audit, the secrets that were sent, and the editions."""
         if own and not own.indirect:
             self._add(own, observed)
         whole = self._is_last or self._recorded is not None  # a transcript has all reports of a test with the test

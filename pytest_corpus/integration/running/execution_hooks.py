@@ -115,7 +115,7 @@ class ExecutionHooks:
             terminalreporter.write_line(f"--corpus-concurrency={asked or 'auto'}: {line}")
 
     def _following_of(self, item: pytest.Item) -> Iterable[pytest.Item]:
-        """The tests that this process runs after another test."""
+        """Return the tests that this process runs after another test."""
         items = item.session.items
         return items[items.index(item) + 1 :] if item in items else []
 

@@ -1,7 +1,7 @@
-"""Tests in flight: bodies of tests that follow are begun while earlier ones wait for the adapter.
+"""Concurrent tests. The bodies of later tests begin while earlier tests wait for the adapter.
 
-What a body shows beside others counts if it is that the requirement holds. Everything else (a violation, the first time
-that tests do not apply, a failure that may pass) is found out by the test in its turn, alone, as in any other run.
+A concurrent test counts if it shows that the requirement holds. After any other result (a violation, the first time
+that tests do not apply, a failure that may be transient) the test runs again in its turn, alone.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def name_of(item: pytest.Item) -> str:
 
 
 def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
-    """Begin a run of a test: what it sends depends on the seed, the test and the answers alone."""
+    """Begin a run of a test. Its requests depend on the seed, the test and the answers alone."""
     begun = item.stash[BEGUN] = item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
     scope = f"{name_of(item)} {begun}"
     if adapter.number:  # the adapters of a run may share a provider
@@ -93,16 +93,16 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
 
 @dataclass(eq=False)
 class Attempt:
-    """A test that was begun before its turn.
+    """A test that began before its turn.
 
     Attributes:
-        part: what it exchanged.
-        editions: the schema versions that everything that was successful is valid under.
-        holds: its body has shown that the requirement holds.
-        unoffered: the reason why it does not apply.
-        violation: the violation that it met.
-        beside: the last exchange of another test that was in flight then; None if the adapter was opened anew, and what
-            was written is gone.
+        part: the part of the run with the test's exchanges.
+        editions: the schema versions under which all successful answers are valid.
+        holds: True if the body has shown that the requirement holds.
+        unoffered: the reason why the test does not apply.
+        violation: the violation that the test found.
+        beside: the last exchange of another concurrent test; None if the adapter was opened anew, and the data
+            that was written is lost.
     """
 
     item: pytest.Function
@@ -117,15 +117,15 @@ class Attempt:
 
     @property
     def spent(self) -> tuple[float, int]:
-        """The seconds that it took, and the number of its calls."""
+        """The seconds of the attempt, and the number of its calls."""
         return self.duration_s, len(self.part.made)
 
 
 class InFlight:
-    """The tests in flight of a run.
+    """The concurrent tests of a run.
 
     Attributes:
-        width: the number of tests that may be in flight.
+        width: the number of tests that may run concurrently.
         settled: the fixtures that were set up for the whole session.
     """
 
@@ -151,7 +151,7 @@ class InFlight:
     # -- in the turn of a test ---------------------------------------------------------------------------
 
     def outcome(self, item: pytest.Item, target: Any, following: Callable[[], Iterable[pytest.Item]]) -> Attempt | None:
-        """The attempt of a test whose turn it is, which has ended; None if there was none."""
+        """Return the ended attempt of a test whose turn it is; None if there was no attempt."""
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
         self.width.limit(target.capabilities)
@@ -183,12 +183,12 @@ class InFlight:
         return found
 
     def quiet(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until no test is running."""
         while self._running:
             self._wait(next(iter(self._running)))
 
     def stop(self) -> None:
-        """Break off what is under way."""
+        """Break off all running tests."""
         self._turns.stopped = True
         until = time.monotonic() + STOP_S
         self._turns.give_turn()
@@ -197,10 +197,10 @@ class InFlight:
         self._attempts.clear()
 
     def doubts(self, attempt: Attempt | None) -> bool:
-        """Wait until nothing is under way; True if a test must not use the facts that are known.
+        """Wait until no test is running; return True if a test must not use the known facts.
 
-        They may have been found out wrong beside others; and what the test sent already may be cached by the adapter.
-        If a test did not apply, the facts are good enough unless any test met trouble beside others.
+        Facts from concurrent tests may be wrong, and the adapter may have cached the test's earlier requests.
+        If a test did not apply, the facts are good enough, unless a concurrent test had trouble.
         """
         self.quiet()
         if attempt is None or not (self._is_troubled or (attempt.part.made and attempt.unoffered is None)):
@@ -211,7 +211,7 @@ class InFlight:
     def confirm(
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, seen: Collection[Violation]
     ) -> Violation | None:
-        """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
+        """Return the finding that calls disturb each other, if a test ends differently alone and among others."""
         if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
             late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
             self.width.note_single_test(target.part.made, late_s=late_s)
@@ -233,9 +233,9 @@ class InFlight:
         return found.seen_in(attempt.beside, *attempt.violation.exchanges[-1:])
 
     def end_of(self, attempt: Attempt) -> Ending | None:
-        """The end of a test if it counts beside others; None if the test is to be run alone.
+        """Return the end of a concurrent test if it counts; None if the test must run alone.
 
-        That a test does not apply counts if another test of the requirement, run alone, did not for the same reason.
+        An inapplicable test counts if another test of the requirement, run alone, is inapplicable for the same reason.
         """
         if attempt.holds:
             return Ending("satisfied")
@@ -249,7 +249,7 @@ class InFlight:
 
     @contextmanager
     def _lent(self) -> Iterator[None]:
-        """Let bodies run within."""
+        """Let bodies of tests run within this block."""
         assert self._subject is not None
         places = [place for place, _ in self._subject.test_attributes()]
         kept = [getattr(holder, name) for holder, name in places]
@@ -264,7 +264,7 @@ class InFlight:
     # -- the tests that follow ---------------------------------------------------------------------------
 
     def _look_ahead(self, item: pytest.Item, subject: Subject, following: Callable[[], Iterable[pytest.Item]]) -> None:
-        """Find the tests that may run beside others, from this one to the last of the same component in a row."""
+        """Find the tests that may run concurrently, from this test to the last of the same component in a row."""
         if item in self._known:
             return
         self.quiet()
@@ -281,7 +281,7 @@ class InFlight:
         self._waiting.extend(sorted(found, key=lambda each: (requirement_of(each) not in LONG, case_of(each))))
 
     def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
-        """True if a test may run beside others."""
+        """True if a test may run concurrently with others."""
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         known = {subject.component, *HARMLESS, *self.settled, *parameters}
         is_plain = known.issuperset(item.fixturenames)
@@ -291,7 +291,7 @@ class InFlight:
     # -- bodies ------------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        """Begin tests that follow, as many as there is room for."""
+        """Begin as many later tests as may run concurrently."""
         subject = self._subject
         if self._turns.stopped or subject is None:
             return
@@ -321,7 +321,7 @@ class InFlight:
             attempt.over.set()
 
     def _start(self, begin: Callable[[], None]) -> bool:
-        """Begin a thread; False if the system has no room for it, so the width is narrowed."""
+        """Begin a thread. If the system has no room for it, narrow the width and return False."""
         try:
             begin()
         except RuntimeError:
@@ -359,7 +359,7 @@ class InFlight:
             self._turns.give_turn()
 
     def _last_of_another(self, attempt: Attempt) -> Exchange | None:
-        """The last exchange of another test in flight."""
+        """Return the last exchange of another concurrent test."""
         made = (each.part.made for each in self._running if each is not attempt)
         return max((each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None)
 
@@ -389,7 +389,7 @@ def met_at_once(attempts: Iterable[Attempt]) -> bool:
 
 
 def confusion(subject: Subject) -> str:
-    """The reason why what an adapter says cannot be assigned to one of several calls; empty if it can."""
+    """Return the reason why reports cannot be assigned to one of several calls; empty if they can."""
     client = subject.client
     if client.remote is not None:
         return "the adapter runs outside this process"

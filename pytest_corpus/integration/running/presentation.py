@@ -50,18 +50,18 @@ class FailureText:
 
 
 def failure(findings: Sequence[Finding], level: Level) -> str:
-    """The failure message of a test with these findings, with the evidence that a level shows."""
+    """Return the failure message of a test with these findings, with the evidence that a level shows."""
     return "\n\n".join("\n".join(block(each.at(level))) for each in findings)
 
 
 def summarize(findings: Sequence[Finding]) -> str:
-    """The first finding of a test, and the number of further findings."""
+    """Return the first finding of a test, and the number of further findings."""
     more = len(findings) - 1
     return one_line(findings[0]) + (f" (and {more} more)" if more else "")
 
 
 def offered_builders(ledger: Ledger) -> str:
-    """The request builders that a client library has and lacks; empty for adapters and partial runs."""
+    """Return the request builders that a client library has and lacks; empty for adapters and partial runs."""
     found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
     asked = {record.test for record in found}
     lacking = {record.test.partition("[")[2].rstrip("]") for record in found if record.outcome == "not_applicable"}
@@ -94,7 +94,7 @@ def write_into_report(
     A report that does not match the result is shown as failed or as not assessed.
 
     Args:
-        seen: the exception of the call, as pytest saw it.
+        seen: the exception of the call that pytest received.
         rerun: returns the command that repeats a test for a requirement.
     """
     result = execution.result or execution.not_run()
@@ -126,7 +126,7 @@ def write_into_report(
 
 
 def _ending_members(result: TestResult) -> dict[str, Any]:
-    """The members of the transcript line that ends a test."""
+    """Return the members of the transcript line that ends a test."""
     record = result.record
     findings = [{**finding.fact, **place} for finding, place in zip(record.findings, result.places, strict=True)]
     members = ("component", "requirement", "outcome", "reason", "calls", "duration_s")
@@ -157,7 +157,7 @@ def _add_evidence(
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
-    """The outcome in pytest of a test with this record."""
+    """Return the outcome in pytest of a test with this record."""
     if record.outcome == "error":
         return "failed"
     if record.findings:
@@ -196,7 +196,7 @@ def _add_properties(
 
 
 def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
-    """The category, letter and word for a test that did not pass and did not fail; None for any other test."""
+    """Return the category, letter and word for a test that neither passed nor failed; None for any other test."""
     if report.when != "call":
         return None
     status = next(map(str, values_of(report, STATUS)), None)
@@ -212,7 +212,7 @@ NOT_REPEATED = frozenset(
 
 
 def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
-    """The command that runs a suite again, with `tests` or all tests, without a selection of requirements."""
+    """Return the command that runs a suite again, with `tests` or all tests, without a selection of requirements."""
     if by_option:
         spec = adapter.declaration.declared
         named = f"{adapter.label}={spec}" if adapter.label != spec else spec
@@ -225,20 +225,20 @@ def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: 
 
 
 def selection_arguments(requirements: Iterable[str], seed: int) -> str:
-    """The end of a command that runs only these requirements."""
+    """Return the end of a command that runs only these requirements."""
     ids = ",".join(dict.fromkeys(requirements))
     chosen = f" --corpus-requirement={ids}" if ids else ""
     return f"{chosen} --corpus-seed={seed}" if seed else chosen
 
 
 def _anchor(adapter: Adapter) -> str:
-    """The file, or the name in it, that declares an adapter; empty if only a worker knows the adapter."""
+    """Return the file, or the name in the file, that declares an adapter; empty if only a worker knows the adapter."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
 
 
 def _settings(config: pytest.Config) -> Iterator[str]:
-    """The options that select pytest's settings file, and the overrides."""
+    """Yield the options that select pytest's settings file, and the overrides."""
     if file := config.option.inifilename:
         yield from ("-c", str(file))
     if root := config.option.rootdir:

@@ -73,7 +73,7 @@ class Function:
 
     @property
     def is_broken(self) -> bool:
-        """True if the function was replaced by one that behaves differently."""
+        """True if the replacement of the function behaves differently."""
         if not self.is_replaced:
             return False
         try:
@@ -111,20 +111,20 @@ FORKED = "a plugin (--forked) ran each test in a process of its own, in which th
 
 
 class Surroundings:
-    """The process in which the adapters were opened; it is compared with the process state during a test."""
+    """The process in which the adapters were opened, for comparison with the process during a test."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._process, self._environment, self._variables = os.getpid(), environment, dict(environment)
         self._socket, self._connect = socket.socket, socket.socket.connect
 
     def obstacle(self) -> str:
-        """The reason why no test can be judged in this process; empty if there is none."""
+        """Return the reason why no test can be judged in this process; empty if there is none."""
         if os.getpid() != self._process:
             return FORKED
         return _name_functions(each for each in FUNCTIONS if each.is_broken)
 
     def excuse(self, violation: Violation) -> str:
-        """The reason why the process may have caused a violation; empty if it cannot.
+        """Return the reason why the process may have caused a violation; empty if it cannot.
 
         A replaced clock that advances may still differ from a clock that the adapter stored. This explains wrong times
         and failed calls. Sockets and variables only explain failed calls.
@@ -194,13 +194,13 @@ def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[
 
 
 def suspects(config: pytest.Config, why: str) -> str:
-    """The end of a sentence that names the plugins that may be the reason; empty if there are none."""
+    """Return the end of a sentence that names the plugins that may be the reason; empty if there are none."""
     names = implementing_plugins(config, CHANGING[why])
     return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 
 def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
-    """The plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
+    """Return the plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
     known = dict(_modules(config))
     for module in reversed(list(_frames(error.__traceback__ if error else None))):
         if _package(module) == "pytest_corpus":
@@ -211,7 +211,7 @@ def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
 
 
 def outcome_behind(error: BaseException) -> BaseException | None:
-    """The pytest outcome of a time limit that other code, such as hypothesis, turned into an error."""
+    """Return the pytest outcome of a time limit that other code, such as hypothesis, turned into an error."""
     seen: BaseException | None = error
     for _ in range(MOST_CAUSES):
         if seen is None or isinstance(seen, OUTCOMES):
@@ -222,13 +222,13 @@ def outcome_behind(error: BaseException) -> BaseException | None:
 
 
 def cause_of_end(config: pytest.Config, error: BaseException) -> str:
-    """The cause of the end of a test that an exception outside of the suite ended."""
+    """Return the cause of the end of a test that an exception outside of the suite ended."""
     plugin, kind = raising_plugin(config, error), type(error).__name__
     return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
 
 
 def name_of(config: pytest.Config, module: str, name: str) -> str:
-    """The name of a plugin's distribution, or the plugin's name."""
+    """Return the name of a plugin's distribution, or the plugin's name."""
     for plugin, distribution in config.pluginmanager.list_plugin_distinfo():
         if _package(getattr(plugin, "__name__", type(plugin).__module__)) == _package(module):
             return str(distribution.project_name)
@@ -236,7 +236,7 @@ def name_of(config: pytest.Config, module: str, name: str) -> str:
 
 
 def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
-    """The package and the name of each other plugin."""
+    """Yield the package and the name of each other plugin."""
     for name, plugin in config.pluginmanager.list_name_plugin():
         package = _package(getattr(plugin, "__name__", type(plugin).__module__)) if plugin is not None else ""
         if package and package not in OWN:
@@ -244,7 +244,7 @@ def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
 
 
 def _frames(trace: TracebackType | None) -> Iterator[str]:
-    """The modules that an exception passed, innermost last."""
+    """Yield the modules that an exception passed, innermost last."""
     while trace is not None:
         yield str(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
@@ -291,7 +291,7 @@ def report_warnings(config: pytest.Config) -> Iterator[None]:
 
 
 def _filters_without_errors(config: pytest.Config) -> list[str]:
-    """The filters of warnings in Python and pytest, with errors turned into reports; empty if none is an error."""
+    """Return the filters of warnings in Python and pytest, with errors turned into reports; empty without errors."""
     given = [each for each in sys.warnoptions if _is_valid(each)]
     literal = [*given, *(config.getoption("pythonwarnings", None) or ())]
     every = [*given, *config.getini("filterwarnings"), *literal[len(given) :]]
@@ -315,7 +315,7 @@ def _is_valid(warning_filter: str) -> bool:
 
 
 def _reporting_filter(warning_filter: str, *, literal: bool) -> str:
-    """A filter that reports the warnings for which another one raises; `literal`: its texts are not patterns."""
+    """Return a filter that reports the warnings for which another filter raises; `literal` means no patterns."""
     action, *rest = warning_filter.split(":")
     if literal and rest:
         rest[0] = re.escape(rest[0].strip())

@@ -1,4 +1,4 @@
-"""The number of tests in flight: what was asked for, or as many as gain time while the adapter does not object."""
+"""The number of concurrent tests: the requested number, or as many as save time without objections of the adapter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNRELATED = ("capabilities", "health")
 
 
 def times_of_plain_calls(subject: Subject) -> Iterator[float]:
-    """The seconds that a few plain calls take, up to the first that is prompt or no success."""
+    """Yield the seconds of a few plain calls, up to the first call that is fast or fails."""
     limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
     undisturbed = suppress(Undecided, Violation, *UNCALLABLE)
     with inputs.source(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
@@ -50,7 +50,7 @@ def times_of_plain_calls(subject: Subject) -> Iterator[float]:
 
 
 class CallTimes:
-    """The latest times that answers took, and those of successes: what is refused need not reach the provider."""
+    """The latest times of all answers and of successes. A refused call need not reach the provider."""
 
     def __init__(self) -> None:
         self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)
@@ -64,7 +64,7 @@ class CallTimes:
                     latest.append(each.elapsed_s)
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Forget all times."""
         for latest in self._latest:
             latest.clear()
 
@@ -75,27 +75,27 @@ class CallTimes:
 
     @property
     def usual_s(self) -> list[float | None]:
-        """The lower quartiles: what a busy machine delays, and what comes from a cache, are others."""
+        """The lower quartiles of the times. Delays of a busy machine and cached answers are outside of them."""
         known = zip(self._latest, FEW, strict=True)
         return [sorted(latest)[len(latest) // 4] if len(latest) >= few else None for latest, few in known]
 
     @property
     def longest_s(self) -> float:
-        """The longer one of them; 0 while none is known."""
+        """The longer of the usual times; 0 if no time is known."""
         return max((usual_s for usual_s in self.usual_s if usual_s is not None), default=0.0)
 
 
 class Width:
-    """The number of tests that may be in flight now.
+    """The number of tests that may run concurrently now.
 
     Attributes:
-        now: the number; 1: each is run in its turn.
-        peak: the highest that it was.
-        said: the reasons why it is lower than it could be.
+        now: the present number; with 1, each test runs in its turn.
+        peak: the highest number so far.
+        said: the reasons why the number is lower than possible.
     """
 
     def __init__(self, asked: int | None) -> None:
-        """Begin with what was asked for; None: as many as gain time."""
+        """Begin with the requested number; None for as many as save time."""
         self._asked, self._most = asked, asked or MOST_IN_FLIGHT
         self.now = self.peak = asked or 1
         self.said: dict[str, None] = {}
@@ -105,21 +105,21 @@ class Width:
 
     @property
     def is_open(self) -> bool:
-        """True if there may be several tests in flight, now or later."""
+        """True if several tests may run concurrently, now or later."""
         return self._most > 1
 
     @property
     def is_unknown(self) -> bool:
-        """True if the run is to find the width out, and knows nothing yet of the time of a call."""
+        """True if the run must find the number out, and no time of a call is known yet."""
         return self._asked is None and self.now == 1 and not (self._objected or self._alone.is_known)
 
     def begin(self, times_s: Sequence[float]) -> None:
-        """Begin with several tests if a few calls, made before the first test, all took their time."""
+        """Begin with several tests if a few calls before the first test were all slow enough."""
         if len(times_s) == TRIALS and min(times_s) > PROMPT_S:
             self.now = self.peak = min(FIRST, self._most)
 
     def limit(self, capabilities: Capabilities) -> None:
-        """Heed the limits that an adapter publishes."""
+        """Obey the limits that an adapter publishes."""
         if (most := capabilities.limit("concurrency")) is not None:
             self.narrow(max(1, most), f"the adapter states a `concurrency` of {most}")
         rate, usual_s = capabilities.limit("rate_limit_qps"), self._alone.longest_s
@@ -127,7 +127,7 @@ class Width:
             self.narrow(max(1, int(rate * max(usual_s, PROMPT_S))), f"the adapter states a `rate_limit_qps` of {rate}")
 
     def narrow(self, most: int, why: str) -> None:
-        """Allow no more tests at a time from here on."""
+        """Allow no more than `most` concurrent tests from now on."""
         if most < self._most:
             self._most = most
             if self.now > most or self._asked is not None:
@@ -135,14 +135,14 @@ class Width:
             self.now = min(self.now, most)
 
     def note_single_test(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
-        """Learn from a test that was run in its turn how long a call takes, and tests wait for what comes late."""
+        """Learn the time of a call, and the wait for late reports, from a test that ran in its turn."""
         self._alone.note(exchanges)
         waits = max(self._alone.longest_s, late_s) > PROMPT_S
         if self._asked is None and self.now == 1 and not self._objected and waits:
             self.now = self.peak = min(FIRST, self._most)
 
     def note_concurrent_test(self, exchanges: Iterable[Exchange]) -> None:
-        """Learn from a test that was in flight if more of them would gain time."""
+        """Learn from a concurrent test if more concurrent tests would save time."""
         self._beside.note(exchanges)
         self._ended += 1
         self._since_halved += 1
@@ -157,7 +157,7 @@ class Width:
             self.peak = max(self.peak, self.now)
 
     def object(self) -> None:
-        """Learn that the adapter takes fewer calls; all that were in flight then say the same."""
+        """Learn that the adapter takes fewer concurrent calls; all tests that run at this moment count once."""
         if not self._objected or self._since_halved >= self.now:
             self._halve("the adapter puts calls off")
 

@@ -43,7 +43,7 @@ class DistributionHooks:
         return WorkStealingScheduling(config, log)
 
     def _share(self, workers: int) -> dict[str, int]:
-        """The budget of the next worker: its share of the rest, or zero for the replacement of a lost worker."""
+        """Return the budget of the next worker: its share of the rest, or zero for the replacement of a lost worker."""
         number, self._nodes = self._nodes, self._nodes + 1
         budget = self.state.options.budget
         if number >= workers:
