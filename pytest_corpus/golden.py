@@ -24,6 +24,6 @@ from pytest_corpus.authoring.goldens.maker import Change as Change
 from pytest_corpus.authoring.goldens.maker import GoldenError as GoldenError
 from pytest_corpus.authoring.goldens.maker import diff as diff
 from pytest_corpus.authoring.goldens.maker import generate as generate
-from pytest_corpus.authoring.goldens.maker import made as made
+from pytest_corpus.authoring.goldens.maker import make_golden as make_golden
 from pytest_corpus.authoring.tree import LintFinding as LintFinding
 from pytest_corpus.spec.goldens import goldens_of as goldens_of

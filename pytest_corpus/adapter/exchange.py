@@ -105,7 +105,7 @@ class Exchange:
         self.op = op_of(self.request)
 
     @property
-    def shown(self) -> Any:
+    def ordered_request(self) -> Any:
         """The request with the keys of its envelope in the usual order."""
         if not isinstance(self.request, Mapping):
             return self.request

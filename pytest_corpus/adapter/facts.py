@@ -87,10 +87,10 @@ class Capabilities:
 
     def denials(self, model: str) -> frozenset[str]:
         """Return the flags that are false in the entry of a model, e.g. `supports_tools` (SPECIFICATION 8.4)."""
-        return self._denied.get(model, frozenset())
+        return self._denied_operations.get(model, frozenset())
 
     @cached_property
-    def _denied(self) -> dict[Any, frozenset[str]]:
+    def _denied_operations(self) -> dict[Any, frozenset[str]]:
         denied: dict[Any, frozenset[str]] = {}
         for entry in self.model_entries:
             if isinstance(name := entry.get("name"), str):

@@ -285,7 +285,7 @@ class AdapterInstance:
             if exchange.secrets and self.hears_logs:
                 with giving_way():
                     time.sleep(SETTLE_S)
-            exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take()
+            exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take_reports()
 
     def _call_once(self, sending: Sending) -> None:
         [exchange] = sending.exchanges

@@ -51,14 +51,14 @@ class Turns:
         self.asked: dict[Hashable, tuple[Body, threading.Event]] = {}
         self.bodies: list[Body] = []
         self.splits: list[Split] = []
-        self.take()
+        self.take_turn()
 
     @property
     def helper_count(self) -> int:
         """The number of threads for pieces of work, less one for each body that waits for its pieces."""
         return sum(split.busy - 1 for split in self.splits)
 
-    def take(self) -> None:
+    def take_turn(self) -> None:
         """Wait for a turn."""
         self._lock.acquire()
         self._owner = threading.get_ident()
@@ -104,7 +104,7 @@ class Body:
     def go_on(self) -> None:
         """Wait for a turn. Raises Disturbed if the run has ended."""
         since = time.monotonic()
-        self.turns.take()
+        self.turns.take_turn()
         self.lost_s += time.monotonic() - since
         for (holder, name), value in zip(self._places, self._values, strict=True):
             setattr(holder, name, value)

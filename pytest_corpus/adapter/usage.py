@@ -137,7 +137,7 @@ class Outages:
         self.began, self.clock = began, inputs.read("clock", lambda: time.strftime("%H:%M:%S"))
 
     @property
-    def said(self) -> str:
+    def outage_text(self) -> str:
         """The outage in a few words, for a report."""
         return f"the provider {'has been unavailable since' if self.lasting else 'was unavailable at'} {self.clock}"
 

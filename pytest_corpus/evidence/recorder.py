@@ -100,17 +100,17 @@ class Recorder(Source):
             "generation": sending.generation,
             "hooks": sorted(sending.called),
         }
-        here = {**self._here(), **{key: each for key, each in members.items() if each}}
+        here = {**self._time_and_fact(), **{key: each for key, each in members.items() if each}}
         self._test.events.append(lambda: {**here, **encoding.calls(sending, requests)})
         if sending.raw is None and sending.clients is None:
             sending.exchanges[0].record = self._test, len(self._test.events)
 
     def record_unanswered_call(self, silent: Unresponsive) -> None:
         """Record a call that was not made or got no record because the operation does not answer."""
-        event = {**self._here(), "unresponsive": {"op": silent.op, "moving": silent.moving}}
+        event = {**self._time_and_fact(), "unresponsive": {"op": silent.op, "moving": silent.moving}}
         self._test.events.append(lambda: event)
 
-    def _here(self) -> dict[str, Any]:
+    def _time_and_fact(self) -> dict[str, Any]:
         """The current time, and the shared fact that is being determined."""
         found = {"fact": self._scopes[-1]} if self._scopes else {}
         return {"at": round(time.time(), DECIMALS), **found}

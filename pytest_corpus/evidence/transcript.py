@@ -127,7 +127,7 @@ def read(path: Path) -> Transcript:
         if found.transcript.complete:
             raise line.refused("a line after the last one")
         _check(line)
-        found.take(line)
+        found.add_line(line)
     if found is None:
         raise TranscriptError(f"{path.name}: empty, not a transcript")
     found.transcript.sha256 = whole.hexdigest()
@@ -161,7 +161,7 @@ class _Reading:
         self._clocks: dict[str, float] = {}
         self._held = 0
 
-    def take(self, line: Line) -> None:
+    def add_line(self, line: Line) -> None:
         """Add the next line. Raises TranscriptError if it does not fit the previous lines."""
         found, members = self.transcript, line.members
         if line.kind in ("exchange", "test", "totals") and members["adapter"] not in found.adapters:

@@ -63,7 +63,7 @@ def success(reply: Reply, claim: str = "a success") -> Any:
     readable(reply)
     note_check()
     if not reply.is_success:
-        raise Violation(claim, str(reply)).seen_in(reply.exchange)
+        raise Violation(claim, str(reply)).attach_exchanges(reply.exchange)
     return reply.result
 
 
@@ -79,7 +79,7 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
     readable(stream)
     note_check()
     if stream.is_error:
-        raise Violation(claim, str(stream)).seen_in(stream.exchange)
+        raise Violation(claim, str(stream)).attach_exchanges(stream.exchange)
     if not stream.finished:
         raise Blocked(TERMINAL, str(stream), judged_on=(stream.exchange,))
     return stream
@@ -99,10 +99,10 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     note_check()
     wanted = claim or f"an error of class {' or '.join(families)}"
     if not reply.is_error:
-        raise Accepted(wanted, str(reply), families).seen_in(reply.exchange)
+        raise Accepted(wanted, str(reply), families).attach_exchanges(reply.exchange)
     known_class(reply)
     if not reply.is_a(*families):
-        raise Misclassified(wanted, str(reply), families, reply.names).seen_in(reply.exchange)
+        raise Misclassified(wanted, str(reply), families, reply.names).attach_exchanges(reply.exchange)
     note_held()
 
 
@@ -128,7 +128,7 @@ def some_refused(replies: Iterable[Reply], claim: str) -> None:
     accepted = list(replies)
     if not any(reply.is_error for reply in accepted):
         exchanges = (reply.exchange for reply in accepted)
-        raise Accepted(claim, "successes only", ("BadRequest",)).seen_in(*exchanges)
+        raise Accepted(claim, "successes only", ("BadRequest",)).attach_exchanges(*exchanges)
     note_held()
 
 
@@ -166,7 +166,7 @@ def check(
     note_check()
     if not holds:
         violation = Violation(expected, got, path, found=found, frame=frame, about=about)
-        raise violation.seen_in(*(reply.exchange for reply in on)) if on else violation
+        raise violation.attach_exchanges(*(reply.exchange for reply in on)) if on else violation
     note_held()
 
 

@@ -147,7 +147,7 @@ class Violation(AssertionError):
         shown = self.story.exchanges if self.story else self.exchanges
         return shown[-1] if shown else None
 
-    def seen_in(self, *exchanges: Exchange) -> Violation:
+    def attach_exchanges(self, *exchanges: Exchange) -> Violation:
         """Set the exchanges that the violation is judged on, and return the violation."""
         self.exchanges = exchanges
         return self

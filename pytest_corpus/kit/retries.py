@@ -138,7 +138,7 @@ class Retries:
             Full: a quota for the suite's data is used up.
         """
         if self._outages.lasting:
-            raise Outage(self._outages.said)
+            raise Outage(self._outages.outage_text)
         begun = inputs.monotonic()
         answer = attempt(0.0)
         if not self.probing and failing(answer):
@@ -357,7 +357,7 @@ class Retries:
             return False
         self._outages.interruptions += 1
         self._outages.lasting = True
-        raise Outage(self._outages.said)
+        raise Outage(self._outages.outage_text)
 
     def _pauses(self, left: list[Reply | StreamReply], most_s: float) -> Iterator[float]:
         """Yield the pauses that an answer asks for, or else growing pauses, until the time is used up."""

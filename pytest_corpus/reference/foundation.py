@@ -101,7 +101,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         call.operation = self.find_operation(envelope.get("op"))
         self.read_context(call, self.read_section(envelope, "ctx"))
         call.labels.update(self.context_labels(call))
-        self.load.take(call, self.concurrency, self.rate_limit_qps)
+        self.load.admit_call(call, self.concurrency, self.rate_limit_qps)
         call.args = self.read_section(envelope, "args")
         Fields(envelope, "request").required_text("op")
         self.route(call)

@@ -13,7 +13,7 @@ class Load:
         self.under_way: set[int] = set()
         self.second, self.calls = 0, 0
 
-    def take(self, call: Call, concurrency: int, rate_limit_qps: int) -> None:
+    def admit_call(self, call: Call, concurrency: int, rate_limit_qps: int) -> None:
         """Register a call, or refuse it if there are too many.
 
         Raises:

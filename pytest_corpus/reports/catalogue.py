@@ -129,9 +129,9 @@ def _messages(golden: Golden) -> tuple[Any, ...]:
     if path.is_file():
         text = path.read_text("utf-8")
     else:
-        from pytest_corpus.authoring.goldens.maker import made
+        from pytest_corpus.authoring.goldens.maker import make_golden
 
-        text = made(golden)
+        text = make_golden(golden)
     return tuple(map(json.loads, text.splitlines())) if golden.is_stream else (json.loads(text),)
 
 

@@ -36,7 +36,7 @@ class Earlier:
         when = str(document["started_at"])[:16].replace("T", " ")
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _statuses(document).items()})
 
-    def change(self, entry: Mapping[str, Any]) -> str:
+    def change_of(self, entry: Mapping[str, Any]) -> str:
         """The change of a requirement, a key of `CHANGES`; empty if it is violated in no run."""
         was = self.statuses.get((entry["component"], entry["id"]))
         if entry["status"] == "violated":
@@ -46,7 +46,7 @@ class Earlier:
 
 def since(document: view.Document, earlier: Earlier) -> str:
     """A summary of the changes since an earlier run: ``12 fixed, 1 newly violated, 3 still violated``."""
-    found = Counter(earlier.change(entry) for entry in document["requirements"])
+    found = Counter(earlier.change_of(entry) for entry in document["requirements"])
     said = [f"{found[change]} {words}" for change, words in reversed(CHANGES.items()) if found[change]]
     return ", ".join(said) or "nothing changed"
 

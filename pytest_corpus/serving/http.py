@@ -86,7 +86,7 @@ class HttpServer:
         try:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:
-                    await conversation.take(message.data.encode())
+                    await conversation.handle_message(message.data.encode())
                 elif message.type is WSMsgType.BINARY:
                     await socket.close(code=1003)
         finally:

@@ -188,7 +188,7 @@ class Conversation:
         self._calls: dict[Any, asyncio.Task[None]] = {}
         self._every: set[asyncio.Task[None]] = set()
 
-    async def take(self, data: bytes) -> None:
+    async def handle_message(self, data: bytes) -> None:
         """Start or cancel a call, as a message demands."""
         message, is_json = self._service.read(data)
         if not is_json or not isinstance(message, Mapping):

@@ -41,7 +41,7 @@ async def converse(service: Service, answers: int) -> None:
     try:
         while line := await _line(reader):
             if line.strip():
-                await conversation.take(line)
+                await conversation.handle_message(line)
     finally:
         incoming.close()
         await conversation.close()

@@ -58,15 +58,15 @@ def _of_module(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[st
     marks = _marks(module)
     for name, found in vars(module).items():
         if name.startswith("test_") and callable(found):
-            yield from _named(name, found, marks, ())
+            yield from _named_test(name, found, marks, ())
         elif name.startswith("Test") and inspect.isclass(found):
             above = [*(mark for base in found.__mro__ for mark in _marks(base)), *marks]
             for own in dict.fromkeys(each for base in found.__mro__ for each in vars(base)):
                 if own.startswith("test_") and callable(getattr(found, own)):
-                    yield from _named(f"{name}::{own}", getattr(found, own), above, left_out)
+                    yield from _named_test(f"{name}::{own}", getattr(found, own), above, left_out)
 
 
-def _named(
+def _named_test(
     name: str, function: Any, above: Sequence[pytest.Mark], left_out: Sequence[str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """A test with each combination of its parameters, and the requirements that its closest mark names."""
@@ -102,14 +102,16 @@ def _cases(mark: pytest.Mark) -> list[_Case]:
         name = (
             case.id
             or said
-            or "-".join(_shown(each, namer, f"{of}{number}") for of, each in zip(names, case.values, strict=True))
+            or "-".join(
+                _parameter_text(each, namer, f"{of}{number}") for of, each in zip(names, case.values, strict=True)
+            )
         )
         shown.append(str(name).encode("unicode_escape").decode("ascii"))
         marks.append(tuple(_mark(each) for each in case.marks))
-    return [_Case(*case) for case in zip(_told_apart(shown), marks, strict=True)]
+    return [_Case(*case) for case in zip(_number_duplicates(shown), marks, strict=True)]
 
 
-def _shown(value: Any, namer: Any, otherwise: str) -> str:
+def _parameter_text(value: Any, namer: Any, otherwise: str) -> str:
     """The text by which pytest names a value in the name of a test."""
     said = namer(value) if namer else None
     value = value if said is None else said
@@ -118,7 +120,7 @@ def _shown(value: Any, namer: Any, otherwise: str) -> str:
     return str(getattr(value, "__name__", otherwise))
 
 
-def _told_apart(names: list[str]) -> Iterator[str]:
+def _number_duplicates(names: list[str]) -> Iterator[str]:
     """Names of which those that stand twice have a number, as pytest gives it."""
     number = dict.fromkeys(names, 0)
     for name in names:

@@ -71,6 +71,6 @@ class Finding:
         """The members that make findings equal."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.compare}
 
-    def at(self, level: Level) -> Finding:
+    def at_level(self, level: Level) -> Finding:
         """The finding with the evidence that a level shows."""
         return self.full or self if level == "full" else replace(self, full=None)

@@ -256,25 +256,25 @@ class Ledger:
         """The reasons why the run is partial; empty if it is complete."""
         nothing = [] if self.executed else ["no conformance test ran"]
         outage = [self.outage] if self.outage else []
-        return [*outage, *sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
+        return [*outage, *sorted(self.incomplete), *self._missing_tests(), *self._unreliable_reasons(), *nothing]
 
     @property
     def unrequested_gaps(self) -> list[str]:
         """The gaps that no option requested. Any such gap fails the run."""
         chosen = bool(self.incomplete) and not self.selected - self.executed
-        return [*([] if chosen else self._missing()), *self._unreliable()]
+        return [*([] if chosen else self._missing_tests()), *self._unreliable_reasons()]
 
     @property
     def executed(self) -> set[str]:
         """The keys of tests that ran or were reported."""
         return {*self._made, *self._arrived}
 
-    def _missing(self) -> list[str]:
+    def _missing_tests(self) -> list[str]:
         missing = len(self.expected - self.executed)
         said = f"{missing} of {len(self.expected)} tests did not run{self.plugins.get('missing', '')}"
         return [said] if missing else []
 
-    def _unreliable(self) -> list[str]:
+    def _unreliable_reasons(self) -> list[str]:
         found = {why: tests for why, tests in self.mismatches().items() if tests}
         ends = found.pop("broken off", set())
         every = chain.from_iterable((*self._made.values(), *self._arrived.values()))

@@ -217,12 +217,12 @@ def test_a_mistake_after_its_test_is_of_no_other_test() -> None:
     """A request that came before the mistakes were taken notes what it raises as late."""
     provider = ProviderProbe()
     note = provider.mistakes.noting()
-    assert provider.mistakes.take() == ([], [])
+    assert provider.mistakes.take_mistakes() == ([], [])
     try:
         json.loads("{")
     except json.JSONDecodeError as error:
         note(error)
-    taken, (late,) = provider.mistakes.take()
+    taken, (late,) = provider.mistakes.take_mistakes()
     assert taken == []
     assert "provider.serve) raised JSONDecodeError at " in late
     assert f"after its test ({json.decoder.__file__}:" in late

@@ -30,7 +30,7 @@ class Wire:
         self.worker.send = self._arrive  # type: ignore[method-assign]
 
     def send(self, item: Any) -> None:
-        self.server.take(self.worker, item)
+        self.server.handle_message(self.worker, item)
 
     def setcallback(self, callback: Callable[[Any], None], endmarker: object) -> None:
         assert endmarker is None
@@ -95,7 +95,7 @@ def test_a_lost_process_is_noticed(tmp_path: Path) -> None:
         assert store.next(case) is None
     assert wire.sent == [["case", "key", "case-0"], ["case", "key", "case-1"]]
     assert rest.sent == []
-    server.take(wire.worker, None)
+    server.handle_message(wire.worker, None)
     assert rest.sent == [["case", "key", "case-2"]]
     result = (other.next("case-0"), other.next("case-0"))[1]
     assert isinstance(result, CaseResult)
@@ -111,7 +111,7 @@ def test_cases_go_out_before_anybody_waits(tmp_path: Path) -> None:
         store.begin(lambda _: None, lambda: None)
     assert ([each[2] for each in wire.sent], rest.sent) == (["case-0", "case-1"], [])
     lost.keep(CaseResult("case-0", "passed"))
-    server.take(wire.worker, None)
+    server.handle_message(wire.worker, None)
     assert [each[2] for each in rest.sent] == ["case-2", "case-3"]
 
 

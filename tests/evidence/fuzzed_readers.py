@@ -274,7 +274,7 @@ def read_messages(path: Path) -> None:
         await service.open()
         conversation = Conversation(service, send, "")
         for line in path.read_bytes().splitlines():
-            await conversation.take(line)
+            await conversation.handle_message(line)
         every = asyncio.gather(*conversation._every, return_exceptions=True)
         failed = [each for each in await every if isinstance(each, Exception)]
         assert not failed, failed

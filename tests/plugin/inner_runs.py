@@ -121,7 +121,7 @@ class Project:
 
 def options(project: Project, *given: str) -> run_options.Options:
     """The options of a run, which does not begin."""
-    return run_options.read(project.pytester.parseconfig(*PLUGIN, *given))
+    return run_options.read_options(project.pytester.parseconfig(*PLUGIN, *given))
 
 
 def refusal(project: Project, *given: str) -> str:

@@ -188,7 +188,7 @@ def test_the_present_pace_tells_the_rest(project: Project, monkeypatch: pytest.M
         told.report(cast("TestRecord", record), ())
     assert written[-1] == "corpus: 200 of 300 tests in 109 s, about 10 s left"
     whole = "\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 16 + "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 8
-    assert told.shown() == f"{whole} 200 of 300 tests, 7 in flight, 10 calls/s, about 10 s left"
+    assert told.bar_text() == f"{whole} 200 of 300 tests, 7 in flight, 10 calls/s, about 10 s left"
 
 
 def on_terminal(folder: Path, *given: str) -> str:

@@ -42,7 +42,7 @@ def test_a_finding_travels_with_its_evidence() -> None:
     text = sent.dump()
     record("COM-CAP-1").dump()  # a process remembers the last record that it dumped
     (arrived,) = TestRecord.load(text).findings
-    assert [*map(repr, (arrived, arrived.at("shape")))] == [repr(sent.findings[0]), repr(shape)]
+    assert [*map(repr, (arrived, arrived.at_level("shape")))] == [repr(sent.findings[0]), repr(shape)]
     assert arrived == Finding("LLM-MODEL-1", "this", "that", "result") != replace(shape, indirect=True)
     assert set(arrived.fact) == {"requirement", "expected", "got", "path", "indirect"}
 

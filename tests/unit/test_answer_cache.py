@@ -63,7 +63,7 @@ def test_nothing_is_kept_that_a_mistake_of_the_stand_in_may_have_made(llm: LLM) 
     for number in (0, 1, 1):
         llm.begin()
         assert cached(llm, "fact", ask) == number
-        llm.client.provider.mistakes.take()
+        llm.client.provider.mistakes.take_mistakes()
 
 
 def test_root_causes_are_searched_for_again_after_a_mistake_of_the_stand_in(llm: LLM) -> None:

@@ -152,7 +152,7 @@ def test_of_one_thing_a_finding_speaks_in_the_singular(said: str, right: str) ->
 def test_a_violation_of_two_requirements_is_two() -> None:
     """A test may find the violation that the audit keeps as one of another requirement."""
     kept = Misclassified("a refusal", "the error AuthError", ("BadRequest",), ("AuthError",)).of("COM-ERR-4")
-    found = kept.seen_in(reply().exchange).of("LLM-MSG-1", indirect=True)
+    found = kept.attach_exchanges(reply().exchange).of("LLM-MSG-1", indirect=True)
     assert (kept.requirement, kept.indirect, found.requirement, found.indirect) == (
         "COM-ERR-4",
         False,

@@ -10,7 +10,7 @@ import pytest
 from tables import documents
 
 from pytest_corpus import resources
-from pytest_corpus.golden import Change, GoldenError, check, check_text, diff, generate, made
+from pytest_corpus.golden import Change, GoldenError, check, check_text, diff, generate, make_golden
 from pytest_corpus.schema_registry import SchemaRegistry, registry
 from pytest_corpus.spec.goldens import BY_FILE, COMMON, GOLDENS, OF_COMPONENT, Golden, goldens_of
 from pytest_corpus.spec.operations import OPERATIONS
@@ -52,7 +52,7 @@ def test_whichever_golden_is_missing_is_made_and_sound(golden: Golden, tmp_path:
     assert (written, kept) == ([tmp_path / golden.file], [])
     assert check(tmp_path, names=[golden.file]) == []
     text = (tmp_path / golden.file).read_text()
-    assert text == made(golden)
+    assert text == make_golden(golden)
     assert text.endswith("}\n")
 
 
@@ -101,20 +101,20 @@ def test_every_operation_has_messages_that_can_be_made(op: str) -> None:
     assert len(rows) >= 2 or op == "llm.stream"
     for row in rows:
         assert row.op == op
-        assert check_text(row, made(row).encode()) == []
+        assert check_text(row, make_golden(row).encode()) == []
 
 
 @pytest.mark.parametrize(("file", "said"), documents(Path(__file__).with_name("golden_made.txt")))
 def test_what_is_made_is_realistic(file: str, said: str) -> None:
     """The made messages read like messages: models, roles, unit vectors, counts that agree, and no noise."""
-    text = made(BY_FILE[file])
+    text = make_golden(BY_FILE[file])
     assert said in text
     assert "null" not in text
 
 
 def test_a_made_stream_grows() -> None:
     """A made stream has frames that add up: time and tokens grow, and the parts are the completion."""
-    frames = [json.loads(line) for line in made(BY_FILE[STREAM]).splitlines()]
+    frames = [json.loads(line) for line in make_golden(BY_FILE[STREAM]).splitlines()]
     assert "".join(frame["chunk"]["text"] for frame in frames) == OF_COMPONENT["llm"]["text"]
     for grows in (
         [frame["ms"] for frame in frames],
@@ -127,7 +127,7 @@ def test_a_made_stream_grows() -> None:
 def test_request_ids_differ() -> None:
     """No two made requests have the same correlation id."""
     requests = [golden for golden in GOLDENS if golden.schema.endswith(".envelope.request")]
-    ids = [json.loads(made(golden))["ctx"]["request_id"] for golden in requests]
+    ids = [json.loads(make_golden(golden))["ctx"]["request_id"] for golden in requests]
     assert len(set(ids)) == len(ids)
 
 
@@ -155,7 +155,7 @@ def test_a_schema_that_cannot_be_followed_is_named(
 ) -> None:
     """One sentence says so."""
     with pytest.raises(GoldenError, match=said):
-        made(BY_FILE["graph/graph_id_value.json"], schemas=schemas("graph/graph.types.id.json", damage))
+        make_golden(BY_FILE["graph/graph_id_value.json"], schemas=schemas("graph/graph.types.id.json", damage))
 
 
 def changes(schemas: SchemaRegistry, root: Path = SHIPPED) -> dict[str, Change]:

@@ -60,7 +60,7 @@ class Adder:
         trial: Trial[Any] = Trial(self, lambda: Sum(self))  # type: ignore[arg-type]
         with shrink_failure(trial):
             for number in numbers:
-                trial.take(adding(number))
+                trial.take_step(adding(number))
 
 
 class Sum:
@@ -94,7 +94,7 @@ def run(adder: Adder, steps: int = 12) -> None:
     """Run sequences of additions."""
 
     def add(chance: Random, trial: Trial[Sum]) -> None:
-        trial.take(adding(chance.randrange(10)))
+        trial.take_step(adding(chance.randrange(10)))
 
     run_sequences(adder, lambda: Sum(adder), [add], steps=steps, examples=20)  # type: ignore[arg-type]
 

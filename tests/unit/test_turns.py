@@ -50,7 +50,7 @@ def ended(turns: Turns, work: Callable[[], Any]) -> Any:
     found, thread = in_flight(turns, work)
     turns.give_turn()
     thread.join(5)
-    turns.take()
+    turns.take_turn()
     return found[0]
 
 
@@ -165,7 +165,7 @@ def test_pieces_of_two_bodies_do_not_wait_for_each_other() -> None:
     assert ended(turns, lambda: work("other", "one")) == ["one", "one"]
     turns.give_turn()
     thread.join(5)
-    turns.take()
+    turns.take_turn()
     assert found == [["other", "other"]]
 
 

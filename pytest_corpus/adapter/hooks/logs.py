@@ -77,7 +77,7 @@ class LogTap:
         call = current_call()
         return [tap for tap in cls._active if tap._call is call] or cls._active
 
-    def take(self, record: logging.LogRecord) -> bool:
+    def keep_record(self, record: logging.LogRecord) -> bool:
         """Keep message, extra fields and exception text of a record; return False if its message is invalid."""
         text, is_sound = text_of(record)
         is_debug = record.levelno < logging.INFO
@@ -104,7 +104,7 @@ class LogTap:
 
         def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
             # A record that cannot be written is only complained of by `logging`; pytest's handler would raise.
-            heard_by = [tap.take(record) for tap in cls.listening_taps()]  # each of them takes it
+            heard_by = [tap.keep_record(record) for tap in cls.listening_taps()]  # each of them takes it
             if all(heard_by) and (record.levelno >= logging.root.level or _has_level(logger)):
                 hand_on(logger, record)
 

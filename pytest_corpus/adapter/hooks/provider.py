@@ -63,7 +63,7 @@ class Mistakes:
         if missing := next((each for each in self.noted if isinstance(each, MissingAnswer)), None):
             raise missing
 
-    def take(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
+    def take_mistakes(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
         """Return the mistakes since the last call, and a sentence for each late mistake, with places in the code."""
         self._turn += 1
         found = self.noted[:], list(map(_late_sentence, self._late))

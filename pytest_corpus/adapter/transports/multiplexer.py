@@ -74,7 +74,7 @@ class CallMultiplexer:
         self._was_heard = self._is_quiet = self.closed_while_idle = False
         self._listeners: list[Listener] = []
 
-    def take(self, message: bytes) -> None:
+    def pass_message(self, message: bytes) -> None:
         """Pass a message to the call that it answers."""
         self._notify_listeners(message, binary=False)
         try:
@@ -89,7 +89,7 @@ class CallMultiplexer:
         elif number in self._waiting:
             self._waiting[number].put_nowait(frame)
 
-    def take_binary(self, message: bytes) -> None:
+    def refuse_binary(self, message: bytes) -> None:
         """Note a binary message."""
         self._notify_listeners(message, binary=True)
         self.fail(CallFault("not_json", "a binary message, where text is expected"))
@@ -97,7 +97,7 @@ class CallMultiplexer:
     def _notify_listeners(self, message: bytes, *, binary: bool) -> None:
         self._was_heard, self._is_quiet = True, False
         for listener in self._listeners:
-            listener.heard(message, binary=binary)
+            listener.note_message(message, binary=binary)
 
     def fail(self, fault: CallFault) -> None:
         """Let every active call fail."""
@@ -156,7 +156,7 @@ class CallMultiplexer:
                 await self._begin(request.envelope, streaming=request.streaming)
             else:
                 await self._send(request.body)
-            while self._ended is None and answer.fault is None and await listener.goes_on():
+            while self._ended is None and answer.fault is None and await listener.wait_for_next():
                 if listener.leaves():
                     answer.leave()
                     listener.ends_in(request.listen_s)
@@ -227,7 +227,7 @@ class Listener:
         """Listen for this time, starting now."""
         self._until = time.monotonic() + seconds
 
-    def heard(self, message: bytes, *, binary: bool) -> None:
+    def note_message(self, message: bytes, *, binary: bool) -> None:
         """Record a message. After the call's last message, and after unrelated messages, listen a little longer."""
         self._answer.keep(message, binary=binary)
         self.news.set()
@@ -248,7 +248,7 @@ class Listener:
         most = self._request.leave_after
         return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most
 
-    async def goes_on(self) -> bool:
+    async def wait_for_next(self) -> bool:
         """Wait for the next message; return True if there may be another."""
         left = None if self._until is None else self._until - time.monotonic()
         if left is not None and left <= 0:

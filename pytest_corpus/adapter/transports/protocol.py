@@ -49,7 +49,7 @@ class SideChannel:
         """Add the headers of an answer."""
         self._headers.extend(value[:MAX_LINE] for value in values)
 
-    def take(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def take_reports(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the lines and the headers since the last call."""
         self._read_log()
         lines, headers = tuple(self._lines), tuple(self._headers)

@@ -32,7 +32,7 @@ class Stdio(RawTransport):
 
     async def start(self) -> None:
         """Start the program. Raises OSError if it cannot be started."""
-        answers = Intake(self.calls.take, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long_failure().fault))
+        answers = Intake(self.calls.pass_message, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long_failure().fault))
         program = Program(answers, Intake(self._note, MAX_LINE, self._note), self._end)
         provider = f"{self._hooks.url}/{PROVIDER_PATH}"
         given = {HOOKS_VARIABLE: self._hooks.url, PROVIDER_VARIABLE: provider}
@@ -91,7 +91,7 @@ async def connect(remote: Remote) -> None:
         last = next((line for line in reversed(side_channel.latest) if line.strip()), "")
         said = f", and says: {redact(last.strip())}" if last else ""
         raise remote.unreachable(f"the program ends at once, with exit code {program.ended}{said}")
-    side_channel.take()
+    side_channel.take_reports()
 
 
 async def _fails_at_once(call: Coroutine[Any, Any, bytes], startup_s: float) -> bool:

@@ -66,9 +66,9 @@ class WebSocket(RawTransport):
         try:
             async for message in socket:
                 if message.type is aiohttp.WSMsgType.TEXT:
-                    calls.take(message.data.encode("utf-8", "surrogatepass"))
+                    calls.pass_message(message.data.encode("utf-8", "surrogatepass"))
                 elif message.type is aiohttp.WSMsgType.BINARY:
-                    calls.take_binary(message.data)
+                    calls.refuse_binary(message.data)
         except Exception as error:  # noqa: BLE001 - whatever the connection ends in, the calls on it have no answer
             calls.end(connection_failure(error).fault)
             return

@@ -209,7 +209,7 @@ def _one_of(key: str) -> str:
 _FLAT: Final = 100
 
 
-def written(documents: list[Any], *, stream: bool) -> str:
+def golden_text(documents: list[Any], *, stream: bool) -> str:
     """The text of a golden file: indented JSON with short lists on one line, or one frame per line."""
     if stream:
         return "".join(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n" for document in documents)
@@ -226,7 +226,7 @@ class GoldenError(PlainError):
     """A golden that cannot be made. One sentence names it, the reason and the remedy."""
 
 
-def made(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaRegistry | None = None) -> str:
+def make_golden(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaRegistry | None = None) -> str:
     """The text of a golden, generated from its schemas: realistic, valid under its editions, always the same.
 
     Args:
@@ -240,7 +240,7 @@ def made(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaRegistry |
     """
     held = schemas or registry()
     try:
-        text = written(Maker(golden, held).documents(seeds), stream=golden.is_stream)
+        text = golden_text(Maker(golden, held).documents(seeds), stream=golden.is_stream)
     except (RecursionError, TypeError, ValueError, LookupError, re.error) as fault:
         raise GoldenError(f"{golden.file} cannot be made: its schema cannot be followed; lint the schemas") from fault
     if findings := check_text(golden, text.encode(), schemas=held):
@@ -273,7 +273,7 @@ def generate(
     folder = root_folder(root)
     rows = [BY_FILE[one] if isinstance(one, str) else one for one in (goldens if goldens is not None else GOLDENS)]
     kept = [row for row in rows if not force and os.path.lexists(folder / row.file)]
-    texts = {row.file: made(row, schemas=schemas) for row in rows if row not in kept}
+    texts = {row.file: make_golden(row, schemas=schemas) for row in rows if row not in kept}
     for file, text in texts.items():
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -358,8 +358,8 @@ def _valid_under(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> 
 
 def _patch(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> str:
     try:
-        new = made(golden, seeds=frames, schemas=schemas)
+        new = make_golden(golden, seeds=frames, schemas=schemas)
     except GoldenError as fault:
         return f"# {fault}\n"
-    old, names = written(frames, stream=golden.is_stream), (f"a/golden/{golden.file}", f"b/golden/{golden.file}")
+    old, names = golden_text(frames, stream=golden.is_stream), (f"a/golden/{golden.file}", f"b/golden/{golden.file}")
     return "".join(difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), *names))

@@ -77,7 +77,7 @@ def render(template: Any, variables: Mapping[str, Any]) -> str:
         _BUDGET.reset(token)
 
 
-def compiled(source: str) -> Any:
+def compile_template(source: str) -> Any:
     """Compile a template. Raises jinja2.TemplateSyntaxError if it is not valid or not allowed."""
     sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_to_text)
     tree = sandbox.parse(source, filename="<template>")

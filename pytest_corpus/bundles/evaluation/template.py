@@ -36,7 +36,7 @@ class Template:
         from pytest_corpus.bundles.evaluation import jinja_sandbox
 
         try:
-            return jinja_sandbox.compiled(self.source)
+            return jinja_sandbox.compile_template(self.source)
         except jinja2.TemplateSyntaxError as error:
             raise TemplateError(f"is not a valid template: {error.message}", error.lineno) from None
         except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError):

@@ -229,7 +229,7 @@ def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
     """Read the cases of a dataset. Raises BundleError if it has no case or a line is not a valid case."""
     reader = _BundleReader(display_path(path), contract)
     for number, value, flaw in read_lines(path):
-        reader.take(number, value, flaw)
+        reader.read_case(number, value, flaw)
     if not reader.cases and not reader.problems:
         reader.problems.append(BundleProblem(reader.file, "has no cases; write one JSON object per line"))
     if reader.problems:
@@ -252,7 +252,7 @@ class _BundleReader:
         self.problems: list[BundleProblem] = []
         self._lines: dict[str, int] = {}
 
-    def take(self, number: int, value: Any, flaw: str) -> None:
+    def read_case(self, number: int, value: Any, flaw: str) -> None:
         try:
             if flaw:
                 raise ValueError(f"is not valid JSON: {flaw}" if "JSON" not in flaw else flaw)

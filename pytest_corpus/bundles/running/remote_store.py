@@ -84,7 +84,7 @@ class StoreServer:
         self._stores: dict[str, _Shared] = {}
         self._lock = threading.Lock()
 
-    def take(self, worker: Channel, text: str | None) -> None:
+    def handle_message(self, worker: Channel, text: str | None) -> None:
         """Handle a message of a worker; None means that the worker has ended."""
         if text is None:
             for key, store in list(self._stores.items()):
@@ -155,7 +155,7 @@ class StoreClient:
         if kind == "reply":
             self._replies.put(given[0])
         else:
-            self.stores[given[0]].take(kind, given[1])
+            self.stores[given[0]].handle_message(kind, given[1])
 
     def tell(self, *message: Any) -> None:
         """Send a message that needs no answer."""
@@ -225,7 +225,7 @@ class RemoteStore(Store):
         if self._eager:
             self._client.tell("ahead", self._key)
 
-    def take(self, kind: str, value: Any) -> None:
+    def handle_message(self, kind: str, value: Any) -> None:
         """Handle a message that the controller sends unasked: a case to run, or results."""
         if kind == "case":
             self._start(value)

@@ -40,7 +40,7 @@ class BundleHooks:
         self._keywords: dict[tuple[str, ...], dict[str, Any]] = {}  # the same of all cases with the same tags
         source = "a conftest.py brings it: pytest_corpus_bundle_scorers"
         self.session = BundleSession(
-            options.read(config), results_of(config).store, self._functions, self._adapters, source
+            options.read_options(config), results_of(config).store, self._functions, self._adapters, source
         )
         self.concluding = BundleConclusionHooks(config, self.session.options)
 

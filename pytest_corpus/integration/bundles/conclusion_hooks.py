@@ -83,7 +83,7 @@ class BundleConclusionHooks:
         from pytest_corpus.integration.options import run_options
         from pytest_corpus.reports import json_report
 
-        given = run_options.read(self.config)
+        given = run_options.read_options(self.config)
         started, duration_s = self._started_at.isoformat(timespec="seconds"), time.monotonic() - self._started
         run = json_report.RunFacts(
             started, duration_s, given.seed, given.level, given.edition,

@@ -28,7 +28,7 @@ class BundleControllerHooks:
             return
         from pytest_corpus.integration.bundles.records import results_of
 
-        results_of(self.config).server.take(channel, message)
+        results_of(self.config).server.handle_message(channel, message)
         self.used = True
 
     @pytest.hookimpl(tryfirst=True)

@@ -11,7 +11,7 @@ from pytest_corpus.integration.options import run_options
 MOST_SHARDS = 999  # the most shards of a bundle
 
 
-def read(config: pytest.Config) -> BundleOptions:
+def read_options(config: pytest.Config) -> BundleOptions:
     """Read the options of a run. Raises pytest.UsageError if an option has an invalid value."""
     option = config.getoption("corpus_evidence")
     given = option if option is not None else config.getini("corpus_evidence") or None

@@ -47,7 +47,7 @@ class BundleResults:
         if given is not None and CHANNEL not in given:
             raise pytest.UsageError(NO_SOCKETS)
         self._client = StoreClient(given[CHANNEL]) if given is not None else None
-        self._shard = options.read(config).shard
+        self._shard = options.read_options(config).shard
         self.journal = self._journal(config)
         self.server = StoreServer(self.spent_budget, self.journal, self._begin)
 

@@ -91,7 +91,7 @@ class CollectionHooks:
 
     def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Return the suite below a conftest.py that declares an adapter, or None."""
-        adapter = self.declaring.at_conftest(path)
+        adapter = self.declaring.adapter_of_conftest(path)
         return None if adapter is None else _anchor(self.state.open(adapter), parent, path=path)
 
     def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:

@@ -169,7 +169,7 @@ class ConclusionHooks:
             bundles=self.state.config.pluginmanager.get_plugin("corpus-bundles-concluding"),
             transcript=self.transcript.close(meant),
         )
-        self.result.written += self.transcript.said
+        self.result.written += self.transcript.summary_lines
         self.result.write()
         self.result.draft()
         self._compare(self.result)

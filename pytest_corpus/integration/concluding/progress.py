@@ -143,7 +143,7 @@ class Progress:
         """The number of tests of the session."""
         return int(getattr(self.config.pluginmanager.get_plugin("session"), "testscollected", 0))
 
-    def shown(self) -> str:
+    def bar_text(self) -> str:
         """The text of the bar; empty before the first test ends, and in a session with reruns."""
         if not self.marks or self.total < self.done:
             return ""

@@ -31,7 +31,7 @@ class TranscriptFile:
         self._writer = Writer(state.options.transcript) if state.options.transcript else None
         self.failed = ""
 
-    def take(self, report: pytest.TestReport) -> None:
+    def write_report_lines(self, report: pytest.TestReport) -> None:
         """Write the lines that a test's report carries."""
         lines = values_of(report, TRANSCRIPT)
         remove(report, TRANSCRIPT)
@@ -69,7 +69,7 @@ class TranscriptFile:
         return self._writer.sha256
 
     @property
-    def said(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """Return the line about the transcript in the summary."""
         if self.failed or self._writer is None:
             return [self.failed] if self.failed else []
@@ -118,7 +118,7 @@ class Findings:
         self.every: list[Finding] = []
         self.nodes: set[str] = set()
 
-    def take(self, record: TestRecord, node: str) -> None:
+    def add_record(self, record: TestRecord, node: str) -> None:
         """Add the findings of a test with this pytest id. A repeated test adds only new findings."""
         known = {each for each in self.every if each.found_by == node} if node in self.nodes else set[Finding]()
         self.nodes.add(node)
@@ -140,14 +140,14 @@ class RecordHooks:
     def pytest_sessionstart(self) -> None:
         if self.state.worker is None and is_watched(self.state.config):
             self._progress.has_bar = True
-            shown = ProgressBar(self.state.config, self._progress.shown)
+            shown = ProgressBar(self.state.config, self._progress.bar_text)
             self.state.config.pluginmanager.register(shown, "corpus-progress-bar")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self.state.worker is not None:
             return
-        self.transcript.take(report)
+        self.transcript.write_report_lines(report)
         if report.when == "call":
             for text in values_of(report, RECORD):
                 self._take(report, text)
@@ -168,7 +168,7 @@ class RecordHooks:
         agrees = (report.outcome == shown or runs_again) and not hasattr(report, "wasxfail")
         ledger.add_report(record, agrees=agrees, runs_again=runs_again)
         self._arrived[report.nodeid] = (ledger, record.key)
-        self.findings.take(record, report.nodeid)
+        self.findings.add_record(record, report.nodeid)
         # Properties that JUnit files show are for people.
         late = values_of(report, LATE)
         remove(report, RECORD, LATE)

@@ -93,7 +93,7 @@ class RunResult:
 
     def evidence(self, ledger: Ledger) -> list[Finding]:
         """An adapter's findings, with the evidence that files may show."""
-        return [each.at(self.options.in_files) for each in self.findings.of(ledger.adapter)]
+        return [each.at_level(self.options.in_files) for each in self.findings.of(ledger.adapter)]
 
     def draft(self) -> None:
         """Draft a deviation for each violated requirement, if --corpus-update-deviations is given."""

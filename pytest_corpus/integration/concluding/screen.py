@@ -138,7 +138,7 @@ class Screen:
                 self.reporter.write_line(printable(f"    {_further_finding(each, first)}"))
 
     def _full_text(self, each: Finding) -> None:
-        for line in block(each.at(self.options.on_terminal), test=True, script=self.verbosity > 0):
+        for line in block(each.at_level(self.options.on_terminal), test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)
 
     @property

@@ -161,7 +161,7 @@ class Adapter:
         if self.client is not None:
             meter = self.client.meter
             self.ledger.add_calls(meter.calls, meter.tokens, meter.took)
-            self.ledger.doubts.update(self.client.provider.mistakes.take()[1])
+            self.ledger.doubts.update(self.client.provider.mistakes.take_mistakes()[1])
             self.ledger.lacking |= inexpressible_failures(self.client.provider)
             self.is_proxied = self.client.provider.is_proxied
         yield from self._close()

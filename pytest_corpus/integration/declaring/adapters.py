@@ -185,7 +185,7 @@ class Adapters:
             error.kind = TestedClient.kind
             raise
 
-    def at(self, label: str) -> Adapter:
+    def adapter_at(self, label: str) -> Adapter:
         """Return the adapter with a label. In a distributed run, only the workers may know the adapter."""
         return self.known.get(label) or self._add(Adapter(Declaration(label, Adapter, label), self._settings))
 

@@ -36,7 +36,7 @@ class DeclarationHooks:
             for label, spec in map(split_label, options.clients):
                 self.state.by_option.append(adapters.declare_client(spec, label or spec))
         for path in self._conftests():
-            self.at_conftest(path)
+            self.adapter_of_conftest(path)
         for adapter in self.state.adapters.known.values():
             self._announce(adapter)
             self.state.open(adapter)
@@ -79,7 +79,7 @@ class DeclarationHooks:
             session.shouldfail = self.state.unusable_message(error)  # xdist tells the controller, which ends the run
             raise session.Failed(session.shouldfail) from None
 
-    def at_conftest(self, path: Path) -> Adapter | None:
+    def adapter_of_conftest(self, path: Path) -> Adapter | None:
         """Return the adapter that a conftest.py declares, or None.
 
         Raises:

@@ -44,7 +44,7 @@ class RunState:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.options = run_options.read(config)
+        self.options = run_options.read_options(config)
         self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
         given = self.worker or {}
         budget = Budget(**json.loads(given[BUDGET])) if BUDGET in given else self.options.budget
@@ -108,7 +108,7 @@ class RunState:
 
     def ledger(self, label: str) -> Ledger:
         """Return the ledger of an adapter, which only a worker may know."""
-        return self.adapters.at(label).ledger
+        return self.adapters.adapter_at(label).ledger
 
 
 def open_recording(config: pytest.Config, options: Options) -> Recording | None:

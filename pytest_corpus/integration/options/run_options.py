@@ -155,7 +155,7 @@ class Options:
         return not self.globs or any(fnmatchcase(requirement, glob) for glob in self.globs)
 
 
-def read(config: pytest.Config) -> Options:
+def read_options(config: pytest.Config) -> Options:
     """Read the options of a run. Raises pytest.UsageError if an option has an invalid value."""
     profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))

@@ -118,7 +118,7 @@ class EvidenceCapture:
             test=test_of(item),
             node=item.nodeid,
             rerun=mask(rerun),
-            sent=_sent_parts(exchange, request(exchange.shown)) if exchange else "",
+            sent=_sent_parts(exchange, request(exchange.ordered_request)) if exchange else "",
             raised=raised,
             raised_at=raised,
             fault=_fault(exchange) if exchange else "",
@@ -136,7 +136,7 @@ class EvidenceCapture:
         escaped = exchange.fault.raised if exchange and exchange.fault else None
         whole = replace(
             found,
-            sent=_sent_parts(exchange, shown(exchange.shown)) if exchange else "",
+            sent=_sent_parts(exchange, shown(exchange.ordered_request)) if exchange else "",
             answer=self._answer(violation, exchange, secrets) if exchange and exchange.frames else "",
             raised=message_of(escaped, secrets) if escaped else raised,
             traceback=tuple(traceback_of(escaped, secrets)) if escaped else (),
@@ -370,4 +370,6 @@ def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str,
 
 def _number_calls(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
     """Return numbered calls, with their requests in the form that may be shown."""
-    return tuple(f"{number}. {_sent_parts(each, shown(each.shown))}" for number, each in enumerate(exchanges, 1))
+    return tuple(
+        f"{number}. {_sent_parts(each, shown(each.ordered_request))}" for number, each in enumerate(exchanges, 1)
+    )

@@ -230,7 +230,7 @@ class TestExecution:
                     ending = self._ending(function, arguments)
                 finally:
                     client = self.adapter.client
-                    mistakes, late = client.provider.mistakes.take() if client else ([], [])
+                    mistakes, late = client.provider.mistakes.take_mistakes() if client else ([], [])
                     for said in late:
                         self.adapter.ledger.mark_unreliable(said)
                     if not mistakes:
@@ -304,7 +304,7 @@ class TestExecution:
                 if not left:
                     if len(failed) == 1:
                         raise
-                    raise Outage(self.target.outages.said) from outcome
+                    raise Outage(self.target.outages.outage_text) from outcome
                 self.target.close_fresh()
                 self._begin(RUNS - left + 1)
             else:
@@ -320,7 +320,7 @@ class TestExecution:
         """Leave the test open; a requirement that blocks it counts as violated."""
         undecided.__traceback__ = None  # its frames would hold the test, and the test it
         if self.target.outages.lasting:
-            self.adapter.ledger.outage = self.target.outages.said
+            self.adapter.ledger.outage = self.target.outages.outage_text
         if isinstance(undecided, NotApplicable):
             return Ending("not_applicable", undecided)
         if not isinstance(undecided, Blocked):
@@ -331,7 +331,7 @@ class TestExecution:
         if blocked.by == self.requirement.id:
             violation = blocked.violation
             if violation is None:
-                violation = Violation(self.requirement.text, blocked.seen).seen_in(*blocked.exchanges)
+                violation = Violation(self.requirement.text, blocked.seen).attach_exchanges(*blocked.exchanges)
             return Ending("violated", raised=violation, violation=violation.of(blocked.by))
         said = seen.got if seen and blocked is undecided else blocked.seen
         return self._end_as_blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
@@ -349,7 +349,7 @@ class TestExecution:
         own = seen if seen is blocked.violation else None
         expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
         violation = Violation(expected, got, path, story=seen.story if seen else None)
-        violation.seen_in(*(blocked.exchanges or (seen.exchanges if seen else ())))
+        violation.attach_exchanges(*(blocked.exchanges or (seen.exchanges if seen else ())))
         return Ending(undecided=blocked, violation=violation.of(blocked.by, indirect=True))
 
     @property

@@ -230,7 +230,7 @@ class InFlight:
         named = ", ".join(self._disturbed)
         got = f"beside other calls, and not alone, the tests of {named} fail: {attempt.violation.got}"
         found = Violation(catalogue()[CONCURRENT].text, got).of(CONCURRENT)
-        return found.seen_in(attempt.beside, *attempt.violation.exchanges[-1:])
+        return found.attach_exchanges(attempt.beside, *attempt.violation.exchanges[-1:])
 
     def end_of(self, attempt: Attempt) -> Ending | None:
         """Return the end of a concurrent test if it counts; None if the test must run alone.
@@ -257,7 +257,7 @@ class InFlight:
         try:
             yield
         finally:
-            self._turns.take()
+            self._turns.take_turn()
             for (holder, name), value in zip(places, kept, strict=True):
                 setattr(holder, name, value)
 

@@ -51,7 +51,7 @@ class FailureText:
 
 def failure(findings: Sequence[Finding], level: Level) -> str:
     """Return the failure message of a test with these findings, with the evidence that a level shows."""
-    return "\n\n".join("\n".join(block(each.at(level))) for each in findings)
+    return "\n\n".join("\n".join(block(each.at_level(level))) for each in findings)
 
 
 def summarize(findings: Sequence[Finding]) -> str:

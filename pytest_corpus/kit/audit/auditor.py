@@ -93,7 +93,7 @@ class ComponentAuditor(Auditor):
         while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
             exchange = self.unsettled.popleft()
             found = self._report_findings(exchange, with_reports=True, with_logs=False)
-            yield from (violation.of(requirement).seen_in(exchange) for requirement, violation in found)
+            yield from (violation.of(requirement).attach_exchanges(exchange) for requirement, violation in found)
 
     def judged(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
         """Return the findings of an exchange. It is audited once, after its last report, or earlier without reports."""
@@ -101,7 +101,7 @@ class ComponentAuditor(Auditor):
             return exchange.findings
         settled = exchange.observed.is_settled
         every = self.findings(exchange, with_reports=with_reports or settled)
-        found = [violation.of(requirement).seen_in(exchange) for requirement, violation in every]
+        found = [violation.of(requirement).attach_exchanges(exchange) for requirement, violation in every]
         exchange.findings = found if settled else None
         return found
 

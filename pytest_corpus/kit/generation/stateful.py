@@ -71,7 +71,7 @@ class Trial(Generic[M]):
         with self._recorded() as self.exchanges:
             self.model = make()
 
-    def take(self, step: Step[M]) -> None:
+    def take_step(self, step: Step[M]) -> None:
         """Carry out a step."""
         made: list[Exchange] = []
         try:
@@ -149,7 +149,7 @@ class _Search(Generic[M]):
             for step in steps:
                 if not self._has_room(1):
                     return False
-                trial.take(step)
+                trial.take_step(step)
         except NOT_ANSWERED:
             self._until, self.is_complete = 0.0, False
         except Undecided:
@@ -178,7 +178,7 @@ def shrink(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = Fal
     if exchanges:
         calls = "1 call" if len(exchanges) == 1 else f"{len(exchanges)} calls"
         found.story = Story(f"smallest story: {calls}, {said}", tuple(exchanges))
-        found.seen_in(exchanges[-1])
+        found.attach_exchanges(exchanges[-1])
     return found
 
 

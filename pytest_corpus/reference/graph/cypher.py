@@ -56,11 +56,11 @@ class Cypher(Expressions, ScannedQuery):
         self.scanner = Scanner(text)
         self.names: set[str] = set()
         self.clauses: list[Clause] = []
-        while not self.scanner.take("RETURN"):
+        while not self.scanner.skip_if_next("RETURN"):
             self.clauses.extend(self.read_clause())
         self.clauses.append(self.read_return())
-        self.scanner.take(";")
-        self.scanner.next("end")
+        self.scanner.skip_if_next(";")
+        self.scanner.next_token("end")
 
     def run(self, graph: Graph, params: Mapping[str, Any]) -> list[Row]:
         scopes: list[Scope] = [{f"${name}": value for name, value in params.items()}]
@@ -75,15 +75,15 @@ class Cypher(Expressions, ScannedQuery):
 
     def read_clause(self) -> Iterator[Clause]:
         scanner = self.scanner
-        if scanner.take("MATCH"):
+        if scanner.skip_if_next("MATCH"):
             yield self.match_clause(self.read_pattern())
-            while scanner.take(","):
+            while scanner.skip_if_next(","):
                 yield self.match_clause(self.read_pattern())
-        elif scanner.take("UNWIND"):
+        elif scanner.skip_if_next("UNWIND"):
             value = self.read_expression()
-            scanner.need("AS")
+            scanner.skip_required("AS")
             yield self.unwinding(value, self.read_variable())
-        elif scanner.take("WHERE"):
+        elif scanner.skip_if_next("WHERE"):
             yield self.filtering(self.read_expression())
         elif any(map(scanner.sees, NOT_OFFERED)):
             raise QueryFeatureError("uses a clause that is not offered")
@@ -101,18 +101,20 @@ class Cypher(Expressions, ScannedQuery):
 
     def read_return(self) -> Clause:
         scanner = self.scanner
-        distinct = scanner.take("DISTINCT")
+        distinct = scanner.skip_if_next("DISTINCT")
         columns = [self.read_column()]
-        while scanner.take(","):
+        while scanner.skip_if_next(","):
             columns.append(self.read_column())
         self.names |= {column.name for column in columns}
         order: list[tuple[Expression, bool]] = []
-        while scanner.take(*(["ORDER", "BY"] if not order else [","])):
+        while scanner.skip_if_next(*(["ORDER", "BY"] if not order else [","])):
             value = self.read_expression()
-            order.append((value, scanner.take("DESC")))
-            scanner.take("ASC")
-        first = self.read_expression() if scanner.take("SKIP") or scanner.take("OFFSET") else lambda _: 0
-        most = self.read_expression() if scanner.take("LIMIT") else lambda _: None
+            order.append((value, scanner.skip_if_next("DESC")))
+            scanner.skip_if_next("ASC")
+        first = (
+            self.read_expression() if scanner.skip_if_next("SKIP") or scanner.skip_if_next("OFFSET") else lambda _: 0
+        )
+        most = self.read_expression() if scanner.skip_if_next("LIMIT") else lambda _: None
 
         def project(_: Graph, scopes: list[Scope]) -> list[Scope]:
             pairs = project_columns(columns, scopes)
@@ -133,7 +135,7 @@ class Cypher(Expressions, ScannedQuery):
         start, self.counts = self.scanner.position, False
         value = self.read_expression()
         text = "".join(text for _, text in self.scanner.tokens[start : self.scanner.position])
-        return Column(self.scanner.read_name() if self.scanner.take("AS") else text, value, self.counts)
+        return Column(self.scanner.read_name() if self.scanner.skip_if_next("AS") else text, value, self.counts)
 
     # Patterns
 
@@ -145,35 +147,35 @@ class Cypher(Expressions, ScannedQuery):
         return parts
 
     def read_node(self) -> QueryPart:
-        self.scanner.need("(")
+        self.scanner.skip_required("(")
         part = self.read_part()
-        self.scanner.need(")")
+        self.scanner.skip_required(")")
         return part
 
     def read_relationship(self) -> QueryPart:
-        backwards = self.scanner.take("<")
-        self.scanner.need("-")
+        backwards = self.scanner.skip_if_next("<")
+        self.scanner.skip_required("-")
         part = QueryPart()
-        if self.scanner.take("["):
+        if self.scanner.skip_if_next("["):
             part = self.read_part()
-            self.scanner.need("]")
-        self.scanner.need("-")
-        forwards = self.scanner.take(">")
+            self.scanner.skip_required("]")
+        self.scanner.skip_required("-")
+        forwards = self.scanner.skip_if_next(">")
         if backwards != forwards:
             part.direction = "INCOMING" if backwards else "OUTGOING"
         return part
 
     def read_part(self) -> QueryPart:
         part = QueryPart(self.read_variable() if self.scanner.kind == "name" else None)
-        while self.scanner.take(":") or (part.labels and self.scanner.take("|")):
+        while self.scanner.skip_if_next(":") or (part.labels and self.scanner.skip_if_next("|")):
             part.labels.append(self.scanner.read_name())
-        if self.scanner.take("{"):
-            while not self.scanner.take("}"):
+        if self.scanner.skip_if_next("{"):
+            while not self.scanner.skip_if_next("}"):
                 key = self.scanner.read_name()
-                self.scanner.need(":")
+                self.scanner.skip_required(":")
                 part.properties[key] = self.read_expression()
-                if not self.scanner.take(","):
-                    self.scanner.need("}")
+                if not self.scanner.skip_if_next(","):
+                    self.scanner.skip_required("}")
                     break
         return part
 

@@ -41,51 +41,51 @@ class Expressions:
 
     def read_expression(self) -> Expression:
         left = self.read_conjunction()
-        while self.scanner.take("OR"):
+        while self.scanner.skip_if_next("OR"):
             left = either(left, self.read_conjunction())
         return left
 
     def read_conjunction(self) -> Expression:
         left = self.read_negation()
-        while self.scanner.take("AND"):
+        while self.scanner.skip_if_next("AND"):
             left = both(left, self.read_negation())
         return left
 
     def read_negation(self) -> Expression:
-        if self.scanner.take("NOT"):
+        if self.scanner.skip_if_next("NOT"):
             inner = self.read_negation()
             return lambda scope: inner(scope) is False
         return self.read_comparison()
 
     def read_comparison(self) -> Expression:
         left, scanner = self.read_sum(), self.scanner
-        if scanner.take("="):
+        if scanner.skip_if_next("="):
             return equal(left, self.read_sum())
-        if scanner.take("<>"):
+        if scanner.skip_if_next("<>"):
             alike = equal(left, self.read_sum())
             return lambda scope: not alike(scope)
-        if scanner.take("IN"):
+        if scanner.skip_if_next("IN"):
             options = self.read_sum()
             return lambda scope: any(same(left(scope), option) for option in options(scope))
-        if scanner.take("IS", "NOT", "NULL"):
+        if scanner.skip_if_next("IS", "NOT", "NULL"):
             return lambda scope: left(scope) is not None
-        if scanner.take("IS", "NULL"):
+        if scanner.skip_if_next("IS", "NULL"):
             return lambda scope: left(scope) is None
         for sign, order in ORDERS.items():
-            if scanner.take(sign):
+            if scanner.skip_if_next(sign):
                 return ordered(order, left, self.read_sum())
         return left
 
     def read_sum(self) -> Expression:
         left = self.read_member()
         while self.scanner.sees("+") or self.scanner.sees("-"):
-            sign = operator.add if self.scanner.next("sign")[1] == "+" else operator.sub
+            sign = operator.add if self.scanner.next_token("sign")[1] == "+" else operator.sub
             left = combine(sign, left, self.read_member())
         return left
 
     def read_member(self) -> Expression:
         value = self.read_primary()
-        while self.scanner.take("."):
+        while self.scanner.skip_if_next("."):
             value = self.accessing(value, self.scanner.read_name())
         return value
 
@@ -94,25 +94,25 @@ class Expressions:
 
     def read_primary(self) -> Expression:
         scanner = self.scanner
-        if scanner.take("("):
+        if scanner.skip_if_next("("):
             inner = self.read_expression()
-            scanner.need(")")
+            scanner.skip_required(")")
             return inner
-        if scanner.take("["):
+        if scanner.skip_if_next("["):
             items = self.read_list("]")
             return lambda scope: [item(scope) for item in items]
-        if scanner.take("-"):
+        if scanner.skip_if_next("-"):
             negated = self.read_member()
             return lambda scope: -negated(scope)
         if scanner.kind == "parameter":
-            return look_up(scanner.next("parameter")[1])
+            return look_up(scanner.next_token("parameter")[1])
         if scanner.kind != "name":
             return always(scanner.literal())
         for word, constant in (("TRUE", True), ("FALSE", False), ("NULL", None)):
-            if scanner.take(word):
+            if scanner.skip_if_next(word):
                 return always(constant)
         name = scanner.read_name()
-        if scanner.take("("):
+        if scanner.skip_if_next("("):
             return self.read_function(name.upper())
         if name not in self.names:
             raise QueryError("uses an unknown name")
@@ -120,18 +120,18 @@ class Expressions:
 
     def read_list(self, end: str) -> list[Expression]:
         items: list[Expression] = []
-        while not self.scanner.take(end):
+        while not self.scanner.skip_if_next(end):
             items.append(self.read_expression())
-            if not self.scanner.take(","):
-                self.scanner.need(end)
+            if not self.scanner.skip_if_next(","):
+                self.scanner.skip_required(end)
                 break
         return items
 
     def read_function(self, name: str) -> Expression:
         if name == "COUNT":
             self.counts = True
-            if self.scanner.take("*"):
-                self.scanner.need(")")
+            if self.scanner.skip_if_next("*"):
+                self.scanner.skip_required(")")
                 return lambda _: True
         elif name not in FUNCTIONS:
             raise QueryFeatureError("uses a function that is not offered")

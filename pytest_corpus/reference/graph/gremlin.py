@@ -64,10 +64,10 @@ class Gremlin(ScannedQuery):
         if self.scanner.read_name() != "g":
             raise QueryError("must begin at g")
         self.steps: list[TraversalStep] = []
-        while self.scanner.take("."):
+        while self.scanner.skip_if_next("."):
             self.steps.append(self.read_step())
-        self.scanner.take(";")
-        self.scanner.next("end")
+        self.scanner.skip_if_next(";")
+        self.scanner.next_token("end")
         if not self.steps or self.steps[0].name not in STARTS:
             raise QueryError("lacks a first step")
 
@@ -75,22 +75,22 @@ class Gremlin(ScannedQuery):
         name = self.scanner.read_name()
         if name not in {**STEPS, **VERTEX_STEPS, **EDGE_STEPS}:
             raise QueryFeatureError("uses a step that is not offered")
-        self.scanner.need("(")
+        self.scanner.skip_required("(")
         args = []
-        while not self.scanner.take(")"):
+        while not self.scanner.skip_if_next(")"):
             args.append(self.read_argument())
-            if not self.scanner.take(","):
-                self.scanner.need(")")
+            if not self.scanner.skip_if_next(","):
+                self.scanner.skip_required(")")
                 break
         return TraversalStep(name, tuple(args))
 
     def read_argument(self) -> Any:
-        if self.scanner.take("-"):
+        if self.scanner.skip_if_next("-"):
             return -self.read_argument()
         if self.scanner.kind != "name":
             return self.scanner.literal()
         name = self.scanner.read_name()
-        while self.scanner.take("."):  # e.g. Order.desc
+        while self.scanner.skip_if_next("."):  # e.g. Order.desc
             name = self.scanner.read_name()
         return CONSTANTS[name] if name in CONSTANTS else Binding(name)
 

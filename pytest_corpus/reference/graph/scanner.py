@@ -62,18 +62,18 @@ class Scanner:
         coming = self.tokens[self.position : self.position + len(words)]
         return [text.upper() for kind, text in coming if kind != "string"] == list(words)
 
-    def take(self, *words: str) -> bool:
+    def skip_if_next(self, *words: str) -> bool:
         """Skip these words or signs if they come next; return True if they did."""
         found = self.sees(*words)
         self.position += len(words) * found
         return found
 
-    def need(self, *words: str) -> None:
+    def skip_required(self, *words: str) -> None:
         """Skip these words or signs; raise QueryError if they do not come next."""
-        if not self.take(*words):
+        if not self.skip_if_next(*words):
             raise QueryError(f"lacks {' '.join(words)}")
 
-    def next(self, *kinds: str) -> tuple[str, str]:
+    def next_token(self, *kinds: str) -> tuple[str, str]:
         """Return the next token; raise QueryError unless it is of one of these kinds."""
         if self.kind not in kinds:
             raise QueryError(f"lacks a {' or '.join(kinds)}")
@@ -81,11 +81,11 @@ class Scanner:
         return self.tokens[self.position - 1]
 
     def read_name(self) -> str:
-        return self.next("name")[1].strip("`")
+        return self.next_token("name")[1].strip("`")
 
     def literal(self) -> object:
         """A string or a number."""
-        kind, text = self.next("string", "number")
+        kind, text = self.next_token("string", "number")
         if kind == "number":
             return float(text) if "." in text else int(text)
         return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1], flags=re.DOTALL)

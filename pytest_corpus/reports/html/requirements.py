@@ -31,9 +31,9 @@ class Shown:
     earlier: Earlier | None = None
     evidence: tuple[Finding, ...] = ()
 
-    def change(self, entry: Entry) -> str:
+    def change_of(self, entry: Entry) -> str:
         """The change of a requirement since the earlier run; empty if there is none."""
-        return self.earlier.change(entry) if self.earlier else ""
+        return self.earlier.change_of(entry) if self.earlier else ""
 
     def counts(self, level: str) -> bool:
         """True if violations of a level decide the verdict."""

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_corpus.authoring.goldens.maker import made
+from pytest_corpus.authoring.goldens.maker import make_golden
 from pytest_corpus.reports.pages.markdown import as_json, code, codes, paragraph, table
 from pytest_corpus.reports.pages.schema_words import Key, describe
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
@@ -173,13 +173,13 @@ def _example(operation: Operation) -> Iterator[str]:
         f"{component}/{component}_{name}_request.json", f"{component}.envelope.request", also=(operation.request,)
     )
     request = next((golden for golden in goldens if golden.schema.endswith(".request")), plain)
-    yield as_json(json.loads(made(request)))
+    yield as_json(json.loads(make_golden(request)))
     if operation.streaming:
         frames = next(golden for golden in goldens if golden.is_stream)
-        yield f"Answered with a frame a line:\n\n```json\n{made(frames).strip()}\n```\n"
+        yield f"Answered with a frame a line:\n\n```json\n{make_golden(frames).strip()}\n```\n"
     else:
         answer = next(golden for golden in goldens if golden.schema.endswith(".success"))
-        yield f"Answered with:\n\n{as_json(json.loads(made(answer)))}"
+        yield f"Answered with:\n\n{as_json(json.loads(make_golden(answer)))}"
 
 
 def _capabilities(row: Component) -> Iterator[str]:
@@ -223,7 +223,7 @@ def _errors(row: Component) -> Iterator[str]:
         ),
     )
     example = next(golden for golden in GOLDENS if golden.schema == f"{row.name}.envelope.error")
-    yield f"An example:\n\n{as_json(json.loads(made(example)))}"
+    yield f"An example:\n\n{as_json(json.loads(make_golden(example)))}"
 
 
 def _requirements(row: Component) -> Iterator[str]:

@@ -122,13 +122,13 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
             return
         result = expect.success(reply, "an embedding of any text")
         shown = result.get("text") if isinstance(result, dict) else None
-        if not isinstance(shown, str) or not embedding.holds(text):
+        if not isinstance(shown, str) or not embedding.can_take_text(text):
             return
         expect.check(is_sent_text(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
     for word, others in zip(words.values(), ["", *distribute_words(GENERATED - 1, "w")], strict=True):
         several = f"{word} {others}" if others else word
-        check(embedding.cut_to_limit(several if embedding.holds(several) else word))
+        check(embedding.cut_to_limit(several if embedding.can_take_text(several) else word))
     generate.for_all(draw, check, embedding, examples=GENERATED)
 
 
@@ -259,7 +259,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     for model in embedding.able_to("stream_embed"):
         unique = embedding.unique()
         asked = [join_words("w", ("nul", "long")) + unique, *texts(1, unique), unique]
-        text = next(filter(embedding.holds, asked), unique)
+        text = next(filter(embedding.can_take_text, asked), unique)
         for _ in range(2):
             stream = embedding.stream_text(text, model=model)
             if text == asked[0] and embedding.limit is None and stream.is_a("BadRequest"):  # it may be too long

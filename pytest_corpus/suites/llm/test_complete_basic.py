@@ -60,7 +60,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     llm.require(operation)
     every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
     prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
-    reply = llm.ask(operation, messages=[user(next(filter(llm.holds, prompts), SCRIPTS))])
+    reply = llm.ask(operation, messages=[user(next(filter(llm.can_take_text, prompts), SCRIPTS))])
     llm.require_fit(reply)
     expect.works(reply, "an answer to a prompt in several scripts")
 

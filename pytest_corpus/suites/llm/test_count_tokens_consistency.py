@@ -55,7 +55,7 @@ def long_text(llm: LLM) -> str:
     """Return a text of many words that fits the window twice. Raises NotApplicable if the window is too small."""
     for words in (80, 40, 20):
         text = " ".join(f"{'stone' if number % 2 else 'river'}{number}" for number in range(words))
-        if llm.holds(2 * text):
+        if llm.can_take_text(2 * text):
             return text
     raise NotApplicable("the window may be too small for a long prompt")
 

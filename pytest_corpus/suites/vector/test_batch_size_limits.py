@@ -105,7 +105,7 @@ def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> No
     """`top_k` of exactly `max_top_k` is served."""
     vector.require("query", operation)
     query = {**vector.requests.minimal("query"), "top_k": vector.limits.require_limit("max_top_k")}
-    reply = vector.call(operation, vector.requests.asking(operation, query))
+    reply = vector.call(operation, vector.requests.query_arguments(operation, query))
     expect.success(reply, f"top_k of {query['top_k']}")
 
 
@@ -118,7 +118,7 @@ def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, 
     good = vector.requests.minimal("query")
     query = {**good, "top_k": vector.limits.require_limit("max_top_k") + more}
     queries = [good, query] if (vector.limits.batch or 2) > 1 else [query]
-    expect.refusal(vector.call(operation, vector.requests.asking(operation, *queries)), "BadRequest")
+    expect.refusal(vector.call(operation, vector.requests.query_arguments(operation, *queries)), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-LIMIT-9")
@@ -185,12 +185,14 @@ def queries_at_once(vector: Vector) -> int:
 @remembered
 def send_many(vector: Vector) -> Reply:
     """The answer to a long batch of plain queries."""
-    return vector.call("batch_query", vector.requests.asking("batch_query", *[vector.requests.minimal("query")] * MANY))
+    return vector.call(
+        "batch_query", vector.requests.query_arguments("batch_query", *[vector.requests.minimal("query")] * MANY)
+    )
 
 
 def send_batch(vector: Vector, *queries: dict[str, Any]) -> Reply:
     """The answer to a batch, which has as many results as queries."""
-    reply = vector.call("batch_query", vector.requests.asking("batch_query", *queries))
+    reply = vector.call("batch_query", vector.requests.query_arguments("batch_query", *queries))
     return expect_results(reply, len(queries))
 
 
@@ -322,7 +324,7 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
     """Queries without a namespace are answered from the namespace of the batch."""
     vector.features.need_namespaces("query", "batch_query")
     query = {**vector.query_args(), "top_k": 1}
-    reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
+    reply = vector.call("batch_query", vector.requests.query_arguments("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
     found = set(map(id_of, matches_of(result, "VEC-MULTI-1")))
     expect.check(set(vector.home().known) & found, "a vector of the namespace of the batch", "no such match")
@@ -335,7 +337,7 @@ def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vec
     item = vector.item(40)
     other = vector.sandbox(item)
     query = other.args(vector=item["vector"], top_k=vector.limits.cap_matches(3))
-    reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
+    reply = vector.call("batch_query", vector.requests.query_arguments("batch_query", query))
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:
         found = {id_of(match) for result in results_of(reply.result) for match in matches_of(result)}

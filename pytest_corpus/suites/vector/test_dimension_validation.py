@@ -74,7 +74,7 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement:
     for query, wrong in product((good, *filtered), wrong_lengths(vector)):
         bad = {**query, "vector": wrong}
         for queries in ((bad, good), (good, bad)) if several else ((bad,),):
-            expect.refusal(vector.call(operation, vector.requests.asking(operation, *queries)), MISMATCH)
+            expect.refusal(vector.call(operation, vector.requests.query_arguments(operation, *queries)), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-4")

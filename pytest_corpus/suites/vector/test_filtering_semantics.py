@@ -347,7 +347,7 @@ def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -
     vector.require(operation)
     if operation == "delete":
         vector.features.need_filter_deletes()
-    args = vector.requests.asking(operation, {**vector.requests.minimal("query"), "filter": terms})
+    args = vector.requests.query_arguments(operation, {**vector.requests.minimal("query"), "filter": terms})
     in_scratch = {"filter": terms, **vector.requests.in_scratch}
     expect.refusal(vector.call(operation, in_scratch if operation == "delete" else args), "BadRequest")
 

@@ -171,7 +171,7 @@ def _requirement_of_refusal(
 ) -> str:
     """Return the requirement that an error violates, or an empty string if the refusal may be right."""
     flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
-    sized = texts.holds(text) and (len(text) <= PLAIN or texts.limit is not None)
+    sized = texts.can_take_text(text) and (len(text) <= PLAIN or texts.limit is not None)
     if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):
         return ""
     if changed.get("normalize") is True:

@@ -107,7 +107,7 @@ class Texts(ListedModels):
         """Return this number of texts, or the maximum of a batch if that is less."""
         return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
 
-    def holds(self, text: str) -> bool:
+    def can_take_text(self, text: str) -> bool:
         return self.limit is None or len(text.encode()) <= self.limit
 
     def require_fit(self, reply: Reply | StreamReply) -> None:

@@ -307,12 +307,12 @@ class GraphPrerequisites(Prerequisites):
         def found() -> bool:
             plain = self._calls.plain_nodes()
             named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._calls.settings.run)}]}
-            spared = is_refused(self._upserted(plain)) and not is_refused(self._upserted(named))
-            return spared and is_refused(self._upserted(plain))  # a finding shows what was asked last
+            spared = is_refused(self._upsert_nodes(plain)) and not is_refused(self._upsert_nodes(named))
+            return spared and is_refused(self._upsert_nodes(plain))  # a finding shows what was asked last
 
         return cached(self._calls, "only UUIDs", found)
 
-    def _upserted(self, args: Mapping[str, Any]) -> Reply:
+    def _upsert_nodes(self, args: Mapping[str, Any]) -> Reply:
         with self._calls.client.provider.paused():
             return self._calls.call("upsert_nodes", args)
 

@@ -54,7 +54,7 @@ class GraphStore(Store):
 
     def _things_written(self, request: Any) -> Writes:
         """The things that a request writes, those in batches and transactions included."""
-        return dict(_written(op_of(request), request.get("args"), tenant_of(request))) if op_of(request) else {}
+        return dict(_written_things(op_of(request), request.get("args"), tenant_of(request))) if op_of(request) else {}
 
     def _things_deleted(self, request: Any) -> Iterator[Thing]:
         """The things that a request deletes by ids alone."""
@@ -119,15 +119,15 @@ class GraphStore(Store):
 
     def _clear(self, least: int = 1) -> bool:
         """Delete things of earlier tests that do not last, `least` of a kind in a place; True if any is deleted."""
-        return any([*self._deleted(lambda thing: not self.lasts(thing), least)])
+        return any([*self._delete_things(lambda thing: not self.lasts(thing), least)])
 
     def remove_leftovers(self, until: float) -> None:
         self.written.change_records(self.written.select(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
-        for gone in self._deleted(lambda _: True):
+        for gone in self._delete_things(lambda _: True):
             if inputs.monotonic() > until or not (gone or not self._graph.outages.lasting):
                 return
 
-    def _deleted(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
+    def _delete_things(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
         """Delete things of earlier tests, all of one kind, then those left of the other; True for each place's part."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
             places = by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
@@ -163,10 +163,10 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _written(op: str, args: Any, tenant: str | None) -> Iterator[tuple[Thing, tuple[Thing, ...]]]:
+def _written_things(op: str, args: Any, tenant: str | None) -> Iterator[tuple[Thing, tuple[Thing, ...]]]:
     name = op.removeprefix("graph.")
     for operation in items_of(args, MANY.get(name, "")):
-        yield from _written(op_of(operation), operation.get("args"), tenant)
+        yield from _written_things(op_of(operation), operation.get("args"), tenant)
     for item in items_of(args, WRITES.get(name, "")):
         if isinstance(item.get("id"), str) and item["id"]:
             namespace = _text(item.get("namespace") or args.get("namespace"))

@@ -58,9 +58,9 @@ class Windows(ListedModels):
     @property
     def small(self) -> bool:
         """True if an ordinary prompt may exceed the context window."""
-        return not self.holds(" " * SMALL)
+        return not self.can_take_text(" " * SMALL)
 
-    def holds(self, text: str) -> bool:
+    def can_take_text(self, text: str) -> bool:
         """True if a text certainly fits the stated window, even if each byte is a token."""
         window = self.capabilities.context_window(self.model)
         return window is None or len(text.encode()) <= window

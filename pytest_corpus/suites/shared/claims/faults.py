@@ -381,7 +381,7 @@ def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **optio
         provider.clear()
         if ended and stream.finished:
             wanted = "an error, because the provider's stream ended without its last event"
-            raise Violation(wanted, "a successful end").seen_in(stream.exchange)
+            raise Violation(wanted, "a successful end").attach_exchanges(stream.exchange)
         expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
         return stream
 

@@ -105,7 +105,7 @@ class TestLabels:
             ]  # COM-OBS-27
         if derived:
             found = Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
-            raise found.seen_in(*(reply.exchange for reply in replies))
+            raise found.attach_exchanges(*(reply.exchange for reply in replies))
 
     @pytest.mark.requirement("COM-OBS-19")
     def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:

@@ -83,7 +83,7 @@ def adds_up(usage: Any) -> bool:
 class Counting(Subject):
     """A component with the operation `count_tokens`."""
 
-    def holds(self, text: str) -> bool:
+    def can_take_text(self, text: str) -> bool:
         """True if a text is certainly short enough to be counted."""
         raise NotImplementedError
 
@@ -212,7 +212,7 @@ class TestTokens:
         subject.require("count_tokens")
         text = UNICODE[kind]
         longer = f"{join_words('w', ('nul', 'long'))}{text}" if kind == WITH_WORDS else text
-        reply = subject.ask_count(longer if subject.holds(longer) else text)
+        reply = subject.ask_count(longer if subject.can_take_text(longer) else text)
         refused = reply.is_a(*PERMANENT)
         expect.applicable(not ("\0" in text and refused), "a text with a NUL is refused")
         if refused and kind == WITH_WORDS:
@@ -274,9 +274,9 @@ def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
     """Count ever longer texts, up to the first one that is refused because it may exceed the limit."""
     counts, asked, ask = list[int](), list(texts), partial(subject.count_once, **changed)
-    replies = side_by_side(ask, asked) if all(map(subject.holds, asked)) else map(ask, asked)
+    replies = side_by_side(ask, asked) if all(map(subject.can_take_text, asked)) else map(ask, asked)
     for text, reply in zip(asked, replies, strict=False):
-        if reply.is_a("BadRequest") and not subject.holds(text):
+        if reply.is_a("BadRequest") and not subject.can_take_text(text):
             break
         if reply.is_error and not text.isascii():
             with expect.resting_on(f"{subject.operation('count_tokens').shaped.rpartition('-')[0]}-3"):
@@ -305,7 +305,7 @@ def expect_growing_count(subject: Counting) -> None:
     for number in (len(words), 30, 10):
         text = " ".join(words[:number])
         reply = subject.ask_count(text)
-        if subject.holds(text) or not reply.is_a("BadRequest"):
+        if subject.can_take_text(text) or not reply.is_a("BadRequest"):
             many = subject.tokens_of(expect.success(reply, "a token count"))
             expect.check(many > one, f"more than {one} tokens for {number} words", f"{many}")
             return

@@ -139,14 +139,14 @@ class Vector(VectorCalls):
     def home(self) -> Sandbox:
         """The main namespace, to be read only; without namespaces the default one, swept, with vectors like its own."""
         if not self.namespaces:
-            return self.sandbox(*self.requests.settled)
+            return self.sandbox(*self.requests.settled_vectors)
         self.require("query")
         if (obstacle := next((each for each in self.shared.unmade if isinstance(each, Blocked)), None)) is not None:
             raise obstacle
         self.shared.actions.done.add(WRITING)
         sandbox = Sandbox(self, self.requests.main_namespace, self.dimensions, self.metric, {})
-        sandbox.know(*self.requests.settled)
-        sandbox.held.update(item["id"] for item in self.requests.settled)
+        sandbox.know(*self.requests.settled_vectors)
+        sandbox.held.update(item["id"] for item in self.requests.settled_vectors)
         return sandbox
 
     def replay_probe(self) -> ReplayProbe:

@@ -63,7 +63,7 @@ class Preparation:
             return
         tenant = tenant_of(request)
         with self._vector.suite_calls():
-            for name, make in self._needed(args, tenant):
+            for name, make in self._needed_things(args, tenant):
                 key = (self._vector.client.instance.generation, tenant, name)
                 with wait_for_drop(namespace_of(tenant, name)):
                     pass
@@ -94,7 +94,7 @@ class Preparation:
         except Undecided as obstacle:
             self._vector.shared.unmade.append(obstacle)
 
-    def _needed(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
+    def _needed_things(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
         """The name of each thing that a request needs, and the step that makes it."""
         names = {str(each.get("namespace", "default")) for each in objects_in(args, "queries")}
         doomed = self._vector.shared.to_delete
@@ -113,7 +113,7 @@ class Preparation:
             self._sweep(tenant)
         self._create(name, tenant)
         if name == self._places.main_namespace:
-            self._fill(name, self._places.settled, tenant)
+            self._fill(name, self._places.settled_vectors, tenant)
             self._await_index({**self._vector.query_args(), **self._vector.namespace_arg(name)}, tenant_context(tenant))
 
     def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:

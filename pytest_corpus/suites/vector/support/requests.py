@@ -52,7 +52,7 @@ class PlainPlaces(Requests):
             return self._vector.name(prefix) if self._vector.namespaces else "default"
 
     @property
-    def settled(self) -> tuple[Item, ...]:
+    def settled_vectors(self) -> tuple[Item, ...]:
         """The vectors of the main namespace."""
 
         def made() -> tuple[Item, ...]:
@@ -77,7 +77,7 @@ class PlainPlaces(Requests):
         """The argument that names the scratch namespace; empty if the adapter has only one."""
         return self._vector.namespace_arg(self.scratch)
 
-    def asking(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
+    def query_arguments(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the last one of some queries, or of a batch of them all, in the main namespace."""
         return {"queries": [*queries], **self.in_main} if operation == "batch_query" else queries[-1]
 

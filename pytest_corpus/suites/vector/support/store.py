@@ -119,7 +119,7 @@ class VectorStore(Store):
         return self.written.select(*THERE, kind="namespace")
 
     def release(self, *, unlearn: bool) -> None:  # noqa: ARG002 - nothing that was learnt is in the way
-        lasting = self._lasting()
+        lasting = self._lasting_namespaces()
         self._shared.used.clear()
         self._shared.sandboxes.clear()
         self.written.change_records(self.written.select(*State, use=Use.SANDBOX), use=Use.ANY)
@@ -127,7 +127,7 @@ class VectorStore(Store):
         try:
             left = [each for each in self.existing_namespaces if each not in lasting]
             for things in parts_of(left, self._vector.main.store.together):
-                if not all([*map(self._dropped, things, self._delete(things))]):
+                if not all([*map(self._note_drop, things, self._delete(things))]):
                     return
             for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
                 if len(names) > KEPT_VECTORS:
@@ -135,7 +135,7 @@ class VectorStore(Store):
         except (*UNCALLABLE, Outage):
             return
 
-    def _lasting(self) -> set[Thing]:
+    def _lasting_namespaces(self) -> set[Thing]:
         """The namespaces that other tests need, too: they are made again when something speaks of them."""
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
@@ -144,12 +144,12 @@ class VectorStore(Store):
             self.written.select(*State, use=Use.LASTING), (namespace_of(None, name) for name in undeleted)
         )
 
-    def _drop(self, thing: Thing) -> bool:
+    def _drop_namespace(self, thing: Thing) -> bool:
         """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""
         with wait_for_drop(thing):
-            return self._dropped(thing, *self._delete([thing]))
+            return self._note_drop(thing, *self._delete([thing]))
 
-    def _dropped(self, thing: Thing, reply: Reply | None) -> bool:
+    def _note_drop(self, thing: Thing, reply: Reply | None) -> bool:
         if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
             return False
         if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
@@ -191,7 +191,7 @@ class VectorStore(Store):
             return
         most, until = self._room, inputs.monotonic() + ROOM_S
         while len(self.existing_namespaces) >= most and not self._vector.retries.probing:
-            spare = next(iter((*self._spare(), *self._used_before())), None)
+            spare = next(iter((*self._spare_namespaces(), *self._used_before())), None)
             if spare is None and turns.is_in_flight() and inputs.monotonic() < until:
                 inputs.sleep(LOOK_S)
                 continue
@@ -199,7 +199,7 @@ class VectorStore(Store):
                 turns.break_off_body()
                 return
             self._shared.used.add(spare)  # no other test drops it meanwhile
-            if not self._drop(spare):
+            if not self._drop_namespace(spare):
                 return
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
@@ -226,7 +226,7 @@ class VectorStore(Store):
         request = reply.exchange.request
         new = namespace_of(tenant_of(request), next(namespaces_in(request), ""))
         stuck = [] if self._shared.keeps_namespaces else self.written.select(State.STUCK, kind="namespace")
-        found = [*self._spare(), *stuck]
+        found = [*self._spare_namespaces(), *stuck]
         if (
             len(self.existing_namespaces) > FEW
             and not found
@@ -238,19 +238,23 @@ class VectorStore(Store):
         self._shared.refused = new
         self.written.change_records(found, state=State.OLD)
         for thing in found:
-            self._drop(thing)
+            self._drop_namespace(thing)
         return not all(thing in self.written.select(State.STUCK) for thing in found)
 
     @property
-    def _held(self) -> set[Thing]:
+    def _held_namespaces(self) -> set[Thing]:
         """The namespaces of sandboxes, and those that other tests in flight use."""
         used = turns.values_in_other_bodies(self._shared, "used")
         sandboxes = chain(self._shared.sandboxes, *turns.values_in_other_bodies(self._shared, "sandboxes"))
         return {each.place for each in sandboxes}.union(*used)
 
-    def _spare(self) -> list[Thing]:
+    def _spare_namespaces(self) -> list[Thing]:
         """The namespaces that nothing speaks of any more, or that are made again when something does."""
-        plain, lasting, held = (self._shared.main_namespace, self._shared.scratch), self._lasting(), self._held
+        plain, lasting, held = (
+            (self._shared.main_namespace, self._shared.scratch),
+            self._lasting_namespaces(),
+            self._held_namespaces,
+        )
         return [
             thing
             for thing in self.existing_namespaces
@@ -263,7 +267,7 @@ class VectorStore(Store):
 
     def _used_before(self) -> list[Thing]:
         """The other namespaces, without those of sandboxes and without the last used one."""
-        held = self._held
+        held = self._held_namespaces
         return [thing for thing in self.existing_namespaces[:-1] if thing not in held]
 
     def sweep(self, tenant: str | None) -> None:

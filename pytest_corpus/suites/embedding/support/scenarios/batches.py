@@ -139,7 +139,12 @@ def is_sent_text(embedding: Embedding, text: Any, sent: str) -> bool:
     """True if a text is the one that was sent, or a part of it if it exceeds the limit."""
     if same_text(text, sent):
         return True
-    return isinstance(text, str) and not embedding.holds(sent) and bool(text) and normal_text(text) in normal_text(sent)
+    return (
+        isinstance(text, str)
+        and not embedding.can_take_text(sent)
+        and bool(text)
+        and normal_text(text) in normal_text(sent)
+    )
 
 
 def embeddings_by_position(
@@ -259,7 +264,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
         many = not number and operation == "embed"
         for sent in map(embedding.cut_to_limit, (*SCRIPTS.values(), FILLER) if many else (SCRIPTS["latin"], FILLER)):
             reply = embedding.ask_once(operation, sent, model=model)
-            if reply.is_error or not embedding.holds(sent):
+            if reply.is_error or not embedding.can_take_text(sent):
                 continue
             for told in texts_of(reply) if len(all_embeddings_of(reply)) < 2 else ():
                 came_back = True

@@ -76,7 +76,7 @@ class Spoiled:
     sandbox: Sandbox
     turn: int
 
-    def look(self) -> tuple[str, list[str]]:
+    def read_nodes(self) -> tuple[str, list[str]]:
         """An operation that shows nodes, each in turn, and the values of those that it shows."""
 
         def see() -> tuple[str, list[str]]:
@@ -88,7 +88,7 @@ class Spoiled:
 
     def expect_left(self, values: list[str], claim: str) -> None:
         """An operation that shows nodes shows exactly these values."""
-        reader, found = self.look()
+        reader, found = self.read_nodes()
         expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
 
@@ -171,7 +171,7 @@ def send_spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
     found = cached(
         graph, ("spoiled", name, place, kind), partial(_send_spoiled, require_carrier(graph, name), name, place, kind)
     )
-    found.look()
+    found.read_nodes()
     return found
 
 

@@ -114,7 +114,7 @@ class World:
         failed = [item for item in items_of(result, "results") if item.get("ok") is False]
         expect.check(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
-    def take(self, kind: str, name: str, pair: tuple[str, str]) -> None:
+    def take_step_of_kind(self, kind: str, name: str, pair: tuple[str, str]) -> None:
         """Carry out one step of `PLAIN`, or one write that a batch or a transaction carries."""
         if kind in MANY:
             self.carry_out_together(kind, [self.put(name) if pair[0] else self.drop(name)])
@@ -150,7 +150,7 @@ def compare_nodes(trial: Trial[World]) -> None:
     reader = world.readers[world.looks % len(world.readers)]
     world.looks += 1
     claim = "the nodes that the sequence leaves"
-    trial.take(Step(lambda world: world.sandbox.expect_values(reader, world.nodes.values(), claim), is_look=True))
+    trial.take_step(Step(lambda world: world.sandbox.expect_values(reader, world.nodes.values(), claim), is_look=True))
 
 
 def compare_edges(trial: Trial[World]) -> None:
@@ -159,7 +159,7 @@ def compare_edges(trial: Trial[World]) -> None:
     touched, world.touched = frozenset(world.touched & world.joined & set(world.nodes)), set()
     for edge_reader in world.edge_readers if touched else ():
         look = partial(World.show_edges, edge_reader=edge_reader, names=touched)
-        trial.take(Step(look, names=touched, is_look=True))
+        trial.take_step(Step(look, names=touched, is_look=True))
 
 
 def take_plain(graph: Graph) -> None:
@@ -170,7 +170,7 @@ def take_plain(graph: Graph) -> None:
     carriers = [name for name in MANY if graph.operation_names.carries(name)]
     writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
     steps = [
-        Step(partial(World.take, kind=kind, name=name, pair=pair), names=names_of((kind, name, pair)))
+        Step(partial(World.take_step_of_kind, kind=kind, name=name, pair=pair), names=names_of((kind, name, pair)))
         for kind, name, pair in writes
     ]
     graph.settling.find_settle_time()
@@ -178,7 +178,7 @@ def take_plain(graph: Graph) -> None:
         trial = Trial(graph, lambda: World(graph))
         with shrink_failure(trial):
             for step in steps:
-                trial.take(step)
+                trial.take_step(step)
                 compare_nodes(trial)
                 compare_edges(trial)
         return
@@ -186,7 +186,7 @@ def take_plain(graph: Graph) -> None:
     for number, trial in enumerate(trials, start=1):
         with shrink_failure(trial):
             for step in steps[:number]:
-                trial.take(step)
+                trial.take_step(step)
     for number, trial in enumerate(trials):
         trial.model.looks = number
         with shrink_failure(trial):
@@ -203,10 +203,10 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
     def write(chance: Random) -> Write:
         return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
 
-    def take(trial: Trial[World], act: Callable[[World], None], *writes: Write) -> None:
+    def take_and_compare(trial: Trial[World], act: Callable[[World], None], *writes: Write) -> None:
         """Take a step, and compare nodes and edges in turn; if each look waits for a write, both after five steps."""
         before = len(trial.calls)
-        trial.take(Step(act, names=names_of(*writes)))
+        trial.take_step(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:
             world, late = trial.model, graph.settling.has_late_writes
             world.steps += 1
@@ -215,20 +215,20 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
             if world.steps % 5 == 0 if late else world.steps % 2 or not world.edge_readers:
                 compare_nodes(trial)
 
-    def one(chance: Random, trial: Trial[World]) -> None:
+    def write_one(chance: Random, trial: Trial[World]) -> None:
         kind, name, pair = write(chance)
-        take(trial, lambda world: world.take(kind, name, pair), (kind, name, pair))
+        take_and_compare(trial, lambda world: world.take_step_of_kind(kind, name, pair), (kind, name, pair))
 
-    def several(chance: Random, trial: Trial[World]) -> None:
+    def write_several(chance: Random, trial: Trial[World]) -> None:
         operation, found, touched = chance.choice(together), [], set[str]()
         for step in [write(chance) for _ in range(chance.randint(1, most))]:
             if not names_of(step) & touched:  # the order in a batch, or a transaction, is a SHOULD
                 found.append(step)
                 touched |= names_of(step)
-        take(
+        take_and_compare(
             trial,
             lambda world: world.carry_out_together(operation, [*filter(None, (world.step(*each) for each in found))]),
             *found,
         )
 
-    return [one, several] if together else [one]
+    return [write_one, write_several] if together else [write_one]

@@ -28,7 +28,7 @@ RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 def five_directions(vector: Vector) -> tuple[Sandbox, list[Item]]:
     """A place with five vectors of different directions, to be read only."""
-    return vector.home(), [*vector.requests.settled]
+    return vector.home(), [*vector.requests.settled_vectors]
 
 
 def upsert_and_query(

@@ -112,7 +112,7 @@ class Model:
         """Change nothing."""
         self.namespace_arg(where)
 
-    def look(self, where: int, angle: int, kind: str | None, top_k: int, batched: bool) -> None:
+    def check_query(self, where: int, angle: int, kind: str | None, top_k: int, batched: bool) -> None:
         """Check that a query finds the best stored vectors with their metadata."""
         query = self.namespace_arg(where).args(
             vector=direction(angle, self.vector.dimensions),
@@ -208,7 +208,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
             (chance.randrange(IDS), chance.choice(ANGLES), chance.choice(KINDS)) for _ in range(chance.randint(1, size))
         ]
 
-    def look(chance: Random) -> Look:
+    def choose_query(chance: Random) -> Look:
         kind, batched = chance.choice((None, None, *KINDS)), chance.choice((False, True))
         return chance.choice(ANGLES), kind if filters else None, chance.choice(TOP_K), batches and batched
 
@@ -220,10 +220,10 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
             names = {given["name"]} if "name" in given else {name for name, _, _ in given.get("batch", ())}
             act = partial(operation, where=where, **given)
             is_reset = operation is Model.renew
-            trial.take(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
+            trial.take_step(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
             if chance.random() < share:
-                then = look(chance)
-                trial.take(Step(lambda model: model.look(where, *then), where, is_look=True))
+                then = choose_query(chance)
+                trial.take_step(Step(lambda model: model.check_query(where, *then), where, is_look=True))
 
         return take_random_step
 
