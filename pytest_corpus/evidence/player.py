@@ -164,7 +164,7 @@ class RecordedInstance:
     @property
     def hooks(self) -> frozenset[str]:
         """The hooks that the adapter requested, or had called until now."""
-        return frozenset(self.remote.hooks.called if self.remote else self._facts["hooks"])
+        return frozenset(self.remote.hooks.called_hooks if self.remote else self._facts["hooks"])
 
     @property
     def hears_logs(self) -> bool:
@@ -209,7 +209,7 @@ class RecordedInstance:
             chunk = {"chunk": encoding.decode(each["chunk"])} if "chunk" in each else {}
             self._hooks.provider.arrived(each["op"], **chunk, **facts)
         if self.remote is not None:
-            self.remote.hooks.called |= set(found.get("hooks", ()))
+            self.remote.hooks.called_hooks |= set(found.get("hooks", ()))
 
 
 def make_recorded_client(
@@ -225,5 +225,5 @@ def _remote(facts: Mapping[str, Any]) -> Any:
     """The facts that tests need about an adapter at an address; its called hooks come from the record."""
     scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
     return SimpleNamespace(
-        address=SimpleNamespace(scheme=scheme), hooks=SimpleNamespace(called=set(), given_up=0), known={}
+        address=SimpleNamespace(scheme=scheme), hooks=SimpleNamespace(called_hooks=set(), given_up=0), known={}
     )
