@@ -29,7 +29,7 @@ def odd_key(**more: str) -> dict[str, str]:
 
 
 def keys_alike() -> list[dict[str, str]]:
-    """Return contexts with similar new keys (R139); each differs from the last one in case, a sign or a blank."""
+    """Return contexts with similar new keys (R139). Each key differs from the last one in case, a sign or a blank."""
     stem = new_key()["idempotency_key"]
     return [{"idempotency_key": f"{stem}{end}"} for end in ("A_b", "a-b", "a_b ", "a_b")]
 
@@ -38,7 +38,7 @@ def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
     """Return the contexts of two new tenants with similar names, or plain names if the adapter refuses those.
 
     Args:
-        number: the number of the pair of kinds in `ALIKE`, from which on it begins again.
+        number: the index of the pair of kinds in `ALIKE`, counted round and round.
     """
     kinds = ALIKE[number % len(ALIKE)]
 
@@ -55,6 +55,6 @@ def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:
-    """Go on only if capabilities claim to isolate tenants (R25), or if they do not, with `claimed` false (R127)."""
+    """Check that capabilities claim to isolate tenants (R25), or that they do not, with `claimed` false (R127)."""
     if (subject.capabilities.flag("supports_multi_tenant") is True) is not claimed:
         raise NotApplicable("supports_multi_tenant is not claimed" if claimed else "supports_multi_tenant is claimed")

@@ -53,7 +53,7 @@ def normal_text(text: str) -> str:
 
 
 def same_text(one: Any, other: str) -> bool:
-    """True if a text came back as it was sent."""
+    """True if a text came back unchanged."""
     return isinstance(one, str) and (one == other or normal_text(one) == normal_text(other))
 
 

@@ -55,7 +55,7 @@ class EmbeddingPrerequisites(Prerequisites):
 
 
 class EmbeddingFaults(ProviderFaults):
-    """Faults at the provider, without those of batches, which may report a failure for each item (R14)."""
+    """Plans faults at the provider, except for batches, which may report a failure for each item (R14)."""
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
         """Return the operations that call the provider, without `embed_batch`."""
@@ -101,7 +101,7 @@ class EmbeddingAuditor(ComponentAuditor):
 
 
 class Embedding(EmbeddingCalls):
-    """The embedding component: what its embeddings, batches and streams have in common."""
+    """The embedding component, with the common behaviour of its embeddings, batches and streams."""
 
     parts = Parts(EmbeddingRequests, EmbeddingShared, EmbeddingFaults, EmbeddingPrerequisites, auditor=EmbeddingAuditor)
 
@@ -109,11 +109,11 @@ class Embedding(EmbeddingCalls):
 
     @reading_apart()
     def able_to(self, name: str = "embed") -> list[str]:
-        """Return the listed models that are tried, without those whose entry denies what the operation needs.
+        """Return the listed models that are tried, except those whose entry denies a feature that the operation needs.
 
         If no models are listed, return the model in plain requests.
 
-        Raises Blocked if `embed` or the operation refuses one of them.
+        Raises Blocked if `embed` or the operation refuses one of the models.
         """
         self.require(name, "embed")
         flag = self.operation(name).capability or ""
@@ -130,7 +130,7 @@ class Embedding(EmbeddingCalls):
     @reading_apart()
     @remembered
     def counts_characters(self) -> bool:
-        """True if `max_text_length` counts characters: one character more is too long, and the limit is not."""
+        """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not."""
         limit = self.stated_limit()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
         if more.is_a("BadRequest", "NotSupported") and not just.is_error:
@@ -139,9 +139,9 @@ class Embedding(EmbeddingCalls):
         return isinstance(result, Mapping) and result.get("truncated") is True
 
     def length_beyond(self, more: int = 1) -> int:
-        """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in whatever unit (R120).
+        """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in any unit of the limit (R120).
 
-        Raises NotApplicable if no limit is stated, or if it is too large to exceed.
+        Raises NotApplicable if no limit is stated, or if the limit is too large to exceed.
         """
         limit = self.stated_limit()
         if self.counts_characters:
@@ -152,7 +152,7 @@ class Embedding(EmbeddingCalls):
 
     @reading_apart()
     def require_normalization(self) -> None:
-        """Go on only if normalization is offered: not denied, and not answered with NOT_SUPPORTED."""
+        """Check that normalization is offered: not denied, and not answered with NOT_SUPPORTED."""
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
         if flag is False or (

@@ -117,14 +117,14 @@ class EmbeddingRequests(Requests):
             yield "embed_batch", {**batch, "texts": [text] * (most + 1)}, {}
 
     def adapt_arguments(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of an operation that embeds, made from those of `embed`."""
+        """Return the arguments of an embedding operation, made from the arguments of `embed`."""
         if name == "embed_batch":
             args = {("texts" if key == "text" else key): [args[key]] if key == "text" else args[key] for key in args}
         return {**self.minimal(name), **args}
 
 
 class EmbeddingCalls(Texts):
-    """Embeds texts; the `_once` methods ask once a run, for tests that only read the answer."""
+    """Embeds texts. The `_once` methods ask once in a run, for tests that only read the answer."""
 
     requests: EmbeddingRequests
 
@@ -170,11 +170,11 @@ class EmbeddingCalls(Texts):
         return self.batch(texts, **changed)
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
-        """Return the first embedding of an answer; empty if it has none."""
+        """Return the first embedding of an answer; empty if the answer has no embedding."""
         return next(iter(all_embeddings_of(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """Embed a text now and return its vector. Raises Undecided if the answer has none (`vector_in`)."""
+        """Embed a text now and return its vector. Raises Undecided if the answer has no vector (`vector_in`)."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
     def vector_once(self, name: str, text: str, **changed: Any) -> list[float]:
@@ -182,7 +182,7 @@ class EmbeddingCalls(Texts):
         return self.vector_in(self.ask_once(name, text, **changed), name, text, **changed)
 
     def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
-        """Return the vector in an answer. Raises Undecided if it has none, which another requirement may report."""
+        """Return the vector in an answer. Raises Undecided without a vector, which another requirement may report."""
         found = vector_of(self.embedding(reply))
         if found is None:
             raise missing_vector(self, name, text, reply, changed)

@@ -1,4 +1,4 @@
-"""The root causes of the embedding component, which are the common ones."""
+"""The root causes of the embedding component: only those of every component."""
 
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.suites.embedding.support.component import Embedding

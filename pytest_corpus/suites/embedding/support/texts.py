@@ -66,7 +66,7 @@ UNRELATED = (
 
 @dataclass(slots=True)
 class EmbeddingShared(Shared):
-    """The model of plain requests, vectors that are requested once, and the noise between embeddings of one text."""
+    """The model of plain requests, shared vectors, and the noise between embeddings of one text."""
 
     learnt = (*Shared.learnt, "noise")
 
@@ -104,7 +104,7 @@ class Texts(ListedModels):
         return cut.strip() or "a"
 
     def room(self, wanted: int) -> int:
-        """Return this number of texts, or the maximum of a batch if that is less."""
+        """Return this number of texts, or the maximum of a batch if the maximum is smaller."""
         return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
 
     def can_take_text(self, text: str) -> bool:
@@ -115,13 +115,13 @@ class Texts(ListedModels):
             raise NotApplicable(f"a max_text_length of {self.limit} may be too small for this request")
 
     def stated_limit(self) -> int:
-        """Return the stated limit. Raises NotApplicable if none is stated, or if it is too large to test."""
+        """Return the stated limit. Raises NotApplicable if no limit is stated, or if it is too large to test."""
         limit = expect.applicable(self.limit, "capabilities state no max_text_length")
         expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is not sent here")
         return limit
 
     def require_new_texts(self) -> None:
-        """Go on only if the limit allows enough different texts."""
+        """Check that the limit allows enough different texts."""
         if self.limit is not None and self.limit < TELLING:
             raise NotApplicable(f"texts of {self.limit} characters have all been sent before")
 
@@ -129,7 +129,7 @@ class Texts(ListedModels):
 
     @property
     def model(self) -> str:
-        """The model in plain requests: the first listed one, or one that health names if the set is open (R13)."""
+        """The model in plain requests: the first listed model, or a model in health if the set is open (R13)."""
         return self.shared.once("model", self._find_model)
 
     def _find_model(self) -> str:
@@ -152,7 +152,7 @@ class Texts(ListedModels):
         return self.short_word(inputs.ordinal(MOST_WORDS), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
-        """Return the word of this length that belongs to a number in this run."""
+        """Return the word of this length for a number in this run."""
         start = int.from_bytes(hashlib.sha256(self.settings.run.encode()).digest()[:6], "big")
         value, letters = start + number * 7919, ""
         while len(letters) < length:

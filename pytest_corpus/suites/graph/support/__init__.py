@@ -1,1 +1,1 @@
-"""The graph component as its tests call it: requests, capabilities, prerequisites, root causes."""
+"""The graph component in the form that its tests use: requests, capabilities, prerequisites, root causes."""

@@ -1,4 +1,4 @@
-"""Results of the graph component, read leniently: their form is the finding of their schemas."""
+"""Reads results of the graph component leniently. Errors in their form are findings about their schemas."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from pytest_corpus.kit.store.results import processed_count
 
 
 def records(reply: Reply | StreamReply) -> list[Any]:
-    """The records of a query or of a whole stream."""
+    """Return the records of a query or of a whole stream."""
     if isinstance(reply, StreamReply):
         expect.finished(reply, "a stream of records")
         return [record for chunk in reply.chunks for record in items_of(chunk, "records", of=object)]
@@ -22,11 +22,11 @@ def has_no_place(reply: Reply | StreamReply) -> bool:
 
 
 def items_of(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
-    """The items of one kind in a list of a result; others are the finding of the schema."""
+    """Return the items of one type in a list of a result. Items of other types are findings about the schema."""
     found = result.get(key) if isinstance(result, Mapping) else None
     return [item for item in found if isinstance(item, of)] if isinstance(found, list) else []
 
 
 def size(result: Any) -> int | None:
-    """The number of items that an upsert reports, by a count or by a list of ids (R123)."""
+    """Return the number of items that an upsert reports, by a count or by a list of ids (R123)."""
     return len(result) if isinstance(result, list) else processed_count(result)

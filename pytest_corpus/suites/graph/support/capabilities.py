@@ -1,4 +1,4 @@
-"""The features of a graph adapter, the texts of its questions, its names of operations in batches (R33, R48)."""
+"""The features of a graph adapter, the texts of queries, and the names of operations in batches (R33, R48)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WRITES = tuple(f"{what}_{kind}" for what in ("upsert", "delete") for kind in ("n
 class OperationNames:
     """The names of operations in batches and transactions.
 
-    If capabilities contain a list of operation names, it decides. Otherwise bare names are tried first, then qualified.
+    A list of operation names in capabilities decides. Otherwise bare names are tried first, then qualified names.
     """
 
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph = graph
 
     def spell(self, name: str) -> str:
-        """The name of an operation that batches take. Raises NotApplicable if capabilities list others only."""
+        """Return the name of an operation in batches. Raises NotApplicable if capabilities list only others."""
         for names in _operation_lists(self._graph.capabilities.document):
             for spelling in (name, PREFIX + name):
                 if spelling in names:
@@ -42,14 +42,14 @@ class OperationNames:
         return self._prefix() + name
 
     def spelling(self, name: str) -> str:
-        """Return the name of an operation; the bare one if batches do not take it."""
+        """Return the name of an operation in batches; the bare name if batches do not accept the operation."""
         try:
             return self.spell(name)
         except NotApplicable:
             return name
 
     def carries(self, operation: str) -> bool:
-        """True if batches, or transactions, are offered and take every write."""
+        """True if batches, or transactions, are offered and accept every write."""
         try:
             return self._graph.works(operation) and all(map(self.spell, WRITES))
         except NotApplicable:
@@ -80,7 +80,7 @@ class OperationNames:
 
 
 def _operation_lists(value: Any, key: str = "") -> Iterator[list[str]]:
-    """Yield the lists in capabilities that name operations of batches, not those of the adapter."""
+    """Yield the lists of operations in batches that capabilities have, without lists of the adapter's operations."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _operation_lists(item, str(name))
@@ -101,7 +101,7 @@ SEEDS = tuple(f"s{number}" for number in range(1, 9))
 
 
 class GraphCapabilities(Subject):
-    """Dialects, limits, batches, namespaces and the nodes that plain requests speak of."""
+    """Dialects, limits, batches, namespaces, and the nodes that plain requests name."""
 
     component = "graph"
     principal = "upsert_nodes"
@@ -120,19 +120,19 @@ class GraphCapabilities(Subject):
 
     @property
     def dialects(self) -> Dialects:
-        """The listed dialects, and the spellings of questions that were tried in them."""
+        """The listed dialects, and the spellings of queries that were tried in them."""
         if self.shared.dialects is None:
             self.shared.dialects = Dialects(self.capabilities.names("dialects"), self.settings.dialects)
         return self.shared.dialects
 
     @property
     def at_once(self) -> int:
-        """The number of items that go into one request."""
+        """The number of items in one request."""
         return min(MOST_AT_ONCE, self.capabilities.limit("max_batch_ops") or MOST_AT_ONCE)
 
     @property
     def filters(self) -> bool:
-        """True if lists of nodes take filters by property: claimed and not refused, or served unclaimed."""
+        """True if lists of nodes accept filters by property: claimed and not refused, or served without a claim."""
         claimed = self.capabilities.flag("supports_property_filters")
 
         def answered() -> bool:
@@ -146,7 +146,7 @@ class GraphCapabilities(Subject):
         return claimed is not False and self.shared.once("filters", answered)
 
     def claims(self, word: str) -> list[Any]:
-        """The values of capabilities whose keys hold a word."""
+        """Return the values in capabilities whose keys contain a word."""
         return [value for key, value in self.capabilities.every_key() if word in re.split(r"[^a-z0-9]+", key.lower())]
 
     @property
@@ -156,16 +156,16 @@ class GraphCapabilities(Subject):
 
     @property
     def dialect(self) -> str | None:
-        """The listed dialect that the suite asks in, or None if it knows none of them."""
+        """The listed dialect that the suite uses, or None if it knows no listed dialect."""
         return next(iter(self.dialects.known), None)
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
-        """The operations that can be called; without queries if no listed dialect is known (R33)."""
+        """Return the operations that can be called, without queries if the suite knows no listed dialect (R33)."""
         names = super().operations(streaming=streaming)
         return names if self.dialect else [name for name in names if name not in ASKING]
 
     def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]:
-        """The arguments of a query in the spelling that the adapter accepts, or else the most usual one."""
+        """Return the arguments of a query in the spelling that the adapter accepts, or else in the most usual one."""
         spoken = dialect or self.dialect
         if spoken is None:
             return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
@@ -181,7 +181,7 @@ class GraphCapabilities(Subject):
         return {"text": self.dialects.text(purpose, spoken), "dialect": spoken, "params": params}
 
     def require_question(self, purpose: str, dialect: str | None = None) -> None:
-        """Go on only if a question can be asked.
+        """Check that a query is possible for this purpose.
 
         Raises NotAssessed if no listed dialect is known or no spelling is accepted, Blocked if one must be accepted.
         """
@@ -196,11 +196,11 @@ class GraphCapabilities(Subject):
             raise obstacle
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
-        """An operation of a batch or a transaction. Raises NotApplicable if capabilities list others only."""
+        """Return an operation of a batch or a transaction. Raises NotApplicable if capabilities list only others."""
         return {"op": self.operation_names.spell(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> Sandbox:
-        """A new group of nodes, in one of a few namespaces in turn if the adapter makes them; `needs` have to work."""
+        """Return a new group of nodes, in one of a few namespaces if the adapter has namespaces; `needs` must work."""
         self.require(*needs)
         namespace = None
         if own and self._makes_namespaces() is None:
@@ -208,9 +208,9 @@ class GraphCapabilities(Subject):
         return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
 
     def require_namespaces(self, *, aside: bool = False) -> None:
-        """Go on only if a write to a new namespace creates it.
+        """Check that a write to a new namespace creates the namespace.
 
-        Raises NotApplicable if namespaces are not claimed, NotAssessed (with `aside` NotApplicable) if one is refused.
+        Raises NotApplicable if namespaces are not claimed, NotAssessed (NotApplicable with `aside`) if refused.
         """
         if obstacle := self._makes_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle
@@ -233,7 +233,7 @@ class GraphCapabilities(Subject):
             self.shared.namespaces = NotAssessed(Obstacle.NO_NAMESPACE, reply=reply)
 
     def seed(self, tenant: str | None = None) -> None:
-        """Write the nodes that plain requests speak of, once for each tenant."""
+        """Write the nodes that plain requests name, once for each tenant."""
         when = tenant, self.client.instance.generation
         seeded = self.shared.seeded.setdefault(self.client, set())
         with finding_out(id(seeded), when, undo=lambda: seeded.discard(when)):
@@ -252,5 +252,5 @@ class GraphCapabilities(Subject):
                     self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
     def plain_nodes(self, name: str = "plain") -> dict[str, Any]:
-        """The arguments that write one plain node."""
+        """Return the arguments that write one plain node."""
         return {"nodes": [self.plain.node(name, f"v-{self.plain.tag}-{name}")]}

@@ -1,4 +1,4 @@
-"""The graph component as its suite speaks to it."""
+"""The graph component in the form that its tests use."""
 
 from collections.abc import Mapping
 from types import NoneType
@@ -29,7 +29,7 @@ ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edg
 
 
 class GraphAuditor(ComponentAuditor):
-    """The payloads of the graph component."""
+    """Checks the payloads of the graph component."""
 
     _calls: GraphCapabilities
     content = ("records",)
@@ -52,7 +52,7 @@ class GraphAuditor(ComponentAuditor):
 
 
 class Graph(GraphCapabilities):
-    """Requests of the graph component: nodes of unique ids, in the default namespace unless a test has its own."""
+    """Sends requests to the graph component. Nodes have unique ids, by default in the default namespace."""
 
     parts = Parts(
         GraphRequests, GraphShared, ProviderFaults, GraphPrerequisites, GraphSettling, GraphStore, GraphAuditor
@@ -76,7 +76,7 @@ class Graph(GraphCapabilities):
         return super().call(name, args, ctx, **options)
 
     def require_limit(self, limit: str) -> int:
-        """A limit that capabilities state."""
+        """Return a limit that capabilities state. Raises NotApplicable without a stated limit."""
         return expect.applicable(self.capabilities.limit(limit), f"capabilities state no {limit}")
 
     def replay_probe(self) -> ReplayProbe:

@@ -1,4 +1,4 @@
-"""One place of the suite's own: the names, items and calls of one namespace and one tenant."""
+"""One namespace and tenant of the suite's own data: the names, items and calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,10 @@ PLACELESS = (*MANY, "get_schema")
 
 
 class Place:
-    """Nodes of one group in a namespace and of a tenant, either of which may be None.
+    """A group of nodes in a namespace and of a tenant, each of which may be None.
 
-    `graph` is a `GraphCapabilities`, whose module imports this one. Every `corpus_value` that is written here begins
-    with the same mark, so that it is recognized in every form in which a query returns it.
+    `graph` is a `GraphCapabilities`, whose module imports this one. Every `corpus_value` that a test writes begins
+    with the same mark, so that the suite recognizes the value in the result of every query.
     """
 
     def __init__(self, graph: Any, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:
@@ -25,7 +25,7 @@ class Place:
 
     @property
     def ctx(self) -> dict[str, Any]:
-        """The context that names the tenant."""
+        """Return the context that names the tenant."""
         return {} if self.tenant is None else {"tenant": self.tenant}
 
     @property
@@ -34,29 +34,29 @@ class Place:
         return {} if self.namespace is None else {"namespace": self.namespace}
 
     def id(self, name: str) -> str:
-        """The id of a node or edge."""
+        """Return the id of a node or edge."""
         return f"{self.tag}-{name}"
 
     def key(self, name: str) -> str:
-        """The `corpus_key` of a node, by which queries find it."""
+        """Return the `corpus_key` of a node, by which queries find the node."""
         return f"k-{self.tag}-{name}"
 
     def value(self, name: str) -> str:
-        """A value that was not written before."""
+        """Return a value that was not written before."""
         return f"v-{self.tag}-{name}-{inputs.number()}"
 
     def name_of(self, value: str) -> str:
-        """The name of the node that a value was made for."""
+        """Return the name of the node that a value was made for."""
         return value.removeprefix(f"v-{self.tag}-").rpartition("-")[0]
 
     def node(self, name: str, value: str | None = None, *, rank: Any = 0, **properties: Any) -> dict[str, Any]:
-        """A node of this group."""
+        """Return a node of this group."""
         own = {"corpus_key": self.key(name), "corpus_group": self.group, "corpus_rank": rank}
         own["corpus_value"] = self.value(name) if value is None else value
         return {"id": self.id(name), "labels": [NODE_LABEL], "properties": {**own, **properties}}
 
     def edge(self, source: str, target: str, name: str = "", *, label: str = EDGE_LABEL, **properties: Any) -> Any:
-        """An edge between two nodes of this group."""
+        """Return an edge between two nodes of this group."""
         return {
             "id": self.id(name or f"{source}to{target}"),
             "src": self.id(source),
@@ -66,12 +66,12 @@ class Place:
         }
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
-        """An operation of a batch or a transaction in this place."""
+        """Return an operation of a batch or a transaction in this place."""
         item: dict[str, Any] = self.graph.item(name, **args, **self.place)
         return item
 
     def write_args(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by which an operation writes one node or edge: a batch or a transaction carries the upsert."""
+        """Return the arguments by which an operation writes one node or edge, for a batch by an upsert."""
         args = {kind: [item]}
         return {MANY[name]: [self.item(f"upsert_{kind}", **args)]} if name in MANY else args
 
@@ -94,10 +94,10 @@ class Place:
 
 
 def empty_namespace(graph: Any) -> str:
-    """A namespace that nothing was written to."""
+    """Return a namespace without any writes."""
     return f"{graph.settings.prefix}nowhere{inputs.number()}"
 
 
 def value_of(node: Mapping[str, Any]) -> str:
-    """The `corpus_value` of a node or an edge."""
+    """Return the `corpus_value` of a node or an edge."""
     return str(node["properties"]["corpus_value"])

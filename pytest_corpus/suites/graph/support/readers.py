@@ -1,4 +1,4 @@
-"""The operations that show the content of a graph, tried once, and the prerequisites of tests of a graph."""
+"""Finds out the operations that show the content of a graph, and the prerequisites of the tests of a graph."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,25 +32,25 @@ class Readers:
 
     @reading_apart()
     def correct_for_nodes(self) -> Mapping[str, bool]:
-        """By operation that shows nodes, True if it shows exactly the nodes of the seeds and of other places."""
+        """By operation, True if the operation shows exactly the nodes of the seeds and of other sandboxes."""
         with self._graph.client.provider.paused():
             return self._graph.shared.once("node_readers", lambda: _node_readers(self._graph))
 
     @reading_apart()
     def for_nodes(self) -> list[str]:
-        """The operations that show nodes correctly, or all if none does. Raises NotAssessed if there are none."""
+        """Return the operations that show nodes correctly, or all if none does. Raises NotAssessed without any."""
         return _choose(self.correct_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect")
 
     @reading_apart()
     def for_edges(self) -> list[str]:
-        """The operations that show edges correctly, or all if none does. Raises NotAssessed if there are none."""
+        """Return the operations that show edges correctly, or all if none does. Raises NotAssessed without any."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.once("edge_readers", lambda: _edge_readers(self._graph))
         return _choose(found, "show edges: neither traversal nor a query of a known dialect")
 
     @reading_apart()
     def require_correct(self, name: str) -> str:
-        """Go on only if an operation shows nodes correctly, or none does.
+        """Check that an operation shows nodes correctly, or that no operation does.
 
         Raises NotApplicable for a query of an unknown dialect if other operations work, Undecided otherwise.
         """
@@ -62,7 +62,7 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Go on only if an operation shows nodes that no query asked for before; a stream also depends on `query`."""
+        """Check that an operation shows nodes that no query asked for before; a stream also depends on `query`."""
         if name == "stream_query" and self.correct_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
@@ -71,7 +71,7 @@ class Readers:
             sandbox.expect_values(name, values, "the nodes that were written")
 
     def skip_if_others_work(self, name: str, others: Mapping[str, bool]) -> None:
-        """Go on only if an operation works; NotApplicable for a query of an unknown dialect if there are others."""
+        """Check that an operation works. Raises NotApplicable for a query of an unknown dialect if others work."""
         try:
             self._graph.require(name)
         except NotAssessed as unknown:
@@ -87,7 +87,7 @@ def _choose(readers: Mapping[str, bool], purpose: str) -> list[str]:
 
 @reading_apart()
 def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """By operation that works, True if it shows exactly the content of every place, before and after a first write."""
+    """Return True by operation if it shows exactly the content of every sandbox, before and after a first write."""
     readers = {name: True for name in NODE_READERS if graph.works(name)}
     for sandbox, wanted in _written_nodes(graph):
         for name, correct in readers.items():
@@ -96,7 +96,7 @@ def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
 
 
 def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str]]]:
-    """Places, each with the values that it holds just now."""
+    """Yield sandboxes, each with its present values."""
     graph.seed()
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
     places = [graph.sandbox(own=False), graph.sandbox()]
@@ -111,7 +111,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
 
 @reading_apart()
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """By operation that works, True if it shows exactly the edge of the seeds and one in another place."""
+    """Return True by operation if it shows exactly the edges of the seeds and of another sandbox."""
     readers = {
         name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
@@ -126,7 +126,7 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
 
 @reading_apart()
 def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) -> bool:
-    """True if a question can be asked."""
+    """True if a query is possible for this purpose."""
     try:
         graph.require_question(purpose, dialect)
     except Undecided:
@@ -135,7 +135,7 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
 
 
 def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Mapping[str, str]) -> None:
-    """Note which operations show that the edges of a node lead to one other only."""
+    """Note the operations that show that the edges of a node lead to only one other node."""
     for name, correct in readers.items():
         found, wanted = try_look(sandbox.ends, name, source), sandbox.expected_ends(name, target)
         # Plain requests may have added edges between the same seeds, which only a traversal shows.
@@ -144,10 +144,10 @@ def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Map
 
 
 class GraphSettling(Settling):
-    """Measures with nodes that are written and deleted, by each operation that shows nodes.
+    """Measures the delay of writes to nodes, by each operation that shows nodes.
 
-    Each group of ids settles separately, and so do its edges. A request without a group reads its namespace, or else
-    the seeds; a test that reads more pauses first.
+    Each group of ids settles separately, and so do the group's edges. A request without a group reads its namespace, or
+    else the seeds. A test that reads more pauses first.
     """
 
     blind = frozenset({"capabilities", "health", "upsert_nodes"})
@@ -184,13 +184,13 @@ class GraphSettling(Settling):
         return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
 
     def note(self, request: Any, *, refused: bool = False) -> None:
-        """Note a write; a refused one matters only in a place that a test reads."""
+        """Note a write. A refused write matters only in a sandbox that a test reads."""
         plain = {self._graph.seeds.tag, _edges(self._graph.seeds.tag), self._graph.plain.tag}
         if not (refused and isinstance(request, Mapping) and self.written_to(request) <= plain):
             super().note(request, refused=refused)
 
     def reads_written_data(self, name: str, request: Mapping[str, Any]) -> bool:
-        """True if a request reads written data; a write may read only if it has a filter or a query."""
+        """True if a request reads written data. A write reads data only if it has a filter or a query."""
         direct = self.known.in_order and self._graph.operation(name).mutating
         return super().reads_written_data(name, request) and not (
             direct and not _READS.search(str(request.get("args")))
@@ -222,7 +222,7 @@ class GraphProbe(Probe):
         return None if found is None else {*map(self._sandbox.name_of, found)}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write nodes, and at once delete one and link the others."""
+        """Write nodes, then immediately delete one node and link the others."""
         sandbox = self._sandbox = self._graph.sandbox(own=False)
         sandbox.put_named("abc")
         writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}
@@ -232,7 +232,7 @@ class GraphProbe(Probe):
 
 
 def _edges(group: str) -> str:
-    """The place of the edges of a group."""
+    """Return the place of the edges of a group."""
     return f"{group} edges"
 
 
@@ -276,7 +276,7 @@ class GraphPrerequisites(Prerequisites):
         return self._deletes(name) if name in DELETES and is_refused(reply) else None
 
     def _without_nodes(self) -> Blocked | None:
-        """The reason why the nodes that plain requests name are not there; None if they are, or that is unknown."""
+        """Return the reason why the nodes of plain requests do not exist; None if they exist, or this is unknown."""
         graph = self._calls
         if not graph.works("upsert_nodes"):
             obstacle = graph.shared.obstacles.get("upsert_nodes")
@@ -287,7 +287,7 @@ class GraphPrerequisites(Prerequisites):
         return Blocked(NODES, "no operation shows the nodes that were written for the request")
 
     def _deletes(self, name: str) -> Blocked | None:
-        """The obstacle if a delete of existing items is refused; None if only unknown items are."""
+        """Return the obstacle if a delete of existing items is refused; None if only unknown items are refused."""
         graph = self._calls
         write, args = {
             "delete_nodes": ("upsert_nodes", graph.plain_nodes("gone")),
@@ -302,7 +302,7 @@ class GraphPrerequisites(Prerequisites):
         return Blocked(DELETES[name], said, judged_on=(reply.exchange,))
 
     def takes_only_uuids(self) -> bool:
-        """True if a node is refused, and taken as soon as its id is a UUID; tried once a run."""
+        """True if a node is refused, but accepted with a UUID as its id; tried once in a run."""
 
         def found() -> bool:
             plain = self._calls.plain_nodes()
@@ -318,5 +318,5 @@ class GraphPrerequisites(Prerequisites):
 
 
 def is_refused(reply: Reply | StreamReply) -> bool:
-    """True if a request is refused, or an item of it is."""
+    """True if a request is refused, or an item of the request."""
     return reply.is_error or (isinstance(reply, Reply) and bool(reply.failed_items))

@@ -1,4 +1,4 @@
-"""Good and bad requests of the graph component."""
+"""Valid and invalid requests of the graph component."""
 
 import math
 from collections.abc import Mapping
@@ -47,11 +47,11 @@ class GraphRequests(Requests):
         return self._data(name, "")
 
     def _carried(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        """An upsert of nodes as an operation of a batch or a transaction."""
+        """Return an upsert of nodes as an operation of a batch or a transaction."""
         return {"op": self._graph.operation_names.spelling("upsert_nodes"), "args": args}
 
     def _data(self, name: str, number: str) -> dict[str, Any]:
-        """Plain arguments of an operation on single items, with ids that end in `number`."""
+        """Return plain arguments of an operation on single items, with ids that end in `number`."""
         match name:
             case "upsert_nodes":
                 return self._graph.plain_nodes(f"plain{number}")
@@ -205,7 +205,7 @@ class GraphRequests(Requests):
         return {**edge, "properties": {"corpus_value": secret}}
 
     def _good(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
-        """Valid requests with a secret wherever content goes in."""
+        """Return valid requests with a secret in each place for content."""
         graph, node, edge = self._graph, self._node(secret), self._edge(secret)
         item = self._carried({"nodes": [node]})
         requests: list[tuple[str, dict[str, Any]]] = [
@@ -237,7 +237,7 @@ class GraphRequests(Requests):
         return requests
 
     def _refused(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
-        """Requests with a secret that are wrong in some way."""
+        """Return invalid requests with a secret."""
         graph, node, edge = self._graph, self._node(secret), self._edge(secret)
         wanted, unknown = {"corpus_value": secret}, {"op": "no_such_operation", "args": {"nodes": [node]}}
         not_finite = {"corpus_value": secret, "corpus_rank": math.nan}

@@ -83,7 +83,7 @@ class GraphRootCauses(RootCauses[Graph]):
 
 
 def _try_nodes(graph: Graph) -> Iterator[str]:
-    """The broken requirements among writing, updating and deleting nodes."""
+    """Yield the violated requirements on writing, updating and deleting nodes."""
     graph.require("upsert_nodes")
     graph.readers.for_nodes()
     sandbox = graph.sandbox()
@@ -118,20 +118,20 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
 
 
 def _check_kept_texts(graph: Graph) -> Iterator[str]:
-    """The broken requirement that texts of properties are kept, if nodes can be listed."""
+    """Yield the violated requirement on keeping the texts of properties, if nodes can be listed."""
     graph.require("upsert_nodes", "bulk_vertices")
     if words.changed_properties(graph.sandbox()):
         yield "GRA-NODE-9"
 
 
 def _try_questions(graph: Graph) -> Iterator[str]:
-    """The broken requirement that a query shows a node, if other operations do; it was not asked for before."""
+    """Yield the violated requirement on a new query for a node, if other operations show the node."""
     if _hides_node(graph, "query"):
         yield "GRA-QUERY-2"
 
 
 def _hides_node(graph: Graph, operation: str) -> bool:
-    """True if an operation that takes queries does not show a new node, which others show."""
+    """True if an operation that takes queries does not show a new node, although other operations do."""
     sandbox = graph.sandbox(own=False)
     node = sandbox.node("a")
     if not graph.works(operation):
@@ -141,7 +141,7 @@ def _hides_node(graph: Graph, operation: str) -> bool:
 
 
 def _try_edges(graph: Graph) -> Iterator[str]:
-    """The broken requirements among writing and deleting edges, and following one."""
+    """Yield the violated requirements on writing and deleting edges, and on following an edge."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
     graph.readers.for_edges()
@@ -175,7 +175,7 @@ def _try_edges(graph: Graph) -> Iterator[str]:
 
 
 def _find_edge_fault(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
-    """The broken requirement among keeping the label and the properties of the only edge from `a`."""
+    """Return the violated requirement on keeping the label and the properties of the only edge from `a`."""
     asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
     for shown in try_look(sandbox.relationships, "a") or ():
         if shown.get("label") != edge["label"] and not any(try_look(sandbox.ends, each, "a") for each in asked):
@@ -188,7 +188,7 @@ def _find_edge_fault(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
 
 
 def _try_places(graph: Graph) -> Iterator[str]:
-    """The broken requirements among the same id in two namespaces, and reading a namespace without a write."""
+    """Yield the violated requirements on equal ids in two namespaces, and on reading an empty namespace."""
     graph.require_namespaces()
     one = graph.sandbox()
     nodes = {place: place.node("a") for place in (one, one.copy_to(namespace=graph.sandbox().namespace))}
@@ -203,7 +203,7 @@ def _try_places(graph: Graph) -> Iterator[str]:
 
 
 def _try_many(graph: Graph) -> Iterator[str]:
-    """The broken requirements among a batch and a transaction of one write."""
+    """Yield the violated requirements on a batch and on a transaction with one write."""
     for operation, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
         if graph.operation_names.carries(operation):
             sandbox = graph.sandbox()
@@ -214,14 +214,14 @@ def _try_many(graph: Graph) -> Iterator[str]:
 
 
 def _succeeds(sandbox: Sandbox, name: str, **args: Any) -> bool:
-    """True if a write is answered with a success without failures."""
+    """True if a write succeeds without failed items."""
     reply = sandbox.call(name, args)
     undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
     return reply.is_success and not undone and not items_of(reply.result, "failures")
 
 
 def _whole_nodes(sandbox: Sandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A node as the operations show it that return whole nodes, known by its value."""
+    """Return a node as each operation that returns whole nodes shows it. The value identifies the node."""
     listed_nodes = try_look(sandbox.list_nodes) if sandbox.graph.works("bulk_vertices") else None
     reached = try_look(sandbox.traverse, name) if sandbox.graph.works("traversal") else None
     shown = [*(listed_nodes or ()), *items_of(reached, "nodes")]
@@ -246,7 +246,7 @@ def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str,
 
 
 def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
-    """True if reading a place without a write is an error other than a permanent refusal."""
+    """True if reading a namespace without a write gives an error other than a permanent refusal."""
     reply = sandbox.ask_for_all(reader)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")

@@ -28,7 +28,7 @@ BASIC = ("find", "group")
 
 
 class Dialects:
-    """The dialects that an adapter lists and the suite knows, and the first spelling of each question that it takes."""
+    """The listed dialects that the suite knows, and the first accepted spelling of each query."""
 
     def __init__(self, listed: tuple[str, ...], table: Mapping[str, Dialect]) -> None:
         self.listed, self._table = listed, table
@@ -37,19 +37,19 @@ class Dialects:
         self._refused: dict[tuple[str, str], list[Reply]] = {}
 
     def row(self, dialect: str) -> Dialect:
-        """The probe queries of a language; none if it is unknown."""
+        """Return the probe queries of a language; none for an unknown language."""
         return self._table.get(dialect.lower(), UNKNOWN)
 
     def texts(self, purpose: str, dialect: str) -> tuple[str, ...]:
-        """Every spelling of a question."""
+        """Return every spelling of a query."""
         return self.row(dialect).spellings.get(purpose, ())
 
     def was_tried(self, purpose: str, dialect: str) -> bool:
-        """True if the spelling that is taken is known, if there is one."""
+        """True if the accepted spelling of a query is known, or if it is known that there is none."""
         return (dialect, purpose) in self._taken
 
     def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> None:
-        """Find the first spelling that is not refused; the most usual one if all are."""
+        """Find the first spelling that is not refused; keep the most usual one if all are refused."""
         asked = dialect, purpose
         texts = self.texts(purpose, dialect)
         refused = self._refused[asked] = []
@@ -63,11 +63,11 @@ class Dialects:
         self._taken.setdefault(asked, texts[0] if texts else "")
 
     def text(self, purpose: str, dialect: str) -> str:
-        """The spelling of a question that was tried."""
+        """Return the spelling of a query that was tried."""
         return self._taken[dialect, purpose]
 
     def obstacle(self, purpose: str, dialect: str) -> Undecided | None:
-        """The reason why a question that was tried cannot be asked; None if it can."""
+        """Return the reason why a tried query is not possible; None if it is possible."""
         refused = self._refused.get((dialect, purpose))
         if not self._taken.get((dialect, purpose)):
             return NotAssessed(Obstacle.NO_QUERY, purpose=purpose, dialect=dialect)
@@ -107,13 +107,13 @@ _SEVERAL = {"upsert_nodes": SEVERAL_NODES, "upsert_edges": SEVERAL_EDGES}
 
 @dataclass(slots=True)
 class GraphActions(Actions):
-    """The operations that a test called in its sandboxes, alone or carried by others, and in which ways."""
+    """The operations that a test called in its sandboxes, alone or in batches, with the kinds of their use."""
 
     _nodes: set[tuple[Any, ...]] = field(default_factory=set)
     _places: set[tuple[str | None, str | None]] = field(default_factory=set)
 
     def forget(self) -> None:
-        """Begin anew, for another test."""
+        """Start again for another test."""
         Actions.forget(self)
         self._nodes.clear()
         self._places.clear()
@@ -146,9 +146,9 @@ class GraphShared(Shared):
     """The knowledge about an adapter and the items written to it, shared by all its instances.
 
     Attributes:
-        crowded: a quota was used up, and nothing could be deleted.
-        edges_go: edges were seen to go with the nodes that they join.
-        takes_long_lists: no delete of many ids was refused.
+        crowded: True if a quota was used up, and nothing could be deleted.
+        edges_go: True if the adapter deletes edges with their nodes.
+        takes_long_lists: True if no delete of many ids was refused.
     """
 
     learnt = (

@@ -1,4 +1,4 @@
-"""A place for one test: its writes, and the operations that show them."""
+"""A sandbox for one test: writes, and reads by the operations that show them."""
 
 from __future__ import annotations
 
@@ -37,42 +37,42 @@ def try_look(look: Callable[..., T], *args: Any) -> T | None:
 
 
 class NodeViews(Place):
-    """The nodes of a place, as operations show them."""
+    """Reads the nodes of a sandbox with each operation."""
 
     def read_values(self, reader: str) -> list[str]:
-        """The values of all nodes here, sorted, as one operation shows them."""
+        """Return the sorted values of all nodes in the sandbox, as one operation shows them."""
         if reader == "bulk_vertices":
             mine = [node["properties"] for node in self.list_nodes()]
             return sorted(str(each.get("corpus_value")) for each in mine if each.get("corpus_group") == self.group)
         return sorted(self.answers(reader, "group", group=self.group))
 
     def expect_values(self, reader: str, values: Iterable[str], claim: str) -> None:
-        """One operation shows exactly these values."""
+        """Check that one operation shows exactly these values."""
         wanted, found = sorted(values), self.read_values(reader)
         if wanted != found:
             about = (self.name_of(value) for value in set(wanted) ^ set(found))
             raise Violation(f"{claim}: {len(wanted)} nodes", difference(wanted, found), reader, about=about)
 
     def expect_all_show(self, values: Iterable[str], claim: str) -> None:
-        """Every operation that shows nodes correctly shows exactly these values."""
+        """Check that every operation that shows nodes correctly shows exactly these values."""
         wanted = list(values)
         for reader in self.graph.readers.for_nodes():
             self.expect_values(reader, wanted, claim)
 
     def expect_one_shows(self, values: Iterable[str], claim: str) -> None:
-        """One operation that shows nodes correctly, each in turn as in `_in_turn`, shows exactly these values."""
+        """Check that one operation, chosen in turn from those that show nodes correctly, shows exactly these values."""
         self.expect_values(self.node_reader(), values, claim)
 
     def node_reader(self) -> str:
-        """An operation that shows nodes correctly, each in turn."""
+        """Return an operation that shows nodes correctly; the operations take turns."""
         return self._in_turn(self.graph.readers.for_nodes())
 
     def _in_turn(self, readers: list[str]) -> str:
-        """Another operation for each read, case and seed, so that runs with several seeds find every fault."""
+        """Return another operation for each read, case and seed, so that runs with several seeds find every fault."""
         return readers[inputs.next_in_rotation("reader") % len(readers)]
 
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
-        """The values that the records of a question hold, one per record, in order."""
+        """Return the values in the records of a query, one per record, in order."""
         args = self.graph.question(purpose, dialect, **params)
         self.graph.require_question(purpose, dialect)
         reply = self.stream(args) if operation == "stream_query" else self.call("query", args)
@@ -81,25 +81,25 @@ class NodeViews(Place):
         return [min(values) for values in map(self.own_values, records(reply)) if values]
 
     def ask_for_all(self, reader: str) -> Any:
-        """The answer of one operation to a request for all nodes here."""
+        """Return the answer of one operation to a request for all nodes of the sandbox."""
         if reader == "bulk_vertices":
             return self.call(reader, {"limit": 5})
         args = self.graph.question("group", group=self.group)
         return self.stream(args) if reader == "stream_query" else self.call(reader, args)
 
     def own_values(self, value: Any) -> set[str]:
-        """The values of this place that occur anywhere in a JSON value."""
+        """Return the values of this sandbox that occur anywhere in a JSON value."""
         return {text for text in strings_of(value) if text.startswith(f"v-{self.tag}-")}
 
     def list_nodes(self, **args: Any) -> list[Mapping[str, Any]]:
-        """All nodes here once, as `bulk_vertices` lists them, narrowed to the group if the place is shared."""
+        """Return all nodes of the sandbox once, as `bulk_vertices` lists them, filtered if the namespace is shared."""
         own = {} if self.namespace or not self.graph.filters else {"filter": {"corpus_group": self.group}}
         nodes = [node for page in self.pages({"limit": PAGE, **own, **args}) for node in page]
         sound = [node for node in nodes if isinstance(node.get("properties"), Mapping)]
         return list({str(node.get("id")): node for node in sound}.values())
 
     def pages(self, args: Mapping[str, Any], first: Reply | None = None) -> Iterator[list[Mapping[str, Any]]]:
-        """The pages of `bulk_vertices`, beginning with the answer `first`. Raises NotAssessed if there are too many."""
+        """Yield the pages of `bulk_vertices`, from the answer `first` on. Raises NotAssessed for too many pages."""
         cursor: Any = None
         for _ in range(MOST_PAGES):
             following_args = {**args, "cursor": cursor} if cursor else args
@@ -115,43 +115,43 @@ class NodeViews(Place):
 
 
 class EdgeViews(NodeViews):
-    """The edges of a place, as operations show them."""
+    """Reads the edges of a sandbox with each operation."""
 
     def ends(self, edge_reader: str, source: str) -> list[str]:
-        """The targets of a node's edges, sorted: values of nodes, or ids if a traversal shows them."""
+        """Return the sorted targets of a node's edges: values of nodes, or ids if a traversal shows them."""
         if edge_reader != "traversal":
             return sorted(self.answers(edge_reader, "links", wanted=self.key(source)))
         targets = {str(edge.get("id")): str(edge.get("dst")) for edge in self.relationships(source)}
         return sorted(targets.values())
 
     def expected_ends(self, edge_reader: str, targets: Mapping[str, str] | Iterable[str]) -> list[str]:
-        """The ends that an operation must show for these nodes: names, or names with the values of their nodes."""
+        """Return the ends that an operation must show for these nodes: names, or names with the nodes' values."""
         values = dict(targets) if isinstance(targets, Mapping) else {name: name for name in targets}
         return sorted(map(self.id, values) if edge_reader == "traversal" else values.values())
 
     def expect_targets(
         self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str
     ) -> None:
-        """The edges from a node lead exactly to these: names, or names with the values of their nodes."""
+        """Check that the edges from a node lead exactly to these nodes: names, or names with the nodes' values."""
         wanted, found = self.expected_ends(edge_reader, targets), self.ends(edge_reader, source)
         expect.check(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
 
     def expect_all_lead(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
-        """Every operation that shows edges correctly shows that those from a node lead exactly to these."""
+        """Check that every operation that shows edges correctly shows exactly these targets of a node."""
         for edge_reader in self.graph.readers.for_edges():
             self.expect_targets(edge_reader, source, targets, claim)
 
     def expect_one_leads(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
-        """One operation that shows edges correctly, each in turn, shows that a node leads exactly to these."""
+        """Check that one operation, in turn of those that show edges correctly, shows exactly these targets."""
         self.expect_targets(self._in_turn(self.graph.readers.for_edges()), source, targets, claim)
 
     def relationships(self, *sources: str) -> list[Mapping[str, Any]]:
-        """The outgoing edges of nodes, as a traversal shows them."""
+        """Return the outgoing edges of nodes, as a traversal shows them."""
         found = items_of(self.traverse(*sources), "relationships")
         return [edge for edge in found if edge.get("src") in map(self.id, sources)]
 
     def traverse(self, *sources: str, **args: Any) -> Any:
-        """The result of a traversal. Raises NotApplicable if edges are not followed in its direction."""
+        """Return the result of a traversal. Raises NotApplicable if edges are not followed in this direction."""
         starts = [self.id(source) for source in sources]
         given = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", **args}
         reply = self.call("traversal", given)
@@ -160,19 +160,19 @@ class EdgeViews(NodeViews):
         return expect.success(reply, "a traversal to work")
 
     def reach(self, *sources: str, **args: Any) -> list[str]:
-        """The names of the nodes that a traversal reaches, without its start nodes, sorted."""
+        """Return the sorted names of the nodes that a traversal reaches, without the start nodes."""
         return sorted(self.names(self.traverse(*sources, **args)) - {*sources})
 
     def names(self, result: Any) -> set[str]:
-        """The names of the nodes in the result of a traversal."""
+        """Return the names of the nodes in the result of a traversal."""
         return {str(node.get("id")).removeprefix(f"{self.tag}-") for node in items_of(result, "nodes")}
 
 
 class Sandbox(EdgeViews):
-    """A place that one test writes to and reads back from."""
+    """A namespace and tenant for the writes and reads of one test."""
 
     def copy_to(self, *, namespace: str | None = None, tenant: str | None = None) -> Sandbox:
-        """The same ids and group in another place."""
+        """Return a sandbox with the same ids and group in another namespace or of another tenant."""
         return Sandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
 
     def put(self, *nodes: Mapping[str, Any]) -> list[str]:
@@ -194,7 +194,7 @@ class Sandbox(EdgeViews):
         return [str(item["properties"].get("corpus_value")) for item in items]
 
     def remove(self, kind: str, *names: str) -> None:
-        """Delete nodes or edges, one with each request."""
+        """Delete nodes or edges, with one request each."""
         self.graph.require(f"delete_{kind}")
         for name in names:
             expect.success(self.call(f"delete_{kind}", {"ids": [self.id(name)]}), f"delete_{kind} to work")

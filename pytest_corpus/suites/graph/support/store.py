@@ -1,4 +1,4 @@
-"""The nodes and edges that the suite wrote: once they are many, those that no other test needs are deleted (R115)."""
+"""The nodes and edges that the suite wrote. If there are many, those that no test needs are deleted (R115)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -53,11 +53,11 @@ class GraphStore(Store):
         self._graph, self._shared = graph, graph.shared
 
     def _things_written(self, request: Any) -> Writes:
-        """The things that a request writes, those in batches and transactions included."""
+        """Return the things that a request writes, including those in batches and transactions."""
         return dict(_written_things(op_of(request), request.get("args"), tenant_of(request))) if op_of(request) else {}
 
     def _things_deleted(self, request: Any) -> Iterator[Thing]:
-        """The things that a request deletes by ids alone."""
+        """Yield the things that a request deletes by ids alone."""
         kind, args = DELETES.get(op_of(request)), request.get("args")
         if kind is None or not isinstance(args, Mapping) or has_key(request) or args.get("filter"):
             return
@@ -65,7 +65,7 @@ class GraphStore(Store):
         yield from ((place, name) for name in items_of(args, "ids", of=str))
 
     def _is_refused(self, reply: Reply) -> bool:
-        """True if nothing was written; over the wire a part of a write that was struck may be carried out."""
+        """True if nothing was written. With a fault on the wire, a part of the write may be carried out."""
         struck = any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
         is_whole = struck and not self._graph.client.provider.is_on_wire
         return reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (is_whole and reply.is_error)
@@ -94,12 +94,12 @@ class GraphStore(Store):
         return gone
 
     def lasts(self, thing: Thing) -> bool:
-        """True if more than one test looks at a node or an edge; the seeds of tenants are written again."""
+        """True if several tests read a node or an edge. The seeds of tenants do not count; they are written again."""
         (_, tenant, _, _), name = thing
         return self.written.use_of(thing) is Use.LASTING or (tenant is None and name in self._graph.seed_ids)
 
     def release(self, *, unlearn: bool) -> None:
-        """Delete the items of earlier tests if they are many."""
+        """Delete the items of earlier tests if there are many."""
         shared = self._shared
         if shared.crowded and unlearn:  # what other tests look at is in the way, and will be written again
             self.written.change_records(self.written.select(*State, use=Use.LASTING), use=Use.ANY)
@@ -118,7 +118,7 @@ class GraphStore(Store):
                 self._clear(least)
 
     def _clear(self, least: int = 1) -> bool:
-        """Delete things of earlier tests that do not last, `least` of a kind in a place; True if any is deleted."""
+        """Delete unneeded things of earlier tests, `least` of a kind in a place; return True if any were deleted."""
         return any([*self._delete_things(lambda thing: not self.lasts(thing), least)])
 
     def remove_leftovers(self, until: float) -> None:
@@ -128,7 +128,7 @@ class GraphStore(Store):
                 return
 
     def _delete_things(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
-        """Delete things of earlier tests, all of one kind, then those left of the other; True for each place's part."""
+        """Delete things of earlier tests, first of one kind, then of the other; yield True for each place."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
             places = by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
             size = MOST_IDS if self._shared.takes_long_lists else self._graph.at_once
@@ -138,7 +138,7 @@ class GraphStore(Store):
                 yield self._is_deleted(place, names, reply)
 
     def _is_deleted(self, place: Place, names: list[str], reply: Reply) -> bool:
-        """True if things are gone; what is refused together is deleted `at_once` in a request, and then one by one."""
+        """True if things are deleted. After a refusal, they are deleted in smaller requests, and then one by one."""
         at_once, size = self._graph.at_once, 0
         if len(names) > at_once and reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
             self._shared.takes_long_lists, size = False, at_once

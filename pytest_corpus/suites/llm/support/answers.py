@@ -1,4 +1,4 @@
-"""Checks of what a completion or a stream says about itself: usage, finish reason, tool calls (R29, R129)."""
+"""Checks the statements of completions and streams: usage, finish reason, tool calls (R29, R129)."""
 
 import itertools
 from collections.abc import Mapping

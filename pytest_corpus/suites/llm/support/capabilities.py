@@ -1,4 +1,4 @@
-"""The options of an LLM adapter, from its statements or by trying, its models, and prompts that fit their windows."""
+"""The options of an LLM adapter, by its statements or by trial, its models, and prompts that fit their windows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ SMALL = 128
 
 @dataclass(slots=True)
 class LLMShared(Shared):
-    """For each operation and optional argument: whether it is accepted. Also whether short and long completions are."""
+    """By operation, True for each accepted optional argument, and for short and long completions."""
 
     learnt = (*Shared.learnt, "taken", "brief", "roomy")
 
@@ -48,7 +48,7 @@ class Windows(ListedModels):
 
     @cached_property
     def model(self) -> str | None:
-        """The model in plain requests: the listed one whose entry denies the fewest features, or None."""
+        """The model in plain requests: the listed model whose entry denies the fewest features, or None."""
         return min(self.capabilities.models, key=lambda model: len(self.capabilities.denials(model)), default=None)
 
     def models_with(self, flag: str) -> list[str]:
@@ -86,7 +86,7 @@ class Windows(ListedModels):
         return f"{self.settings.run[:2]}{inputs.ordinal(MOST_WORDS)}"
 
     def window(self, model: str | None = None) -> int:
-        """Return the context window of a model, or of the one in use. Raises NotApplicable if none is stated."""
+        """Return the context window of a model, by default of the plain one. Raises NotApplicable if none is stated."""
         window = self.capabilities.context_window(model or self.model)
         return expect.applicable(window, "capabilities state no context length")
 
@@ -158,7 +158,7 @@ class LLMCapabilities(Windows):
             return not (refused and self.call("complete", args).is_success)
 
     def other_limit(self, operation: str) -> int:
-        """Return a `max_tokens` that differs from that of ordinary requests."""
+        """Return a `max_tokens` that differs from the one of ordinary requests."""
         return BRIEF + 1 if self.brief else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
@@ -202,7 +202,7 @@ class LLMCapabilities(Windows):
 
     @reading_apart()
     def takes(self, name: str, operation: str = "complete") -> bool:
-        """True if an operation accepts an optional argument; it may refuse one that is not claimed (R117).
+        """True if an operation accepts an optional argument. It may refuse an argument that is not claimed (R117).
 
         A claimed argument counts as accepted, whatever the answer.
         """
@@ -241,7 +241,7 @@ class LLMCapabilities(Windows):
         return reply
 
     def change_arguments(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return plain arguments with some changed; with tools without a limit, which could cut the tool call."""
+        """Return plain arguments with some changed; with tools without a limit, which could cut off the call."""
         plain = self.requests.minimal(name)
         if "tools" in changed:
             plain.pop("max_tokens", None)

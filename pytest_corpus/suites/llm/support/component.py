@@ -41,7 +41,7 @@ class LLMAuditor(ComponentAuditor):
         yield from chunk_problems(chunk)
 
     def answers(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:
-        """Yield the violations in what an answer says of itself, compared with its request."""
+        """Yield the contradictions between an answer's statements and its request."""
         known = [each for each in answers if isinstance(each, Mapping)]
         if exchange.op == "llm.complete" and known:
             args = exchange.request.get("args")

@@ -1,4 +1,4 @@
-"""Tests of capabilities, models and health: form and truth (SPECIFICATION 4.2.6, 6.2, 7.6; R13, R35, R132)."""
+"""Tests of the form and truth of capabilities, models and health (SPECIFICATION 4.2.6, 6.2, 7.6; R13, R35, R132)."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ class TestConsistency:
 
     @pytest.mark.requirement("COM-READ-1")
     def test_strong_consistency_is_true(self, subject: Subject) -> None:
-        """If strong consistency is claimed, the first read after a plain write, and after a plain delete, shows it."""
+        """If strong consistency is claimed, the first read after a plain write or delete shows the effect."""
         claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
         if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
             raise NotApplicable("strong consistency of reads after writes is not claimed")
@@ -222,7 +222,7 @@ class TestModels:
 
     @pytest.mark.requirement("LLM-STREAM-7", "EMB-STREAM-6")
     def test_a_chunk_names_the_model_asked_for(self, subject: ListedModels) -> None:
-        """If a chunk or an embedding in it names a model, it is the requested model."""
+        """If a chunk, or an embedding in the chunk, names a model, this is the requested model."""
         for stream in streams_of_models(subject):
             chunks = expect.finished(stream, "a stream by every listed model").chunks
             inner = [chunk["embeddings"] for chunk in chunks if isinstance(chunk.get("embeddings"), list)]
@@ -271,7 +271,7 @@ class TestHealth:
 
     @core("COM-HEALTH-1")
     def test_health_answers(self, subject: Subject) -> None:
-        """`health` returns an object, or an error that says that the backend is down."""
+        """`health` returns an object, or an error for a backend that is down."""
         reply = plain_call(subject, "health")
         expect.either(reply, *RETRYABLE)
         expect_audited("COM-HEALTH-1", reply, subject)
@@ -293,7 +293,7 @@ class TestHealth:
 
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:
-        """A report with the status degraded or down has a `reason`."""
+        """A report with the status degraded or down gives a `reason`."""
         bad = [report for report in self.reports(subject) if report.get("status") in HEALTH_STATES[1:]]
         expect.applicable(bad, "no report was degraded or down")
         for report in bad:
@@ -344,7 +344,7 @@ class TestHealth:
 
     @staticmethod
     def report(reply: Reply) -> dict[str, object]:
-        """Return the report in an answer. Raises Blocked if it is not an object."""
+        """Return the report in an answer. Raises Blocked if the report is not an object."""
         expect.assessable(not reply.is_error, Obstacle.BACKEND_DOWN)
         result = expect.success(reply, "a health report")
         if not isinstance(result, dict):

@@ -92,7 +92,7 @@ class TestContext:
     @core("COM-CTX-1")
     @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
-        """Every operation works with undocumented keys in `ctx`; a run pinned to edition 1.0.0 lets it refuse them."""
+        """Every operation works with undocumented keys in `ctx`, or refuses them in a run pinned to edition 1.0.0."""
         subject.require(subject.principal)
         for name in subject.working_operations():
             together = call_with_extras(subject, name)
@@ -203,7 +203,7 @@ class TestObservability:
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
-        """All operations, whatever their outcome, report the same hash for the same tenant."""
+        """All operations report the same hash for the same tenant, for every outcome."""
         found = set(filter(None, map(tenant_label, answers_in_full_context(subject))))
         expect.applicable(found, UNLABELLED)
         expect.check(len(found) == 1, "the hash of the tenant in every observation", "another hash")
@@ -315,7 +315,7 @@ def tenant_hashes(subject: Subject) -> list[str]:
 def hashes_of_three(subject: Subject) -> list[str]:
     """Return the hashes of three plain calls: two of one tenant, then one of another tenant.
 
-    The first two are read before the third call, because reports may come late and in any order.
+    The first two hashes are read before the third call, because reports may come late and in any order.
     """
     first, again = map(tenant_label, calls_of_one_tenant(subject))
     return [first, again, tenant_label(subject.call(subject.principal, ctx={"tenant": two_tenants(subject)[1]}))]
@@ -356,7 +356,7 @@ def new_deadline() -> int:
 
 @remembered
 def call_with_ample_deadline(subject: Subject, name: str) -> Reply | StreamReply:
-    """Send a plain request with an hour left. If the request with a full context succeeds, it serves this test too."""
+    """Send a plain request with an hour left, or use the successful request with a full context instead."""
     full = call_in_full_context(subject, name)[0]
     return subject.invoke(name, ctx={"deadline_ms": deadline_in(HOUR_MS)}) if full.is_error else full
 

@@ -173,7 +173,7 @@ class TestNestedDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-8")
     def test_the_budget_is_one_for_all_items(self, subject: Subject) -> None:
-        """If all items together take longer than the budget, the call ends in time, although each fits it."""
+        """If all items together take longer than the budget, the call ends in time, although each item fits."""
         names = [request.op for request in subject.requests.with_items(ITEMS) if subject.works(request.op)]
         for name in names:
             subject.faults.provider_op(name)
@@ -218,7 +218,7 @@ class TestStreamDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
-        """If all chunks together take longer than the budget, the stream ends in time, although each fits it."""
+        """If all chunks together take longer than the budget, the stream ends in time, although each chunk fits."""
         for name in subject.faults.backed_operations(streaming=True):
             require_deadline_support(subject, name, invoke_expired(subject, name))
             retry_if_late(partial(expect_slow_stream_in_time, subject, name))
@@ -236,7 +236,7 @@ def keep_deadlined(subject: Subject, names: list[str]) -> list[str]:
 
 
 def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
-    """Go on only if the operation refuses an expired call; otherwise another requirement reports it."""
+    """Check that the operation refuses an expired call; otherwise another requirement reports the failure."""
     with expect.resting_on("COM-DEADLINE-3" if subject.operation(name).streaming else "COM-DEADLINE-1"):
         expect.refusal(reply, "DeadlineExceeded", claim=f"an expired {name} to be an error of class DeadlineExceeded")
         frames = len(reply.bodies) if isinstance(reply, StreamReply) else 1
@@ -244,11 +244,11 @@ def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamR
 
 
 class _Late(Violation):
-    """A call ended too late."""
+    """The error for a call that ended too late."""
 
 
 def retry_if_late(attempt: Callable[[], None]) -> None:
-    """Repeat an attempt that ends late, because a busy machine may delay a call; it counts if every attempt is late."""
+    """Repeat a late attempt, because a busy machine may delay a call; raise the violation if all attempts are late."""
     for left in reversed(range(ATTEMPTS)):
         try:
             attempt()
@@ -267,7 +267,7 @@ def call_with_hanging_provider(
     A longer budget is tried if the adapter gave up before it reached its provider.
 
     Args:
-        is_shared: the instance may be one at which other tests planned faults before.
+        is_shared: True if other tests may have planned faults at the instance before.
     """
     for budget_ms in BUDGETS_MS:
 
@@ -359,7 +359,7 @@ def _expect_cut_off_once(subject: Subject, name: str, at_chunk: int | None) -> N
 
 
 def expect_success_as_without_deadline(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
-    """Check that a request with an ample deadline works; go on only if it works without a deadline."""
+    """Check that a request with an ample deadline works, if it works without a deadline."""
     try:
         expect.works(reply, f"{name} to work")
     except Violation:
@@ -368,7 +368,7 @@ def expect_success_as_without_deadline(subject: Subject, name: str, reply: Reply
 
 
 def require_success_without_deadline(operation: Operation, reply: Reply | StreamReply) -> None:
-    """Go on only if a request without a deadline works, so that the deadline must be the reason of the failure."""
+    """Check that a request works without a deadline, so that the deadline must be the cause of a failure."""
     with expect.resting_on(operation.works):
         expect.works(reply, f"{operation.op} to work without a deadline")
 
@@ -428,7 +428,7 @@ class TestCancelling:
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
-    """Wait for a condition as long as an observation would still count; False if it does not become true."""
+    """Wait for a condition as long as an observation would count; return False if it stays false."""
     until = inputs.monotonic() + LATEST_S
     while not inputs.read("holds", holds):
         if inputs.monotonic() > until:
@@ -438,7 +438,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 
 def count_abandoned_waits(subject: Subject) -> int:
-    """Count how often an adapter outside this process stopped waiting for its provider."""
+    """Return the number of times that a remote adapter stopped waiting for its provider."""
     return subject.client.remote.hooks.given_up if subject.client.remote is not None else 0
 
 

@@ -1,4 +1,4 @@
-"""Tests of the errors that an adapter makes of its provider's failures (ERRORS 1, 4, 8; SPECIFICATION 12)."""
+"""Tests of the errors for a provider's failures (ERRORS 1, 4, 8; SPECIFICATION 12)."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -90,7 +90,7 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
-        """The error of every operation has the provider's `retry_after_ms`, unless items fail instead."""
+        """The error of every operation has the provider's `retry_after_ms`, unless only items fail."""
         for name in subject.faults.backed_operations(streaming=False):
             reply = answer_to_fault(subject, name, kind, sound=has_provider_hint, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
@@ -218,7 +218,7 @@ class TestStreamFaults:
         ("kind", "at_chunk"), [(kind, at) for n, kind in enumerate(ALL_KINDS) for at in (None, n % 2)]
     )
     def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
-        """If a unary call gives a failure its class, a stream gives it the same class, at any chunk."""
+        """A stream gives a failure the same class as a unary call does, at any chunk."""
         unary = provider_failure(subject, subject.principal, kind)
         classes = subject.faults.classes(kind)
         expect.readable(unary)
@@ -257,7 +257,7 @@ class TestStreamFaults:
 
 
 def expect_filter_reported(subject: Subject) -> None:
-    """Check that an answer whose rest was filtered by the provider is refused, or says that it was filtered."""
+    """Check that an answer with filtered content is refused, or reports the filter."""
     _, reply = call_with_fault(subject, "content_filtered", subject.principal, form="in_answer")
     assert isinstance(reply, Reply)
     if expect.either(reply, "BadRequest"):
@@ -271,7 +271,7 @@ def unique_ids() -> dict[str, Any]:
 
 
 def expect_recovery(subject: Subject, name: str, kind: str) -> None:
-    """Check that after a failure of the provider the same request works if it may be retried, or else another one."""
+    """Check that after a failure of the provider the same request works if it is retryable, or else a new request."""
     same = subject.requests.distinct(name)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
 
@@ -311,7 +311,7 @@ def new_failed_instance(subject: Subject, name: str) -> Subject:
 
 
 def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
-    """True if the next call of an instance fails and the one after it works at once.
+    """True if the next call of an instance fails and the following call works at once.
 
     Neither a circuit breaker nor an unavailable provider (R114) behaves in this way.
     """
@@ -335,7 +335,7 @@ def answer_to_fault(
     sound: Callable[[Reply | StreamReply], bool] | None = None,
     **options: Any,
 ) -> Reply | StreamReply:
-    """Send a request while the provider fails, and return the answer. `sound` is as in `call_with_fault`."""
+    """Send a request while the provider fails, and return the answer. `sound` has the meaning of `call_with_fault`."""
 
     def ask() -> Reply | StreamReply:
         def send(fresh: Subject) -> Reply | StreamReply:
@@ -389,7 +389,7 @@ def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **optio
 
 
 def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requirement: str) -> None:
-    """Go on only if a failure became an error of its class; otherwise `requirement` reports it."""
+    """Check that a failure became an error of its class; otherwise `requirement` reports the failure."""
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
     with expect.resting_on(requirement):
@@ -398,14 +398,14 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
-    """Go on only if a failure in a stream has its class; if unary calls fail too, their requirement reports it."""
+    """Check that a failure in a stream has its class; if unary calls fail too, their requirement reports it."""
     if not stream.is_a(*subject.faults.classes(kind)):
         require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
     require_class(subject, stream, kind, "COM-FAULT-9")
 
 
 def requirement_of(kind: str) -> str:
-    """Return the requirement that says which class a kind of failure becomes."""
+    """Return the requirement that defines the class of a kind of failure."""
     return next(requirement for requirement, kinds in REQUIREMENTS.items() if kind in kinds)
 
 
@@ -421,7 +421,7 @@ def expect_provider_hint(reply: Reply | StreamReply, name: str) -> None:
 
 
 def expect_hint(reply: Reply | StreamReply) -> None:
-    """Check that an error says when to retry, in one of the two documented ways."""
+    """Check that an error states the time of a retry in one of the two documented ways."""
     given = reply.error.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
     expect.check(given, "retry_after_ms or details.suggested_backoff_ms", "neither of them")
 

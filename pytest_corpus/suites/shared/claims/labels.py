@@ -58,7 +58,7 @@ class TestLabels:
 
     @pytest.mark.requirement("COM-OBS-16")
     def test_a_tenant_hash_cannot_be_read_back(self, subject: Subject) -> None:
-        """The hash contains no spelling of the tenant, and does not become longer with it."""
+        """The hash contains no spelling of the tenant, and a longer tenant does not make the hash longer."""
         hashes = tenant_hashes(subject)
         for tenant, found in zip(two_tenants(subject), hashes, strict=True):
             hidden = any(spelling in found or found in spelling for spelling in spellings(tenant))
@@ -68,7 +68,7 @@ class TestLabels:
 
     @rules("success COM-ENV-6, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
-        """If the provider is slow, and then answers or fails, the reported duration is about as long as the call."""
+        """If the provider is slow, the reported duration is about as long as the call, after success or failure."""
         expect_plausible_duration(subject, subject.principal, requirement)
 
     @pytest.mark.requirement("COM-ENV-7")
@@ -148,7 +148,7 @@ class TestStreamOutcomes:
 
 
 def values_of(exchange: Exchange) -> dict[str, set[str]]:
-    """Return the values of each label of a call and of its counters, without booleans and small counts."""
+    """Return the values of each label in the reports of a call, without booleans and small counts."""
     found: dict[str, set[str]] = {}
     for report in telemetry.reports_of(exchange):
         for key, value in report.extra.items():
@@ -159,7 +159,7 @@ def values_of(exchange: Exchange) -> dict[str, set[str]]:
 
 
 def expect_no_label(reply: Reply | StreamReply, value: str, what: str) -> None:
-    """Nothing that was reported of a call holds a value."""
+    """Check that no report of a call contains a value."""
     for report in telemetry.reports_of(reply.exchange):
         written = json.dumps(report.labels(), default=str, ensure_ascii=False)
         expect.check(value not in written, f"no label that holds {what}", "a label that does", "extra")
@@ -168,7 +168,7 @@ def expect_no_label(reply: Reply | StreamReply, value: str, what: str) -> None:
 def differing_labels(
     subject: Subject, arguments: Callable[[], Mapping[str, Any] | None]
 ) -> tuple[list[str], list[Reply]]:
-    """Return the labels that differ in each of several calls, and the calls; more are made only if a label differs."""
+    """Return the labels that differ in each of several calls, and the calls; a differing label leads to more calls."""
     replies: list[Reply] = []
     found: list[str] = []
     for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
@@ -182,7 +182,7 @@ def differing_labels(
 
 
 def differ_everywhere(values: Iterable[set[str]]) -> bool:
-    """True if each call has values for a label, and no two calls share one."""
+    """True if each call has values for a label, and no two calls have a common value."""
     known = list(values)
     return all(known) and all(not one & other for one, other in itertools.combinations(known, 2))
 
@@ -209,7 +209,7 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
 
 
 def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """Call while the provider is slow; then it answers or fails."""
+    """Call while the provider is slow and then answers or fails."""
     reply = cached(subject, ("timed", name, kind), partial(call_slow_provider, subject, name, kind))
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
@@ -224,7 +224,7 @@ def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamRep
 
 
 def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """Call a slow provider; a stream is slow after its first chunk if it has two."""
+    """Call a slow provider. A stream of two chunks or more is slow after its first chunk."""
     if kind == "slow" and subject.operation(name).streaming:
         fresh = subject.fresh()
         plan = fresh.faults.plan(kind, name, at_chunk=1, delay_ms=DELAY_MS)
@@ -236,7 +236,7 @@ def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | Stream
 
 
 def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
-    """Return the `ms` of an answer under 0, or those of the stream frames with content that came after the delay."""
+    """Return the `ms` of an answer under 0, or the `ms` of the stream frames with content that came after the delay."""
     if not exchange.streaming:
         return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
     return {
@@ -262,7 +262,7 @@ def expect_long_enough(ms: Any, frame: int = 0) -> None:
 def labels_between(ask: Callable[[int], Reply], first: int, last: int) -> set[str]:
     """Return the labels of the deadlines from the first to the last.
 
-    If two deadlines share a label, so do all between them. If they do not, the one in the middle is asked too.
+    If two deadlines share a label, all between them share it. Otherwise the one in the middle is sent, too.
     """
     known: dict[int, str] = {}
     asked = [first, last]

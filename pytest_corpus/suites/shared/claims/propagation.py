@@ -47,7 +47,7 @@ class TestPropagation:
 
 @remembered
 def call_at_once(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
-    """Send two requests together while the provider is slow, and return them with what reached the provider."""
+    """Send two concurrent requests while the provider is slow; return them with the arrivals at the provider."""
     name, provider = subject.principal, subject.client.provider
     ops = provider_ops_of(subject, name)
     requests = [
@@ -95,7 +95,7 @@ def call_in_contexts(subject: Subject) -> tuple[dict[str, Reply | StreamReply], 
 
 
 class PassedOn(NamedTuple):
-    """A context member as it was sent and as the provider got it; `value` is None if it got none (R93)."""
+    """A context member as it was sent and as the provider got it; `value` is None if the provider got none (R93)."""
 
     reply: Reply | StreamReply
     given: Any
@@ -103,7 +103,7 @@ class PassedOn(NamedTuple):
 
 
 def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedOn]:
-    """Return a context member as it was sent, with each value that the provider got for it."""
+    """Return a sent context member with each value that the provider got for it."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
     arrivals = [each for each in reply.exchange.observed.handed_on if each.op in subject.shared.provider_ops[name]]
@@ -124,7 +124,7 @@ def operations_at_provider(subject: Subject) -> list[str]:
 
 
 def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
-    """Return the ops at which an operation calls the provider. Raises NotAssessed if there are none."""
+    """Return the ops at which an operation calls the provider. Raises NotAssessed if no op is called."""
     subject.faults.provider_op(name)
     return subject.shared.provider_ops[name]
 
@@ -133,7 +133,7 @@ def obstacle_to(subject: Subject, fact: str) -> NotAssessed:
     """Return the reason if the adapter passed on no such context member, to the probe or in a request.
 
     Raises:
-        Undecided: the provider is reached through a tunnel, which sees nothing of it.
+        Undecided: the provider is reached through a tunnel, which cannot see the member.
     """
     subject.faults.require_possible(fact)
     if subject.client.provider.is_on_wire:

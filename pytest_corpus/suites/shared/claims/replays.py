@@ -36,11 +36,11 @@ def expect_same_result(first: Reply, again: Reply) -> None:
 
 
 def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
-    """Send the first call under a new key: an unusual one, or a plain one if that is refused.
+    """Send the first call under a new key: an unusual key, or a plain key if the unusual one is refused.
 
     Args:
         call: makes the call in a context.
-        more: what else is in the context.
+        more: other members of the context.
     """
     key = odd_key(**more)
     first = call(context_with_key(key))
@@ -52,7 +52,7 @@ def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple
 
 
 def describe_difference(first: Any, again: Any) -> str:
-    """Say in which keys two results differ."""
+    """Return the keys in which two results differ, as text."""
     if not isinstance(first, dict) or not isinstance(again, dict):
         return "another result"
     keys = [key for key in sorted({*first, *again}) if not same(first.get(key, ...), again.get(key, ...))]
@@ -73,7 +73,7 @@ class TestEarlyReplays:
 
 
 class TestLateReplays:
-    """Keys that were used some seconds ago. An earlier test makes their writes, if it ran."""
+    """Keys that were used some seconds ago. An earlier test may have made their writes."""
 
     @pytest.mark.requirement("COM-IDEM-6")
     def test_a_key_outlasts_fifty_others_and_five_seconds(self, subject: Subject) -> None:
@@ -93,7 +93,7 @@ class Kept:
 
 
 def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
-    """Check that a write that comes again after other keys and some seconds is answered as before and not applied."""
+    """Check that a repeated write is answered as before and not applied, after other keys and some seconds."""
     kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _write_with_key(subject))
     name = kept.replay_probe.first.op
     left = keys - len(subject.shared.keys - kept.before)
@@ -141,9 +141,9 @@ class TestAnswerReplays:
 
 
 def send_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None = None) -> tuple[list[Any], int]:
-    """Send a request twice at once; return the results and how often a slow provider was called at `op`.
+    """Send a request twice at once; return the results and the number of calls of a slow provider at `op`.
 
-    The second copy has its keys in another order, which makes it the same JSON value.
+    The second copy has its keys in another order, which is the same JSON value.
     """
     provider = subject.client.provider
     plan = provider.plan("slow", op, times=2, delay_ms=SLOW_MS)
@@ -163,7 +163,7 @@ def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
 
 
 def require_countable_calls(subject: Subject) -> None:
-    """Go on only if calls of the provider can be told apart: one of them may only look up the key."""
+    """Check that calls of the provider can be counted, because none of them may only look up the key."""
     expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 

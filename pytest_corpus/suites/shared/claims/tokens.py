@@ -65,14 +65,14 @@ def token_count(result: Any) -> int | None:
 
 
 def _stated_count(result: Any) -> tuple[str, Any]:
-    """Return where a result of `count_tokens` states its count, and the value there."""
+    """Return the place of the count in a result of `count_tokens`, and the value there."""
     if not isinstance(result, Mapping):
         return "result", result
     return next(((f"result.{key}", result[key]) for key in COUNT_KEYS if key in result), ("result.tokens", None))
 
 
 def adds_up(usage: Any) -> bool:
-    """True if the total of a usage is the sum of its parts, or a part is missing (R29, R49)."""
+    """True if the total of a usage is the sum of its parts, or if a part is missing (R29, R49)."""
     if not isinstance(usage, Mapping):
         return True
     prompt, completion, total = map(whole, map(usage.get, ("prompt_tokens", "completion_tokens", "total_tokens")))
@@ -101,13 +101,13 @@ class Counting(Subject):
         return cached(self, key, partial(self.ask_count, text, **changed))
 
     def count(self, text: str, **changed: Any) -> int:
-        """Return the number of tokens of a text."""
+        """Count the tokens of a text and return the number."""
         reply = self.ask_count(text, **changed)
         self.require_fit(reply)
         return self.tokens_of(expect.success(reply, "a token count"))
 
     def tokens_of(self, result: Any) -> int:
-        """Return the token count in a result. Raises Blocked if there is none."""
+        """Return the token count in a result. Raises Blocked if the result has no count."""
         count = token_count(result)
         if count is None:
             raise Blocked(
@@ -143,7 +143,7 @@ class ListedModels(Counting):
     def able_to(self, name: str) -> list[str]:
         """Return the listed models that offer an operation, up to the number that is tried.
 
-        Raises Undecided if there are none, or if one of them does not work, which another requirement reports.
+        Raises Undecided if there are no such models, or if a model does not work, which another requirement reports.
         """
         raise NotImplementedError
 
@@ -272,7 +272,7 @@ def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
 
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
-    """Count ever longer texts, up to the first one that is refused because it may exceed the limit."""
+    """Count ever longer texts, up to the first text that is refused because it may exceed the limit."""
     counts, asked, ask = list[int](), list(texts), partial(subject.count_once, **changed)
     replies = side_by_side(ask, asked) if all(map(subject.can_take_text, asked)) else map(ask, asked)
     for text, reply in zip(asked, replies, strict=False):
@@ -286,7 +286,7 @@ def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[i
 
 
 def require_two_counts(counts: list[int]) -> list[int]:
-    """Go on only if there are two counts to compare."""
+    """Check that there are two counts to compare."""
     expect.applicable(len(counts) >= 2, "no two of these texts are surely short enough to be counted")
     return counts
 

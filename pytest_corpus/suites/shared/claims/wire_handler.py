@@ -58,13 +58,13 @@ def classes_of_items(reply: Reply | StreamReply) -> Iterator[str]:
 
 
 def requests(subject: Subject) -> list[dict[str, Any]]:
-    """Return a plain request of every working unary operation, or of the principal one if none works."""
+    """Return a plain request of every working unary operation, or of the principal operation if none works."""
     names = [name for name in subject.operations(streaming=False) if subject.works(name)]
     return [subject.envelope(name) for name in names or [subject.principal]]
 
 
 def require_offered(subject: Subject, requests: list[Request]) -> list[Request]:
-    """Keep the requests whose operation works. Raises NotApplicable if none is left."""
+    """Return the requests whose operation works. Raises NotApplicable if no operation works."""
     found = [request for request in requests if subject.works(request.op)]
     expect.applicable(found, "no operation that takes this is offered, or works")
     return found
@@ -91,7 +91,7 @@ def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]
 
 
 def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Send the request as a new tenant, whom no cached answer serves, unless the answer depends on stored data."""
+    """Return the request as a new tenant, so that no cache answers it, unless the answer depends on stored data."""
     stores = any(subject.operation(name).mutating for name in subject.operations())
     if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
         return request
@@ -99,7 +99,7 @@ def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str,
 
 
 def expect_same_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
-    """Check that requests that are sent together get their usual answers, or are told to retry."""
+    """Check that concurrent requests get their usual answers, or an error that asks for a retry."""
     replies = [
         Reply(exchange) for exchange in subject.send_all([for_new_tenant(subject, request) for request, _ in requests])
     ]
@@ -246,7 +246,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-WIRE-15")
     def test_a_null_argument_does_no_harm(self, subject: Subject) -> None:
-        """Null for the optional arguments that a schema lets be null is accepted or refused permanently."""
+        """Null is accepted or refused permanently for each optional argument whose schema allows null."""
         for request in require_offered(
             subject, [request_with_nulls(subject, name) for name in subject.requests.nullable]
         ):
@@ -315,14 +315,14 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
-        """Requests that are sent together get the answers that they get in sequence."""
+        """Concurrent requests get the answers that they get in sequence."""
         with subject.client.provider.paused():
             requests, alone = distinct_requests(subject)
         expect_same_together(subject, list(zip(requests, alone, strict=True)))
 
     @pytest.mark.requirement("COM-CONC-2")
     def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
-        """Of twice as many calls as `concurrency` allows, each succeeds or is told when to retry."""
+        """Of twice as many calls as `concurrency` allows, each succeeds or gets an error that states when to retry."""
         most = subject.capabilities.limit("concurrency")
         if most is None or most > MOST_AT_ONCE:
             raise NotApplicable("no concurrency is stated" if most is None else f"{most} calls at once are not tried")
@@ -345,7 +345,7 @@ class TestWireHandler:
 
 
 class TestStreamEntryPoint:
-    """Requests to `handle_stream` that it must refuse."""
+    """Requests that `handle_stream` must refuse."""
 
     @pytest.mark.requirement("COM-WIRE-5")
     @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
@@ -410,7 +410,7 @@ BUDGETS_MS = (1, 5, 20, 60)
 
 
 class TestStress:
-    """Many concurrent calls, each judged as if it were alone; collected only with `--corpus-profile=stress`."""
+    """Many concurrent calls, each judged like a single call; collected only with `--corpus-profile=stress`."""
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-CONC-1")
@@ -450,7 +450,7 @@ class TestStress:
 
 
 def compare_concurrent_with_single(subject: Subject) -> None:
-    """Send rounds of requests together, and check that each gets the answer that it gets alone."""
+    """Send rounds of concurrent requests, and check that each gets the answer that it gets alone."""
     subject.require(subject.principal)
     with subject.client.provider.paused():
         pairs = list(zip(*distinct_requests(subject), strict=True))

@@ -1,1 +1,1 @@
-"""The vector component as its tests call it: requests, capabilities, prerequisites, root causes."""
+"""The vector component in the form that its tests use: requests, capabilities, prerequisites, root causes."""

@@ -1,4 +1,4 @@
-"""The plain arguments of a vector adapter, and the features that it turns out to have."""
+"""The plain arguments of a vector adapter, and its features as trials show them."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class VectorCalls(Subject):
 
     @cached_property
     def features(self) -> Features:
-        """The knowledge that comes from trying."""
+        """The features that the suite finds out by trials."""
         return Features(self)
 
     @property
     def namespaces(self) -> bool:
-        """True if namespaces can be created: as capabilities state, or found out by a trial."""
+        """True if namespaces can be created, by the statement of capabilities or by a trial."""
         claimed = self.prerequisites.claim_of("create_namespace")
         if claimed is not None:
             return claimed
@@ -64,12 +64,12 @@ class VectorCalls(Subject):
 
     @property
     def metric(self) -> str | None:
-        """The metric of plain namespaces; None if it is not known."""
+        """The metric of plain namespaces; None if the metric is unknown."""
         return self.limits.plain_metric if self.namespaces or len(self.limits.metrics) == 1 else None
 
     @property
     def dimensions(self) -> int:
-        """The dimensions of plain vectors: the fixed ones if capabilities or errors state them, else a few."""
+        """The dimensions of plain vectors: the fixed dimensions in capabilities or errors, or else a few."""
         return self.shared.once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
@@ -87,25 +87,25 @@ class VectorCalls(Subject):
         return next((number for number in stated if number is not None and number > 0), most)
 
     def name(self, prefix: str = "v") -> str:
-        """A name that no other vector or namespace of this run or worker has."""
+        """Return a name that no other vector or namespace of this run or worker has."""
         return f"{self.settings.prefix}{prefix}{inputs.number()}"
 
     def unique(self, prefix: str = "note") -> str:
         return self.name(prefix)
 
     def item(self, degrees: float = 45, metadata: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-        """A vector of unit length with a new id."""
+        """Return a vector of unit length with a new id."""
         named = {"id": self.name(), "vector": direction(degrees, self.dimensions)}
         return {**named, **({} if metadata is None else {"metadata": dict(metadata)}), **more}
 
     def namespace_arg(self, namespace: str) -> dict[str, Any]:
-        """The argument that names a namespace, if the adapter has namespaces."""
+        """Return the argument that names a namespace, if the adapter has namespaces."""
         return {"namespace": namespace} if self.namespaces else {}
 
     def namespace_args(
         self, name: str = "", dimensions: int | None = None, metric: str | None = None
     ) -> dict[str, Any]:
-        """The arguments that create a namespace."""
+        """Return the arguments that create a namespace."""
         chosen = metric or self.limits.plain_metric
         return {
             "namespace": name or self.name("n"),
@@ -114,17 +114,17 @@ class VectorCalls(Subject):
         }
 
     def query_args(self, degrees: float = 15) -> dict[str, Any]:
-        """The arguments of a query of the home namespace, without its name."""
+        """Return the arguments of a query of the home namespace, without the namespace's name."""
         self.occupied = False
         return {"vector": direction(degrees, self.dimensions), "top_k": self.limits.cap_matches(3)}
 
     def is_empty_answer(self, reply: Reply | StreamReply) -> bool:
-        """True if a query is answered as in an empty place: with INDEX_NOT_READY, or its class alone (R12)."""
+        """True if a query is answered as in an empty namespace: with INDEX_NOT_READY, or only with its class (R12)."""
         return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self._knows_subtypes)
 
     @property
     def _knows_subtypes(self) -> bool:
-        """True if the error for an unknown namespace names the subtype, and not only its parent class."""
+        """True if the error for an unknown namespace names the subtype, not only the parent class."""
 
         def is_named() -> bool:
             unknown = {**self.query_args(), "namespace": self.name("none")}
@@ -134,12 +134,12 @@ class VectorCalls(Subject):
         return self.namespaces and self.shared.once("knows_subtypes", is_named)
 
     def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
-        """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""
+        """Return the answer, after a wait if an index with data is not ready (SPECIFICATION 9.5)."""
         return self.retries.until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
 
     @contextmanager
     def suite_calls(self) -> Iterator[None]:
-        """Make calls of the suite's own: nothing is prepared for them, and no planned fault strikes them."""
+        """Make the suite's own calls in this block. They need no preparation and meet no planned fault."""
         outer, self.is_preparing = self.is_preparing, True
         try:
             with self.client.provider.paused(), inputs.fact_scope("vector preparation"):
@@ -158,14 +158,14 @@ class VectorCalls(Subject):
 
 
 class Features:
-    """Features that are found out by trials. Each `need` raises the reason if the test cannot decide."""
+    """Features that the suite finds out by trials. Each `need` raises the reason if the test cannot decide."""
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
 
     @property
     def filters(self) -> bool:
-        """True if filters are offered: as capabilities state, or found out by a trial."""
+        """True if filters are offered, by the statement of capabilities or by a trial."""
         claimed = self._vector.capabilities.flag("supports_filters")
         if claimed is not None:
             return claimed
@@ -177,7 +177,7 @@ class Features:
 
     @property
     def deletes_by_filter(self) -> bool:
-        """True if deletes take filters, which queries that take them do not promise (R131)."""
+        """True if deletes accept filters. Queries with filters do not promise this (R131)."""
 
         def answered() -> bool:
             unmatched = {**self._vector.requests.minimal("delete"), "filter": {"kind": self._vector.name("none")}}
@@ -193,22 +193,22 @@ class Features:
             return not self._vector.call(name, args).is_a("NotSupported")
 
     def words_at_once(self, most: int) -> int:
-        """The number of items with words to try: as many as go into a few upserts, and are surely found again."""
+        """Return the number of items with words to try. They must fit into a few upserts, and be surely found."""
         found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self._vector.limits.batch or most), found))
 
     def names_at_once(self, most: int) -> int:
-        """The number of namespaces to try besides the home namespace and two that a test holds."""
+        """Return the number of namespaces to try, in addition to the home namespace and two namespaces of a test."""
         room = min(self._vector.limits.most_namespaces, self._vector.shared.room or self._vector.limits.most_namespaces)
         return max(0, min(most, room - MIN_NAMESPACES))
 
     def need_direction(self, metric: str | None = "cosine") -> None:
-        """Go on only if vectors differ in their direction, for a metric that compares directions."""
+        """Check that vectors differ in their direction, for a metric that compares directions."""
         if self._vector.dimensions == 1 and metric == "cosine":
             raise NotAssessed(Obstacle.NO_DIRECTION)
 
     def spelling(self, metric: str) -> str:
-        """A metric as capabilities list it. Raises NotApplicable if no namespace can be known to be of it."""
+        """Return a metric as capabilities spell it. Raises NotApplicable if no namespace surely has the metric."""
         spelled = next((name for name in self._vector.limits.metrics if canonical(name) == metric), None)
         if spelled is None or not (self._vector.namespaces or len(self._vector.limits.metrics) == 1):
             raise NotApplicable(f"no namespace can be known to be of {metric}")
@@ -216,7 +216,7 @@ class Features:
 
     @reading_apart()
     def need_filters(self) -> None:
-        """Go on only if filters are offered and a plain one is answered."""
+        """Check that filters are offered and that a plain filter is answered."""
         expect.applicable(self.filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self._vector.require("query")
         reply = cached(self._vector, "plain filter", self._plain_filter)
@@ -231,7 +231,7 @@ class Features:
 
     @reading_apart()
     def filters_work(self) -> bool:
-        """True if filters are offered and a plain one is answered."""
+        """True if filters are offered and a plain filter is answered."""
         try:
             self.need_filters()
         except Undecided:
@@ -239,25 +239,25 @@ class Features:
         return True
 
     def need_filter_deletes(self) -> None:
-        """Go on only if deletes take filters."""
+        """Check that deletes accept filters."""
         self.need_filters()
         expect.applicable(self.deletes_by_filter, "a delete by filter is answered with NOT_SUPPORTED")
 
     def need_namespaces(self, *names: str) -> None:
-        """Go on only if namespaces can be created, and these operations work."""
+        """Check that namespaces can be created, and that these operations work."""
         expect.applicable(self._vector.namespaces, "namespaces are not supported")
         self._vector.require(*names)
 
     @reading_apart()
     def check_ids(self, reply: Reply) -> None:
-        """Go on only if an upsert was not refused for ids that are not UUIDs. Raises Blocked if it was."""
+        """Check that an upsert was not refused because its ids are not UUIDs. Raises Blocked if it was."""
         if not (reply.is_a(*PERMANENT) or (reply.is_success and reply.failed_items)):
             return
         if self._vector.shared.once("only_uuids", lambda: not self.takes_any_id()):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:
-        """True if a vector with a text for an id is stored, if one with a UUID is."""
+        """True if a vector with any text as its id is stored, or if a vector with a UUID is not."""
         where, item = self._vector.namespace_arg(self._vector.name("corpus")), self._vector.item()
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []

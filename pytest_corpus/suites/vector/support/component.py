@@ -1,4 +1,4 @@
-"""The vector component as its suite speaks to it."""
+"""The vector component in the form that its tests use."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -31,16 +31,16 @@ from pytest_corpus.suites.vector.support.store import VectorStore
 
 
 class VectorFaults(ProviderFaults):
-    """Faults at the provider; a batch may report them for each item."""
+    """Plans faults at the provider. A batch may report a failure for each item."""
 
     _calls: VectorCalls
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
-        """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
+        """Return the operations that answer a failing provider with an error, instead of failed items (R14)."""
         return [name for name in super().backed_operations(streaming=streaming) if not self.reports_items(name)]
 
     def reports_items(self, name: str) -> bool:
-        """True if an operation on several items reports a failing provider as the failure of each item."""
+        """True if an operation on several items reports a failing provider as a failure of each item."""
         if name not in ("upsert", "delete"):
             return False
         if name not in self._calls.shared.itemised:
@@ -51,7 +51,7 @@ class VectorFaults(ProviderFaults):
 
 
 def _unavailable(vector: VectorCalls, name: str) -> Reply:
-    """The answer of an operation whose provider is unavailable."""
+    """Return the answer of an operation while its provider is unavailable."""
     vector.faults.plan("unavailable", name)
     reply = vector.call(name, vector.requests.distinct(name))
     vector.client.provider.clear()
@@ -59,7 +59,7 @@ def _unavailable(vector: VectorCalls, name: str) -> Reply:
 
 
 class VectorAuditor(ComponentAuditor):
-    """The payloads of the vector component. An answer that only repeats a wrong argument is no finding."""
+    """Checks the payloads of the vector component. A repeated wrong argument in an answer is not a finding."""
 
     _calls: VectorCalls
 
@@ -93,7 +93,7 @@ class VectorAuditor(ComponentAuditor):
 class Vector(VectorCalls):
     """The vector component.
 
-    Plain requests name a home and a scratch namespace, which are made just before the first call that names them.
+    Plain requests name a home and a scratch namespace. They are created just before the first call that names them.
     """
 
     parts = Parts(
@@ -105,7 +105,7 @@ class Vector(VectorCalls):
     faults: VectorFaults
 
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Sandbox:
-        """Create a namespace with these vectors, or sweep the default one. Raises Blocked if that fails."""
+        """Create a namespace with these vectors, or empty the default one for them. Raises Blocked if that fails."""
         ctx = tenant_context(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
@@ -125,7 +125,7 @@ class Vector(VectorCalls):
         return sandbox
 
     def offer_place(self, name: str, *items: Item, tenant: str | None = None) -> Sandbox | None:
-        """A place with these vectors, whose name or tenant may be refused permanently (R138, R139); None if it is."""
+        """Create a namespace with these vectors; None if its name or tenant is refused permanently (R138, R139)."""
         named = name if self.namespaces else "default"
         sandbox = Sandbox(self, named, self.dimensions, self.metric, tenant_context(tenant))
         reply = (
@@ -137,7 +137,7 @@ class Vector(VectorCalls):
         return sandbox if len(taken) == len(items) else None
 
     def home(self) -> Sandbox:
-        """The main namespace, to be read only; without namespaces the default one, swept, with vectors like its own."""
+        """The main namespace, only for reading. Without namespaces it is the default one, emptied and filled."""
         if not self.namespaces:
             return self.sandbox(*self.requests.settled_vectors)
         self.require("query")
@@ -170,7 +170,7 @@ class Vector(VectorCalls):
         return ReplayProbe(Request("upsert", sandbox.args(vectors=[item])), other, shows)
 
     def _expect_created(self, reply: Reply, sandbox: Sandbox) -> None:
-        """Go on only if a namespace was created."""
+        """Check that a namespace was created."""
         expect.readable(reply)
         if reply.is_success:
             return
@@ -195,7 +195,7 @@ class Vector(VectorCalls):
         return [] if failed and reads and self.is_empty_answer(reply) and not self._holds_something(reply) else failed
 
     def _holds_something(self, reply: Reply | StreamReply) -> bool:
-        """True if UNAVAILABLE is the answer to a query of a place with vectors; INDEX_NOT_READY is judged as it is."""
+        """True if UNAVAILABLE answers a query of a namespace with vectors. INDEX_NOT_READY is judged separately."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request
@@ -205,7 +205,7 @@ class Vector(VectorCalls):
 
 
 def _repeats(path: str, request: Any) -> bool:
-    """True if an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
+    """True if an answer violates its schema only by repeating a wrong argument, which the adapter had to refuse."""
     args = request.get("args") if isinstance(request, Mapping) else None
     key = path.rpartition(".")[2]
     return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)

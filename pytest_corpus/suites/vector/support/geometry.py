@@ -27,13 +27,13 @@ SINGLE = 1e-5
 
 
 def canonical(metric: str | None) -> str | None:
-    """The protocol's name of a metric, or None for an unknown metric."""
+    """Return the protocol's name of a metric, or None for an unknown metric."""
     name = SAME_METRIC.get(metric or "", metric)
     return name if name in METRICS else None
 
 
 def direction(degrees: float, dimensions: int, length: float = 1.0) -> list[float]:
-    """A vector in the plane of the first two components; in one dimension the angle changes the length."""
+    """Return a vector in the plane of the first two components; in one dimension the angle changes the length."""
     angle = math.radians(degrees)
     if dimensions == 1:
         return [round(length + degrees / 180, 9)]
@@ -46,7 +46,7 @@ def dot(left: Components, right: Components) -> float:
 
 
 def cosine(left: Components, right: Components) -> float:
-    """The cosine of the angle between two vectors."""
+    """Return the cosine of the angle between two vectors."""
     lengths = math.hypot(*left), math.hypot(*right)
     if not all(lengths):
         return 0.0
@@ -62,12 +62,12 @@ GOODNESS: Mapping[str, Callable[[Components, Components], float]] = {
 
 
 def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> list[str]:
-    """The ids of all vectors, best first."""
+    """Return the ids of all vectors, the best first."""
     return sorted(vectors, key=lambda name: -GOODNESS[metric](query, vectors[name]))
 
 
 def near(left: Any, right: float, scale: float = 1.0, tolerance: float = TOLERANCE) -> bool:
-    """True if something is a number close to another."""
+    """True if a value is a number close to another number."""
     return is_number(left) and abs(left - right) <= tolerance * max(1.0, abs(right), scale)
 
 
@@ -77,14 +77,14 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def alike(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
-    """True if something is a list of about the same components."""
+    """True if a value is a list of about the same components."""
     if not isinstance(left, list) or len(left) != len(right):
         return False
     return all(near(one, other, tolerance=tolerance) for one, other in zip(left, right, strict=True))
 
 
 def parallel(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
-    """True if something is a vector of about the same direction: a cosine index may keep vectors normalized."""
+    """True if a value is a vector of about the same direction, because a cosine index may normalize vectors."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     lengths = math.hypot(*left), math.hypot(*right)

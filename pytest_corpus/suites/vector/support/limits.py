@@ -1,4 +1,4 @@
-"""The limits of a vector adapter and the kind of its search, as capabilities state them."""
+"""The limits of a vector adapter and the kind of its search, as stated in capabilities."""
 
 from functools import cached_property
 
@@ -15,7 +15,7 @@ class Limits:
     """Dimensions, metrics, batch sizes and the kind of search.
 
     Args:
-        given: the most namespaces by the options of the run.
+        given: the largest number of namespaces, from the options of the run.
     """
 
     def __init__(self, capabilities: Capabilities, given: int) -> None:
@@ -43,18 +43,18 @@ class Limits:
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics of the protocol that capabilities list, as they spell them."""
+        """The protocol's metrics in capabilities, in the spelling of capabilities."""
         return tuple(name for name in self._capabilities.names("metrics") if canonical(name))
 
     @property
     def plain_metric(self) -> str | None:
-        """A listed metric that distinguishes plain vectors: in one dimension only the euclidean one."""
+        """A listed metric that distinguishes plain vectors. In one dimension only the euclidean metric does."""
         on_a_line = [name for name in self.metrics if canonical(name) == "euclidean"] if self.usual == 1 else []
         return next(iter((*on_a_line, *self.metrics)), None)
 
     @property
     def fixed(self) -> int | None:
-        """The dimensions that every vector has (R22); None if none are stated."""
+        """The dimensions that every vector must have (R22); None if capabilities state no dimensions."""
         return self._capabilities.limit("dimension")
 
     @cached_property
@@ -64,30 +64,30 @@ class Limits:
 
     @property
     def batch(self) -> int | None:
-        """The most vectors of an upsert; None if no limit is stated."""
+        """The largest number of vectors in an upsert; None if no limit is stated."""
         if self._capabilities.flag("supports_batch_operations") is False:
             return 1
         return self._capabilities.limit("max_batch_size")
 
     @cached_property
     def most_namespaces(self) -> int:
-        """The most namespaces that the suite holds at a time (R115)."""
+        """The largest number of namespaces that the suite uses at a time (R115)."""
         return min(self._given, self._capabilities.published_limit("max_namespaces") or self._given)
 
     def cap_matches(self, top_k: int) -> int:
-        """Return this number of matches, or the most that a query may ask for."""
+        """Return this number of matches, or the maximum of a query if the maximum is smaller."""
         return min(top_k, self._capabilities.limit("max_top_k") or top_k)
 
     def require_batch_of(self, count: int = 2) -> None:
-        """Go on only if an upsert may hold this many vectors. Raises NotApplicable if it may not."""
+        """Check that an upsert may have this many vectors. Raises NotApplicable otherwise."""
         expect.applicable((self.batch or count) >= count, f"an upsert holds at most {self.batch} vectors")
 
     def need_terms(self) -> None:
-        """Go on only if a filter may have two terms. Raises NotApplicable if it may not."""
+        """Check that a filter may have two terms. Raises NotApplicable otherwise."""
         expect.applicable((self._capabilities.limit("max_filter_terms") or 2) >= 2, "a filter has at most one term")
 
     def require_limit(self, limit: str, most: int | None = None) -> int:
-        """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""
+        """Return a stated limit. Raises NotApplicable without a limit, NotAssessed if it is larger than `most`."""
         found = expect.applicable(self._capabilities.limit(limit), f"no {limit} is stated")
         expect.assessable(most is None or found <= most, Obstacle.LARGE_LIMIT, limit=limit, number=found)
         return found

@@ -1,4 +1,4 @@
-"""Answers in pages (SPECIFICATION 11.5; R32, R67): the token of the next one, and all matches of a query together."""
+"""Answers in pages (SPECIFICATION 11.5; R32, R67): the token of the next page, and the matches of all pages."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ Send = Callable[[Mapping[str, Any]], Reply]
 
 
 def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
-    """The page after a result; the argument for its token is found out at the first one (R32)."""
+    """Return the page after a result. The first use finds out the argument for the token (R32)."""
     token, before = next_cursor(result), [*map(id_of, matches_of(result))]
     if shared.page_key:
         return expect.success(send({**query, shared.page_key: token}), "the next page")
@@ -34,7 +34,7 @@ def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result
 
 
 def join_pages(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
-    """A result with the matches of the pages after it, as far as `top_k` reaches."""
+    """Return a result with the matches of the following pages, up to `top_k`."""
     matches = list(matches_of(result))
     pages = 0
     while next_cursor(result) and len(matches) < query["top_k"] and pages < MOST_PAGES:
@@ -44,7 +44,7 @@ def join_pages(shared: VectorShared, send: Send, query: Mapping[str, Any], resul
 
 
 def ask_for_all(shared: VectorShared, send: Send, query: Mapping[str, Any]) -> Reply:
-    """The answer to a query; if it comes in pages, with the matches of all."""
+    """Return the answer to a query, with the matches of all its pages."""
     reply = send(query)
     if not reply.is_success or not next_cursor(reply.result):
         return reply

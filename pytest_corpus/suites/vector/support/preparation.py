@@ -1,4 +1,4 @@
-"""Makes the things that plain requests name, and measures when a store shows a write (R46)."""
+"""Makes the namespaces and vectors that plain requests name, and measures the delay of writes (R46)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace"
 
 
 class VectorPrerequisites(Prerequisites):
-    """Plain requests need the namespaces that are made for them."""
+    """Plain requests need the namespaces that the suite makes for them."""
 
     def __init__(self, vector: VectorCalls) -> None:
         super().__init__(vector)
@@ -47,17 +47,17 @@ class VectorPrerequisites(Prerequisites):
 
 
 class Preparation:
-    """Makes the plain namespaces for each tenant and each instance, and whatever a request deletes.
+    """Makes the plain namespaces for each tenant and each instance, and the items that a request deletes.
 
     Args:
-        sweep: empties the default namespace of a tenant.
+        sweep: the function that empties the default namespace of a tenant.
     """
 
     def __init__(self, vector: VectorCalls, places: VectorRequests, sweep: Callable[[str | None], None]) -> None:
         self._vector, self._places, self._sweep = vector, places, sweep
 
     def prepare(self, request: Mapping[str, Any]) -> None:
-        """Make everything that a request needs, unless it was made before."""
+        """Make everything that a request needs, unless it already exists."""
         args = request.get("args")
         if not isinstance(args, Mapping) or request.get("op") in INDEPENDENT:
             return
@@ -74,7 +74,7 @@ class Preparation:
                         ready.add(key)
 
     def keep(self, request: Any) -> None:
-        """Note that a delete was refused, so that the things made for it are still there."""
+        """Note that a delete was refused. The items that were made for it still exist."""
         args = request.get("args") if isinstance(request, Mapping) else None
         if not isinstance(args, Mapping) or tenant_of(request) is not None:
             return
@@ -95,7 +95,7 @@ class Preparation:
             self._vector.shared.unmade.append(obstacle)
 
     def _needed_things(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
-        """The name of each thing that a request needs, and the step that makes it."""
+        """Yield the name of each thing that a request needs, and the step that makes the thing."""
         names = {str(each.get("namespace", "default")) for each in objects_in(args, "queries")}
         doomed = self._vector.shared.to_delete
         plain = set() if self._vector.occupied else {self._places.main_namespace, self._places.scratch}
@@ -117,7 +117,7 @@ class Preparation:
             self._await_index({**self._vector.query_args(), **self._vector.namespace_arg(name)}, tenant_context(tenant))
 
     def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:
-        """Wait until a namespace that was filled can be queried, unless the first one could be at once."""
+        """Wait until a filled namespace can be queried, unless the first namespace could be queried immediately."""
         ask = partial(self._vector.call, "query", query, ctx)
         if self._vector.shared.index_lags is not False:
             self._vector.shared.index_lags = ask().is_a("IndexNotReady")
@@ -143,7 +143,7 @@ SEVERAL = 5
 
 
 class VectorSettling(Settling):
-    """Measures with an upsert and a delete in a new namespace. Each namespace settles separately."""
+    """Measures the delay with an upsert and a delete in a new namespace. Each namespace settles separately."""
 
     blind = frozenset({"capabilities", "health", "upsert"})
 
@@ -154,7 +154,7 @@ class VectorSettling(Settling):
         return frozenset([str(found[0] or "default"), *(str(name) for name in found[1:] if name)] if found else ())
 
     def reads_written_data(self, name: str, request: Mapping[str, Any]) -> bool:
-        """True if a request reads written data; deleting items that were made for the delete does not."""
+        """True if a request reads written data. Deleting items that were made for the delete reads nothing."""
         args = request.get("args")
         if not super().reads_written_data(name, request) or not isinstance(args, Mapping):
             return name not in self.blind
@@ -206,7 +206,7 @@ class VectorProbe(Probe):
         return None if found is None else {name for name, item in self._items.items() if item["id"] in found}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write to a namespace, delete it, create it again, and at once write to it and delete by id."""
+        """Write to a namespace, delete it, create it again, then immediately write and delete by id."""
         done = [self.write("lost")]
         if self._vector.namespaces:
             done.append(self._vector.call("delete_namespace", self._where).is_success)

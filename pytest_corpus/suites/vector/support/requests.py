@@ -1,4 +1,4 @@
-"""Good and bad requests of the vector component."""
+"""Valid and invalid requests of the vector component."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -30,14 +30,14 @@ MINUTE_AGO_MS = -60_000
 
 
 class PlainPlaces(Requests):
-    """Two plain namespaces, made just before a request names them: one to read, one to write."""
+    """Two plain namespaces, one to read and one to write. They are created just before a request names them."""
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
 
     @property
     def main_namespace(self) -> str:
-        """The namespace of plain queries; nothing but a few vectors is ever written to it."""
+        """The namespace of plain queries. Nothing but a few vectors is ever written to it."""
         self._vector.shared.main_namespace = self._vector.shared.main_namespace or self._new_name("home")
         return self._vector.shared.main_namespace
 
@@ -69,20 +69,20 @@ class PlainPlaces(Requests):
 
     @property
     def in_main(self) -> dict[str, Any]:
-        """The argument that names the main namespace; empty if the adapter has only one."""
+        """The argument that names the main namespace; empty if the adapter has only one namespace."""
         return self._vector.namespace_arg(self.main_namespace)
 
     @property
     def in_scratch(self) -> dict[str, Any]:
-        """The argument that names the scratch namespace; empty if the adapter has only one."""
+        """The argument that names the scratch namespace; empty if the adapter has only one namespace."""
         return self._vector.namespace_arg(self.scratch)
 
     def query_arguments(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of the last one of some queries, or of a batch of them all, in the main namespace."""
+        """Return the arguments of the last query, or of a batch of all queries, in the main namespace."""
         return {"queries": [*queries], **self.in_main} if operation == "batch_query" else queries[-1]
 
     def to_delete(self, operation: str) -> str:
-        """The name of a vector or namespace that is made just before it is deleted, or was not deleted before."""
+        """Return the name of a vector or namespace that is made just before its deletion, or was not yet deleted."""
         if left := self._vector.shared.undeleted.get(self._vector.client, {}).get(operation):
             return left.pop()
         item = self._vector.item() if operation == "delete" else None
@@ -92,7 +92,7 @@ class PlainPlaces(Requests):
 
 
 class VectorRequests(PlainPlaces):
-    """Requests in and about the plain namespaces."""
+    """Requests that name the plain namespaces."""
 
     nullable = MappingProxyType({"query": ("filter", "include_metadata", "include_vectors"), "delete": ("filter",)})
 

@@ -1,7 +1,7 @@
 """The basic requirements of a vector store, so that one root cause is one finding.
 
-If a test finds a violation, these are tried in their plainest form, once a run. A broken one blocks the tests that
-depend on it. No query is sent twice here, so a faulty cache is not mistaken for a broken basic requirement.
+After a violation in a test, these requirements are tried in plain form, once a run. A violation blocks tests that
+depend on them. No query is sent twice here, so a faulty cache is not mistaken for a broken basic requirement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ COUNTED = {"part": 7, "group": "a"}
 
 
 class VectorRootCauses(RootCauses[Vector]):
-    """The plain sentences of a store."""
+    """The basic requirements of a vector store."""
 
     def features(self) -> Iterator[Feature]:
         vector = self.subject
@@ -104,7 +104,7 @@ def _basic(requirement: str, *needs: str) -> BasicRequirement:
 
 
 def _is_in(items: str, key: str, request: Mapping[str, Any]) -> bool:
-    """True if the arguments of a request, or one of its items, have a key that is not empty."""
+    """True if the arguments of a request, or of one of its items, have a non-empty value for a key."""
     return any(each.get(key) for each in objects_in(request.get("args"), items))
 
 
@@ -114,14 +114,14 @@ def _items(vector: Vector) -> list[dict[str, Any]]:
 
 
 def _try_signs(vector: Vector) -> str | None:
-    """The broken requirement among writing one vector, with components of either sign."""
+    """Return the violated requirement on writing one vector with components of either sign, or None."""
     sandbox = vector.sandbox(vector.item(45))
     refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
     return "VEC-QUERY-12" if refused else None
 
 
 def _try_reading(vector: Vector) -> str | None:
-    """The broken requirement among plain queries, however the vectors came there."""
+    """Return the violated requirement on plain queries, for vectors from any kind of write, or None."""
     single, batch = _items(vector), _items(vector)
     one = vector.sandbox()
     for item in reversed(single):
@@ -151,7 +151,7 @@ def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
 
 
 def _look_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
-    """The ids that a query found, and those that an approximate search finds only by their own vector (R113)."""
+    """Return the ids that a query found, and those that an approximate search finds only by their vector (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
@@ -164,7 +164,7 @@ def _finds_foreign(sandbox: Sandbox, found: list[str]) -> bool:
 
 
 def _reachable(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
-    """The vectors in their true order: of an approximate search those that it found."""
+    """Return the vectors in their true order; for an approximate search, only the vectors that it found."""
     return [name for name in ranked if name in found] if vector.limits.approximate else ranked
 
 
@@ -173,7 +173,7 @@ def _is_complete(found: list[str], items: list[dict[str, Any]]) -> bool:
 
 
 def _try_answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
-    """The broken requirement among the metadata in answers."""
+    """Return the violated requirement on the metadata in answers, or None."""
     matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
     if sandbox.vector.limits.approximate:
         matches = [*sandbox.contents().values()]
@@ -185,7 +185,7 @@ def _try_answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
 
 
 def _try_order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
-    """The broken requirement among the ranking of vectors of one length.
+    """Return the violated requirement on the ranking of vectors of one length, or None.
 
     The query for `first` has another direction than the query for `found`, which matters to an approximate search.
     """
@@ -198,7 +198,7 @@ def _try_order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], 
 
 
 def _try_writing(vector: Vector) -> str | None:
-    """The broken requirement among overwriting and deleting by id."""
+    """Return the violated requirement on overwriting and deleting by id, or None."""
     moved, stays, goes = (vector.item(angle, COUNTED) for angle in (10, 45, 150))
     sandbox = vector.sandbox()
     for item in (moved, stays, goes):
@@ -218,7 +218,7 @@ def _try_writing(vector: Vector) -> str | None:
 
 
 def _try_filtering(vector: Vector) -> str | None:
-    """The requirement that a filter by one string violates, if any."""
+    """Return the requirement that a filter by one string violates, or None."""
     if not vector.features.filters:
         return None
     items = _items(vector)
@@ -233,7 +233,7 @@ def _try_filtering(vector: Vector) -> str | None:
 
 
 def _keeps_dropped(vector: Vector) -> bool:
-    """True if a vector is found in a namespace that was deleted."""
+    """True if a query finds a vector in a deleted namespace."""
     if not vector.namespaces or not vector.works("delete_namespace"):
         return False
     sandbox = vector.sandbox(vector.item(45))
@@ -243,7 +243,7 @@ def _keeps_dropped(vector: Vector) -> bool:
 
 
 def _try_ranking(vector: Vector) -> Iterator[str]:
-    """The broken requirement among the ranking of vectors of several lengths, under each metric that is offered."""
+    """Yield the violated requirements on the ranking of vectors of several lengths, for each offered metric."""
     if vector.dimensions < 2 or not vector.namespaces or vector.limits.cap_matches(len(POLAR)) < len(POLAR):
         return
     for metric in vector.limits.metrics:

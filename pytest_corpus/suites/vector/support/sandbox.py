@@ -1,4 +1,4 @@
-"""A namespace of the suite's own, to write to and to read back from."""
+"""A namespace of the suite's own, for writes and reads."""
 
 import copy
 from collections import Counter
@@ -37,7 +37,7 @@ MISSES = 20
 
 
 class Sandbox:
-    """One namespace of one tenant. Where namespaces are not offered it is the default one, swept before."""
+    """One namespace of one tenant. Without namespaces, it is the default namespace, emptied before."""
 
     def __init__(
         self, vector: VectorCalls, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]
@@ -54,11 +54,11 @@ class Sandbox:
 
     @property
     def truth(self) -> str | None:
-        """The protocol's name of its metric; None if that is not known."""
+        """The protocol's name of the namespace's metric; None if the metric is unknown."""
         return canonical(self.metric)
 
     def args(self, **more: Any) -> dict[str, Any]:
-        """Arguments of a call that names this place."""
+        """Return the arguments of a call that names this namespace."""
         return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
 
     def _call(self, name: str, args: Mapping[str, Any]) -> Reply:
@@ -74,7 +74,7 @@ class Sandbox:
         return reply
 
     def know(self, *items: Item) -> None:
-        """Note that these vectors may be found from now on."""
+        """Note that queries may find these vectors from now on."""
         for item in items:
             name, components = item.get("id"), item.get("vector")
             if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:
@@ -83,7 +83,7 @@ class Sandbox:
                 self.known.setdefault(name, []).append(components)
 
     def put(self, *items: Item) -> None:
-        """Upsert in parts of the stated size. Raises Blocked if one is refused or reports a failure."""
+        """Upsert in parts of the stated size. Raises Blocked if a part is refused or reports a failure."""
         for batch in parts_of([*items], self.vector.limits.batch or len(items) or 1):
             expect_stored(self.upsert(*batch), batch)
 
@@ -94,16 +94,16 @@ class Sandbox:
         return self._call("delete", args)
 
     def remove(self, *names: str) -> None:
-        """Delete by ids in parts of the stated size. Raises Blocked if one is refused."""
+        """Delete by ids in parts of the stated size. Raises Blocked if a part is refused."""
         for part in parts_of([*names], self.vector.limits.batch or len(names) or 1):
             reply = self.delete(ids=[*part])
             with expect.resting_on("VEC-DELETE-1"):
                 expect.success(reply, "a delete by ids to be carried out")
 
     def ask(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> Reply:
-        """Send a query and return the reply unchecked, all pages together.
+        """Send a query and return the unchecked reply with all its pages.
 
-        If the place holds vectors, an index that is not ready is waited for.
+        If the namespace has vectors, the suite waits for an index that is not ready.
         """
         return self._ask(self._query(vector, top_k, args), filled=bool(self.held))
 
@@ -135,7 +135,7 @@ class Sandbox:
     def matches(
         self, vector: Components | None = None, top_k: int = 5, *, by: str = "query", **args: Any
     ) -> list[Mapping[str, Any]]:
-        """The matches of a query that must succeed; in an empty place it may fail with INDEX_NOT_READY."""
+        """Return the matches of a query, which must succeed; in an empty namespace INDEX_NOT_READY is allowed."""
         if by == "batch_query":
             return self.expect_own(self.batch(self._query(vector, top_k, args))[0])
         reply = self.ask(vector, top_k, **args)
@@ -144,11 +144,11 @@ class Sandbox:
         return self.expect_own(matches_of(expect.success(reply, "an answer to the query")))
 
     def ids(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[str]:
-        """The ids of the matches, best first."""
+        """Return the ids of the matches, the best first."""
         return [id_of(match) for match in self.matches(vector, top_k, **args)]
 
     def contents(self, **args: Any) -> dict[str, Mapping[str, Any]]:
-        """Send as many queries as are needed to find all vectors ever stored here; return their matches by id.
+        """Send as many queries as are needed to find all stored vectors of the sandbox; return their matches by id.
 
         A vector that the first query misses gets a query of its direction, because a search may be approximate (R113).
         Raises NotAssessed if the limit of matches is too low for vectors on a line.
@@ -175,7 +175,7 @@ class Sandbox:
         return found
 
     def _everything(self, total: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
-        """The matches of one query for all vectors; empty if it exceeds the stated limit, None if it is refused."""
+        """Return the matches of one query for all vectors; empty beyond the stated limit, None if it is refused."""
         if self.vector.limits.cap_matches(total) < total:
             return {}
         try:
@@ -190,7 +190,7 @@ class Sandbox:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def tell_apart(self, top_k: int) -> None:
-        """Raise NotAssessed if vectors on a line, which are all equally near, may hide the wanted one."""
+        """Raise NotAssessed if vectors on a line, which are all equally near, may hide the wanted vector."""
         if (
             len(self.known) > self.vector.limits.cap_matches(top_k)
             and self.dimensions == 1
@@ -199,9 +199,9 @@ class Sandbox:
             raise NotAssessed(Obstacle.HIDDEN_ON_A_LINE)
 
     def expect_own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return the matches if the place belongs to the suite alone.
+        """Return the matches if the namespace belongs to the suite alone.
 
-        Raises NotAssessed if it holds vectors of others, Blocked if it holds vectors that an earlier test deleted.
+        Raises NotAssessed if it has vectors of others, Blocked if it has vectors that an earlier test deleted.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
         gone = self.vector.store.written.select(State.GONE, kind="vector") if strange else ()
@@ -212,14 +212,14 @@ class Sandbox:
 
 
 def with_context(sandbox: Sandbox, **context: Any) -> Sandbox:
-    """The same place, for calls with more in their context."""
+    """Return the same sandbox for calls with more members in their context."""
     other = copy.copy(sandbox)
     other.ctx = {**sandbox.ctx, **context}
     return other
 
 
 def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[Sandbox]]) -> list[Sandbox]:
-    """Places that several tests only read; made again if they were deleted, or for each test without namespaces."""
+    """Return sandboxes that several tests only read, made again if they were deleted, or without namespaces."""
     if not vector.namespaces:
         return make()
     shared, key = vector.shared, ("lasting", name)
@@ -233,14 +233,14 @@ def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[Sandbo
 
 
 def missing_namespace(reply: Reply) -> Blocked | None:
-    """The obstacle of a test if the namespace that was made for it is not found."""
+    """Return the obstacle of a test if the test's namespace is not found."""
     if not reply.is_a("NamespaceNotFound"):
         return None
     return Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))
 
 
 def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
-    """Go on only if an upsert stored everything by its own report."""
+    """Check that an upsert stored everything by its own report."""
     expect.readable(reply)
     if reply.is_success and reply.result == {}:
         raise Blocked("VEC-UPSERT-1", "the result of an upsert is empty", judged_on=(reply.exchange,))
@@ -259,7 +259,7 @@ def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
 
 
 def offer_items(sandbox: Sandbox, items: Mapping[str, Item]) -> dict[str, Item]:
-    """Upsert items whose words may be refused permanently (R138); return those that are taken, by the same keys."""
+    """Upsert items whose words may be refused permanently (R138); return the accepted items by the same keys."""
     size = sandbox.vector.limits.batch or len(items) or 1
     found = offer(items, size, lambda part: sandbox.upsert(*part))
     sandbox.held.update(item["id"] for item in found.values())

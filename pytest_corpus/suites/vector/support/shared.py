@@ -15,7 +15,7 @@ Item = Mapping[str, Any]
 
 
 def objects_in(args: Any, *keys: str) -> list[Mapping[str, Any]]:
-    """The arguments of a request, and the objects in the lists under these keys, each of which may name a namespace."""
+    """Return the arguments of a request, and the objects in the lists under these keys; each may name a namespace."""
     if not isinstance(args, Mapping):
         return []
     inner = [each for key in keys if isinstance(args.get(key), list) for each in args[key]]
@@ -23,25 +23,25 @@ def objects_in(args: Any, *keys: str) -> list[Mapping[str, Any]]:
 
 
 def namespaces_in(request: Any) -> Iterator[str]:
-    """The namespaces that a request names."""
+    """Yield the namespaces that a request names."""
     for each in objects_in(request.get("args"), "queries") if isinstance(request, Mapping) else ():
         if isinstance(each.get("namespace"), str):
             yield each["namespace"]
 
 
 def ids_in(args: Any) -> list[str]:
-    """The ids of the vectors that an upsert holds."""
+    """Return the ids of the vectors in an upsert."""
     items = objects_in(args, "vectors")[1:]
     return [item["id"] for item in items if isinstance(item.get("id"), str) and item["id"]]
 
 
 def namespace_of(tenant: str | None, name: str) -> Thing:
-    """A namespace of a tenant, or of none."""
+    """Return a namespace of a tenant, or without a tenant."""
     return ("vector", tenant, None, "namespace"), name
 
 
 def wait_for_drop(namespace: Thing) -> AbstractContextManager[None]:
-    """Delete a namespace within; a test in flight that needs it waits until it is gone, and makes it again."""
+    """Delete a namespace in this block. A concurrent test that needs it waits for the end and makes it again."""
     return turns.finding_out("dropping", namespace)
 
 
@@ -77,27 +77,27 @@ class VectorActions(Actions):
 
 @dataclass(slots=True)
 class VectorShared(Shared):
-    """The knowledge about an adapter, the names of the suite's own namespaces, and what was written to them.
+    """The knowledge about an adapter, the names of the suite's own namespaces, and their written content.
 
     Attributes:
-        namespaces: namespaces can be created. This and the next five are None until they are found out.
-        filters: filters are offered.
-        deletes_by_filter: deletes take filters.
-        index_lags: a namespace cannot be queried just after it was filled.
-        only_uuids: only UUIDs are taken as ids.
-        knows_subtypes: an unknown namespace is refused with its subtype.
+        namespaces: True if namespaces can be created. This and the next five are None until they are known.
+        filters: True if filters are offered.
+        deletes_by_filter: True if deletes accept filters.
+        index_lags: True if a namespace cannot be queried just after it was filled.
+        only_uuids: True if ids must be UUIDs.
+        knows_subtypes: True if an unknown namespace is refused with its subtype.
         dimensions: the dimensions of plain vectors; None until they are known.
         main_namespace, scratch: the namespaces of plain queries and of plain writes.
         settled: the vectors of the main namespace.
-        to_delete: vectors and namespaces (None) by name, which are made just before they are deleted.
-        undeleted: by instance and operation, those whose delete was refused.
+        to_delete: vectors, or None for namespaces, by name; they are made just before they are deleted.
+        undeleted: by instance and operation, the names whose delete was refused.
         page_key: the argument that takes the token of a page; empty until it is known.
         itemised: by operation, True if a failing provider is reported for each item.
-        keeps_namespaces: the adapter does not delete namespaces.
+        keeps_namespaces: True if the adapter does not delete namespaces.
         used: the namespaces that the current test names.
         sandboxes: the sandboxes of the current test.
         refused: the last namespace for which there was no room.
-        room: the number of namespaces that fit, once one was refused.
+        room: the number of namespaces that fit; known after a refusal.
         first: the instance that most tests use.
         ready: by instance, the things that were made for plain requests, or could not be made.
     """

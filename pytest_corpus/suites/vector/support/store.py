@@ -48,7 +48,7 @@ AT_ONCE = 100
 
 
 class VectorStore(Store):
-    """The namespaces of the suite, and its vectors in the default one."""
+    """The namespaces of the suite, and its vectors in the default namespace."""
 
     def __init__(self, vector: Any) -> None:
         super().__init__(vector)
@@ -98,13 +98,13 @@ class VectorStore(Store):
             self._preparation.keep(request)
 
     def _is_struck(self, reply: Reply) -> bool:
-        """True if a request failed at the instance at which faults are planned."""
+        """True if a request failed at the instance for planned faults."""
         client = self._vector.client
         faults = reply.exchange.observed.faults
         return reply.is_error and bool(faults) and client is self._shared.struck is not self._vector.main.client
 
     def forget(self, things: Iterable[Thing]) -> None:
-        """Note that things are not there: a namespace is made again just before a plain request that needs it."""
+        """Remove things from the store. A needed namespace is made again just before a plain request."""
         gone = [*things]
         for (_, tenant, _, kind), name in gone:
             if kind == "namespace":
@@ -136,7 +136,7 @@ class VectorStore(Store):
             return
 
     def _lasting_namespaces(self) -> set[Thing]:
-        """The namespaces that other tests need, too: they are made again when something speaks of them."""
+        """The namespaces that other tests need, too. They are made again when a request names them."""
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
         found = {namespace_of(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
@@ -145,7 +145,7 @@ class VectorStore(Store):
         )
 
     def _drop_namespace(self, thing: Thing) -> bool:
-        """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""
+        """Delete a namespace, or note that it is stuck; return False if the adapter can do nothing now."""
         with wait_for_drop(thing):
             return self._note_drop(thing, *self._delete([thing]))
 
@@ -160,7 +160,7 @@ class VectorStore(Store):
         return True
 
     def _delete(self, things: Sequence[Thing]) -> Sequence[Reply | None]:
-        """Delete namespaces; None for each if the adapter is known to delete none."""
+        """Delete namespaces; return the replies, or None for each if the adapter deletes no namespaces."""
         if self._shared.keeps_namespaces:
             return [None] * len(things)
         main = self._vector.main
@@ -176,12 +176,12 @@ class VectorStore(Store):
 
     @property
     def most_in_flight(self) -> int:
-        """The namespaces that tests in flight may hold, one each: the others are shared, or held besides."""
+        """The number of concurrent tests that have room for a namespace each, beside the shared namespaces."""
         return max(1, self._room - MIN_NAMESPACES)
 
     @property
     def _room(self) -> int:
-        """The number of namespaces that there is room for."""
+        """The number of namespaces that fit into the store."""
         most = self._vector.limits.most_namespaces
         return min(most, self._shared.room or most)
 
@@ -208,7 +208,7 @@ class VectorStore(Store):
         return self.exceeds(reply)
 
     def exceeds(self, reply: Reply | StreamReply) -> bool:
-        """True if a namespace that was refused is one more than capabilities allow (BEHAVIORAL_CONFORMANCE 6.7)."""
+        """True if a refused namespace is one more than capabilities allow (BEHAVIORAL_CONFORMANCE 6.7)."""
         most = self._vector.capabilities.published_limit("max_namespaces")
         if most is None or reply.exchange.op != "vector.create_namespace" or not reply.is_a(*PERMANENT):
             return False
@@ -217,9 +217,9 @@ class VectorStore(Store):
         return len({*self.existing_namespaces} - new) >= most and not reply.exchange.observed.faults
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
-        """Delete namespaces that nothing needs, because a quota is used up; True if all of them were deleted.
+        """Delete namespaces that nothing needs, because a quota is used up; return True if all were deleted.
 
-        If a namespace is refused again, one that was used before makes room for it.
+        If a namespace is refused again, an earlier namespace is deleted to make room.
         """
         if not self.is_full(reply):
             return False
@@ -243,13 +243,13 @@ class VectorStore(Store):
 
     @property
     def _held_namespaces(self) -> set[Thing]:
-        """The namespaces of sandboxes, and those that other tests in flight use."""
+        """The namespaces of sandboxes, and the namespaces that other running tests use."""
         used = turns.values_in_other_bodies(self._shared, "used")
         sandboxes = chain(self._shared.sandboxes, *turns.values_in_other_bodies(self._shared, "sandboxes"))
         return {each.place for each in sandboxes}.union(*used)
 
     def _spare_namespaces(self) -> list[Thing]:
-        """The namespaces that nothing speaks of any more, or that are made again when something does."""
+        """The namespaces that no request names any more, or that are made again when a request names them."""
         plain, lasting, held = (
             (self._shared.main_namespace, self._shared.scratch),
             self._lasting_namespaces(),
@@ -266,7 +266,7 @@ class VectorStore(Store):
         ]
 
     def _used_before(self) -> list[Thing]:
-        """The other namespaces, without those of sandboxes and without the last used one."""
+        """The other namespaces, except those of sandboxes and the last used namespace."""
         held = self._held_namespaces
         return [thing for thing in self.existing_namespaces[:-1] if thing not in held]
 
@@ -278,7 +278,7 @@ class VectorStore(Store):
         self._shared.ready.pop(self._vector.client, None)
 
     def _empty(self, place: Place, left: list[str]) -> None:
-        """Delete vectors. If another instance deletes them, the first one may still have them."""
+        """Delete vectors. If another instance deleted them, the first instance may still have them."""
         is_first = self._vector.client is self._shared.first
         if is_first:
             self.written.change_records(((place, name) for name in left), state=State.STUCK)
@@ -289,7 +289,7 @@ class VectorStore(Store):
                     self.written.change_records(((place, name) for name in names), state=State.GONE)
 
     def remove_leftovers(self, until: float) -> None:
-        """Delete everything that is left: namespaces last, because queries show if a delete must be repeated."""
+        """Delete all remaining data, namespaces last, because queries show if a delete must be repeated."""
         self._vector.client.provider.clear()
         for place, names in by_place(self.written.select(*THERE, State.STUCK, kind="vector")).items():
             if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:

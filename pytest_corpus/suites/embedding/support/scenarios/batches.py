@@ -136,7 +136,7 @@ def _place(
 
 
 def is_sent_text(embedding: Embedding, text: Any, sent: str) -> bool:
-    """True if a text is the one that was sent, or a part of it if it exceeds the limit."""
+    """True if a text is the text that was sent, or a part of the sent text if this exceeds the limit."""
     if same_text(text, sent):
         return True
     return (
@@ -176,10 +176,10 @@ def expect_own_vectors(
     own: Mapping[str, Vector],
     reply: Reply | StreamReply,
 ) -> None:
-    """Check that each text has its own vector: no other text's vector is nearer, and none is far off.
+    """Check that each text has its own vector: no vector of another text is nearer, and no vector is far off.
 
     Args:
-        reply: the answer in which they were found.
+        reply: the answer that contains the embeddings.
     """
     wanted = "the vector that the text gets alone"
     apart: dict[int, float] = {}
@@ -201,7 +201,7 @@ def expect_own_vectors(
 
 
 def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int:
-    """Return the number of texts that a batch may have, up to `wanted`. Raises NotApplicable if it is below `least`."""
+    """Return the number of texts in a batch, up to `wanted`. Raises NotApplicable if `least` texts are not allowed."""
     embedding.require("embed_batch")
     many = embedding.room(wanted)
     expect.applicable(many >= least, f"a batch may have {many} texts only")
@@ -224,13 +224,13 @@ def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
 
 
 def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
-    """Check that the vectors of a batch stand in the order of its texts."""
+    """Check that the vectors of a batch have the order of its texts."""
     found = embeddings_by_position(embedding, "EMB-BATCH-2", reply, texts)
     expect_own_vectors(embedding, found, texts, embedding.embed_one_by_one(texts, **changed), reply)
 
 
 def largest_batch(embedding: Embedding) -> int:
-    """Return the stated maximum of texts in a batch. Raises NotApplicable if none is stated, or it is too large."""
+    """Return the stated maximum of texts in a batch. Raises NotApplicable without a maximum, or if it is too large."""
     most = embedding.capabilities.limit("max_batch_size")
     if most is None or most > MOST_TEXTS:
         raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
@@ -257,7 +257,7 @@ def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], s
 
 
 def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
-    """Check that the texts in an answer are those that were sent."""
+    """Check that the texts in an answer are the sent texts."""
     require_batch_size(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
     came_back = False
     for number, model in enumerate(embedding.able_to(operation)):
@@ -277,7 +277,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
 
 
 def require_scripts(embedding: Embedding, *texts: str) -> None:
-    """Go on only if `embed` accepts these texts in any script; otherwise another requirement reports it."""
+    """Check that `embed` accepts these texts in any script; otherwise another requirement reports the failure."""
     for text in texts:
         if not text.isascii():
             reply = embedding.embed_once(embedding.cut_to_limit(text))

@@ -68,7 +68,7 @@ def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
-    """Return an instance with an empty cache, or this one if there is no other and it just called the provider.
+    """Return an instance with an empty cache, or this instance if no other exists and it just called the provider.
 
     Raises NotAssessed if the factory always returns this instance and its cache may have answered.
     """
@@ -82,10 +82,10 @@ def uncached_instance(embedding: Embedding) -> Embedding:
 
 
 def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
-    """Check that a vector differs from that of the first request, or is right all the same.
+    """Check that a vector differs from that of the first request, or is correct nevertheless.
 
     Args:
-        ask: asks an instance that has nothing in its cache for the true vector.
+        ask: asks an instance with an empty cache for the correct vector.
     """
     is_another = not embedding.are_same(found, first)
     if is_another:
@@ -95,7 +95,7 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
 
 
 def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
-    """Check that a vector belongs to its own request and not to the first one."""
+    """Check that a vector belongs to its own request, not to the first request."""
     expect.applicable(not embedding.are_same(first, truth), "the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
     expect.check(
@@ -106,7 +106,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
 
 
 def rest_after_cut(embedding: Embedding, text: str) -> str:
-    """Return the part of a text that is left after truncation, as another instance reports it, else its beginning."""
+    """Return the rest of a text after truncation, as another instance reports it, or else the beginning of the text."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         return text[: embedding.stated_limit()]
@@ -123,7 +123,7 @@ def expect_apart_under_key(
 ) -> None:
     """Check that two requests under one idempotency key get different answers.
 
-    Raises Blocked if they get the same answer without a key too, which violates `found`, NotAssessed if no requirement
+    Raises Blocked if the answers are also the same without a key, which violates `found`, NotAssessed if no requirement
     explains that.
     """
     ctx = new_tenant()
@@ -237,7 +237,7 @@ def failing_batch(
     for a text fails.
 
     Returns:
-        the instance, the texts, the answer and the number of texts that may fail: of a call for several, all.
+        the instance, the texts, the answer and the number of texts that may fail, all if a call has several texts.
     """
     texts = new_texts(embedding, arrange_texts(embedding, "plain", require_batch_size(embedding, 5)))
     embedding.faults.provider_op("embed_batch")
@@ -282,7 +282,7 @@ def batch_with_fallback(
 
 @remembered
 def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
-    """Return a context and the answer to a batch in it that the provider refuses as a whole."""
+    """Return a context, and the answer in it to a batch that the provider refuses as a whole."""
     many = require_batch_size(embedding, 3)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()
@@ -296,7 +296,7 @@ def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]
 
 
 def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
-    """Return texts that no cache holds; a remote adapter keeps the cache of earlier instances."""
+    """Return texts that no cache contains, because a remote adapter keeps the cache of earlier instances."""
     if embedding.client.remote is None or embedding.small:
         return texts
     return [embedding.cut_to_limit(f"{embedding.unique()} {text}") for text in texts]

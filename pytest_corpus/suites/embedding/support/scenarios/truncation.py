@@ -23,7 +23,7 @@ DENIED = ("TextTooLong", "NotSupported")
 
 @remembered
 def too_long_text(embedding: Embedding, how: str) -> str:
-    """Return a text that exceeds the stated limit, the same one throughout the run."""
+    """Return a text that exceeds the stated limit; the text stays the same throughout the run."""
     times, more = BEYOND[how]
     length = max(embedding.stated_limit() * times + more, embedding.length_beyond(more))
     return embedding.text_of(length)
@@ -31,14 +31,14 @@ def too_long_text(embedding: Embedding, how: str) -> str:
 
 @remembered
 def text_within_limit(embedding: Embedding, how: str) -> str:
-    """Return a text that does not exceed the stated limit, the same one throughout the run."""
+    """Return a text that does not exceed the stated limit; the text stays the same throughout the run."""
     limit = embedding.stated_limit()
     lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
     return embedding.text_of(max(1, lengths[how]))
 
 
 def require_truncation(embedding: Embedding) -> None:
-    """Go on only if truncation is offered. Raises NotApplicable if it is denied, or refused and not claimed."""
+    """Check that truncation is offered. Raises NotApplicable if it is denied, or refused and not claimed."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.embed_once(too_long_text(embedding, "one_more")).is_a(*DENIED)):
@@ -55,7 +55,7 @@ def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]
 
 
 def require_refusal_by_embed(embedding: Embedding, text: str, how: str) -> None:
-    """Go on with a text of one character too many only if `embed` refuses it too."""
+    """Check that `embed` refuses a text with one character too many."""
     if how == "one_more":
         with expect.resting_on("EMB-TRUNC-3"):
             reply = embedding.embed_once(text, truncate=False)
@@ -68,14 +68,14 @@ def truncated_flag(reply: Reply) -> Any:
 
 
 def expect_cut(reply: Reply) -> None:
-    """Check that a text was truncated, and that the result says so."""
+    """Check that a text was truncated, and that the result reports this."""
     expect.success(reply, "a text that is too long to be cut and embedded")
     said = truncated_flag(reply)
     expect.check(said is True, "true", found=said, path="result.truncated")
 
 
 def expect_whole(reply: Reply, text: str) -> None:
-    """Check that a text was embedded and that nothing says that it was truncated."""
+    """Check that a text was embedded, and that the result does not report a truncation."""
     result = expect.success(reply, "a text within the limit to be embedded")
     expect.check(truncated_flag(reply) is not True, "false, or nothing", "true", "result.truncated")
     shown = result.get("text") if isinstance(result, dict) else None
@@ -95,7 +95,7 @@ def has_embedding(reply: Reply | StreamReply) -> bool:
 
 
 def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
-    """Return the possible rests of a truncated text: the reported one, or else its beginning and its end.
+    """Return the possible rests of a truncated text: the reported rest, or else its beginning and its end.
 
     Raises NotApplicable if no text is reported and the limit does not count characters.
     """
@@ -129,7 +129,7 @@ def ignores_one_end(embedding: Embedding, text: str, found: list[float], left: l
 
 
 def expect_different_vectors(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
-    """Check that two texts within the limit have different vectors, unless a result says that it was truncated."""
+    """Check that two texts within the limit have different vectors, unless a result reports a truncation."""
     replies = {text: embedding.embed_once(text, **changed) for text in (one, other)}
     vectors = [embedding.vector_in(reply, "embed", text, **changed) for text, reply in replies.items()]
     differs = vectors[0] != vectors[1] or any(truncated_flag(reply) is True for reply in replies.values())
@@ -137,7 +137,7 @@ def expect_different_vectors(embedding: Embedding, one: str, other: str, **chang
 
 
 def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
-    """Go on only if an operation truncates a text that is too long, as `embed` does."""
+    """Check that an operation truncates a text that is too long, as `embed` does."""
     if not has_embedding(reply):
         with expect.resting_on("EMB-TRUNC-1"):
             expect_cut(embedding.embed_once(text, truncate=True))

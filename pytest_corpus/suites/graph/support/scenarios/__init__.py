@@ -1,1 +1,1 @@
-"""Set-ups and expectations that several tests share. Those that cannot be had raise the outcome of the test."""
+"""Preparations and expectations that several tests share. A preparation that fails raises the test's outcome."""

@@ -1,4 +1,4 @@
-"""Values that no adapter takes: arguments from `bad_arguments.txt`, nodes, edges, deletes (R8, R14, R31, R34, R45)."""
+"""Values that no adapter may accept, and rows of `bad_arguments.txt` for arguments (R8, R14, R31, R34, R45)."""
 
 import json
 import math
@@ -23,12 +23,12 @@ from pytest_corpus.suites.graph.support.scenarios.edges import expect_class, exp
 
 @dataclass(frozen=True, slots=True)
 class BadArguments:
-    """One row.
+    """One row of the table of bad arguments.
 
     Attributes:
-        inside: the argument whose only item is wrong; empty if the arguments themselves are.
+        inside: the argument whose only item is wrong; empty if the arguments themselves are wrong.
         change: the change to a plain item or to plain arguments.
-        also: a class besides BadRequest that may refuse it.
+        also: a class besides BadRequest that may refuse the request.
     """
 
     requirement: str
@@ -39,14 +39,14 @@ class BadArguments:
     also: tuple[str, ...]
 
     def apply_to(self, plain: dict[str, Any]) -> Any:
-        """Plain arguments, or a plain item, with the change."""
+        """Return plain arguments, or a plain item, with the change."""
         if not isinstance(self.change, dict):
             return self.change
         changed = {**plain, **self.change}
         return {key: value for key, value in changed.items() if key[0] != "-" and f"-{key}" not in changed}
 
     def send_to(self, graph: Graph) -> Reply | StreamReply:
-        """The answer to them."""
+        """Send the bad arguments and return the answer."""
         if self.inside and self.operation in MANY:
             require_carrier(graph, self.operation)
         graph.require(self.operation)
@@ -58,7 +58,7 @@ class BadArguments:
         return graph.invoke(self.operation, args)
 
     def expect_refused(self, graph: Graph) -> None:
-        """They are refused with BadRequest, or an item of them is reported as failed."""
+        """Check that the arguments are refused with BadRequest, or that an item is reported as failed."""
         reply = self.send_to(graph)
         if self.inside and self.operation in WRITES:
             expect_unusable(reply, *self.also)
@@ -87,7 +87,7 @@ def rows() -> Iterator[BadArguments]:
 
 
 def arguments_of(*requirements: str) -> pytest.MarkDecorator:
-    """A parameter `bad`: each row of some requirements, which decides its own."""
+    """Return a parameter `bad` with the rows of these requirements. Each row decides its own requirement."""
     cases = [
         pytest.param(row, marks=pytest.mark.requirement(row.requirement), id=f"{row.operation}-{row.name}")
         for row in rows()
@@ -105,7 +105,7 @@ PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
 def expect_rest(reply: Reply, at: int, written: list[str]) -> list[str]:
-    """The items that an upsert with one unusable item leaves: the others if it was reported, else nothing."""
+    """Return the items that an upsert with one unusable item must leave: the others, or nothing if it was refused."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
         return []
@@ -141,21 +141,21 @@ SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": [
 
 
 def alternate_counts(kinds: Iterable[str]) -> list[tuple[str, int]]:
-    """Kinds of spoiled items, each with the number of them: two and one in turn."""
+    """Return kinds of wrong items, each with their number, alternately two and one."""
     return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
 
 
 def mix_in(items: list[Any], bad: list[Any], most: int) -> list[Any]:
-    """Items with bad ones after the first of them, no more than fit into one request."""
+    """Return the items with bad ones after the first item, no more than fit into one request."""
     expect.applicable(most >= 2, "one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]
 
 
 def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
-    """Check the counts of a request of which some items failed, against the items that are there.
+    """Check the counts in the result of a request with failed items against the stored items.
 
     Args:
-        whole: the requirement that a request that is refused whole changes nothing (R14).
+        whole: the requirement that a fully refused request changes nothing (R14).
     """
     expect.either(reply, *PERMANENT)
     found = reply.failed_items
@@ -174,7 +174,7 @@ def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
 
 
 def expect_counts(result: Any, written: int) -> None:
-    """The result of a request whose items were all written counts them, and no failures."""
+    """Check that the result of a request without failures counts its items, and no failures."""
     expect.applicable(processed_count(result) is not None, "the result counts nothing (R123)")
     expect.check(processed_count(result) == written, f"a count of {written}", f"{processed_count(result)}", "result")
     is_right = not (result.get("failed_count") or failed_items(result))

@@ -1,4 +1,4 @@
-"""Batches, transactions, pages: sound, spoiled, filled to their limit (SPECIFICATION 7.3.3, 11.5, 12.5; R31, R32)."""
+"""Batches, transactions and pages: valid, with an error, or filled to the limit (SPECIFICATION 7.3.3, 11.5; R31)."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -77,7 +77,7 @@ class Spoiled:
     turn: int
 
     def read_nodes(self) -> tuple[str, list[str]]:
-        """An operation that shows nodes, each in turn, and the values of those that it shows."""
+        """Return an operation that shows nodes, in turn, and the values that it shows."""
 
         def see() -> tuple[str, list[str]]:
             readers = self.sandbox.graph.readers.for_nodes()
@@ -87,7 +87,7 @@ class Spoiled:
         return cached(self.sandbox.graph, ("left", self.sandbox.tag), see)
 
     def expect_left(self, values: list[str], claim: str) -> None:
-        """An operation that shows nodes shows exactly these values."""
+        """Check that an operation that shows nodes shows exactly these values."""
         reader, found = self.read_nodes()
         expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
@@ -111,28 +111,28 @@ def _takes_no_nodes(graph: Graph) -> bool:
 
 
 def require_room(graph: Graph, count: int) -> None:
-    """Go on only if a batch holds this many operations."""
+    """Check that a batch may have this number of operations."""
     most = graph.capabilities.limit("max_batch_ops")
     expect.applicable(most is None or most >= count, f"a batch holds {most} operations")
 
 
 def put(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
-    """A write of nodes."""
+    """Return an operation that writes nodes."""
     return place.item("upsert_nodes", nodes=list(nodes))
 
 
 def drop(place: Place, name: str) -> dict[str, Any]:
-    """A delete of a node."""
+    """Return an operation that deletes a node."""
     return place.item("delete_nodes", ids=[place.id(name)])
 
 
 def link(place: Place, source: str, target: str) -> dict[str, Any]:
-    """A write of an edge."""
+    """Return an operation that writes an edge."""
     return place.item("upsert_edges", edges=[place.edge(source, target)])
 
 
 def unusable_operation(sandbox: Sandbox, kind: str = "unknown_operation") -> dict[str, Any]:
-    """An operation that cannot be carried out."""
+    """Return an operation that cannot be carried out."""
     if kind == "not_finite":
         return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
     if kind == "empty_id":
@@ -142,12 +142,12 @@ def unusable_operation(sandbox: Sandbox, kind: str = "unknown_operation") -> dic
 
 
 def results(result: Any) -> list[dict[str, Any]]:
-    """The results of a batch or a transaction."""
+    """Return the results of a batch or a transaction."""
     return items_of(result, "results", of=dict)
 
 
 def failed_operations(result: Any) -> list[Any]:
-    """The results of the operations that failed."""
+    """Return the results of the failed operations."""
     return [item for item in results(result) if item.get("ok") is False] or items_of(result, "failures")
 
 
@@ -158,7 +158,7 @@ def is_committed(reply: Reply) -> bool:
 
 
 def send_sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
-    """The answer to operations that write nodes, and the number of nodes that each writes."""
+    """Send operations that write nodes; return the answer, and the number of nodes for each operation."""
     sandbox = require_carrier(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or graph.at_once
     sizes = tuple(size for size in SIZES if size <= graph.at_once)[:most]
@@ -167,7 +167,7 @@ def send_sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
 
 
 def send_spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
-    """A batch that writes nodes, or a transaction that writes, updates and deletes some, with an unusable operation."""
+    """Send a batch or a transaction of writes with an unusable operation; return the result."""
     found = cached(
         graph, ("spoiled", name, place, kind), partial(_send_spoiled, require_carrier(graph, name), name, place, kind)
     )
@@ -190,7 +190,7 @@ def _send_spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled
 
 
 def stated_limit(graph: Graph) -> int:
-    """The stated `max_batch_ops`."""
+    """Return the stated `max_batch_ops`."""
     require_carrier(graph)
     most = graph.require_limit("max_batch_ops")
     expect.assessable(most <= MOST_OPS, Obstacle.LARGE_BATCH, number=most)
@@ -199,14 +199,14 @@ def stated_limit(graph: Graph) -> int:
 
 @remembered
 def send_too_large(graph: Graph) -> tuple[Reply, Sandbox]:
-    """The answer to a batch of one operation more than the limit, of which the first writes a node, and its place."""
+    """Send a batch with one operation more than the limit, the first a write of a node; return answer and sandbox."""
     most, sandbox = stated_limit(graph), graph.sandbox()
     drops = (drop(sandbox, f"none{number}") for number in range(most))
     return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
 
 
 def expect_order(counts: list[int | None], sizes: list[int]) -> None:
-    """Results of operations that write these numbers of nodes count them in order, if they count at all (R123)."""
+    """Check that the counts in results have the order of the operations, if results have counts (R123)."""
     if None in counts:
         return
     with expect.resting_on("GRA-NODE-5"):
@@ -223,26 +223,26 @@ PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "lis
 
 
 def listable_place(graph: Graph) -> Sandbox:
-    """A place whose nodes are listed, if listing works."""
+    """Return a sandbox whose nodes are listed, if listing works."""
     graph.require("bulk_vertices", "upsert_nodes")
     return empty_place(graph)
 
 
 def filled_place(graph: Graph, count: int) -> Sandbox:
-    """A place with nodes n0, n1 ... in it."""
+    """Return a sandbox with the nodes n0, n1 and so on."""
     sandbox = listable_place(graph)
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     return sandbox
 
 
 def narrow(sandbox: Sandbox) -> dict[str, Any]:
-    """The filter that a shared place needs; empty in a new namespace."""
+    """Return the filter for a shared namespace; empty in a new namespace."""
     return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
 @remembered
 def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, set[str], list[list[Mapping[str, Any]]]]:
-    """A place with a number of nodes, their ids, and its pages of a size."""
+    """Return a sandbox with nodes, their ids, and the pages of this size."""
     graph.require("bulk_vertices", "upsert_nodes")
 
     sandbox, ids = lasting_place(graph, "pages", put_for_pages, empty=True)
@@ -263,14 +263,14 @@ def put_for_pages(sandbox: Sandbox) -> set[str]:
 
 @remembered
 def crowd(graph: Graph) -> tuple[Sandbox, list[list[Mapping[str, Any]]], list[str] | None]:
-    """A place with more nodes than a page has by default, its pages, and the values that a query finds, if it works."""
+    """Return a sandbox with more nodes than a default page, its pages, and the values that a query finds."""
     sandbox = filled_place(graph, CROWD)
     found = try_look(sandbox.read_values, "query") if "query" in graph.readers.for_nodes() else None
     return sandbox, [*sandbox.pages(narrow(sandbox))], found
 
 
 def expect_every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:
-    """Check that the pages have just these nodes, each once; in a shared place others are ignored."""
+    """Check that the pages have exactly these nodes, each once; nodes of other tests are ignored."""
     mine: set[str] = set()
     for page in pages:
         ids = [str(node.get("id")) for node in page]
@@ -285,7 +285,7 @@ def expect_every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, A
 
 
 def require_space(sandbox: Sandbox, limit: int | None) -> None:
-    """Go on only if the suite follows all pages of this size: not through a crowded place in small steps."""
+    """Check that the suite can follow all pages of this size, because the namespace is not too full."""
     if sandbox.namespace is None and not sandbox.graph.filters:
         crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
         if limit is not None and crowd > limit * MOST_PAGES:
@@ -293,7 +293,7 @@ def require_space(sandbox: Sandbox, limit: int | None) -> None:
 
 
 def expect_fitting_once(sandbox: Sandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
-    """The pages with a filter have just these nodes, each once, unless the filter is refused permanently."""
+    """Check that pages with a filter have exactly these nodes, each once, or that the filter is refused permanently."""
     first = sandbox.call("bulk_vertices", {"limit": limit, "filter": wanted})
     if expect.either(first, "BadRequest", "NotSupported"):
         expect_every_node_once(sandbox, sandbox.pages({"limit": limit, "filter": wanted}, first), ids)

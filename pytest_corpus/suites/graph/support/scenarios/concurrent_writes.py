@@ -1,4 +1,4 @@
-"""Several clients that write, read and delete the same nodes at once."""
+"""Several clients that concurrently write, read and delete the same nodes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
 
 
 class GraphClients(Clients):
-    """Clients of two nodes. Two properties of a node hold the number of its write."""
+    """Clients of two nodes. Two properties of a node have the number of its last write."""
 
     rounds = ("+a | +a +b | +ab ? | ?", "-a | +a -b | +b ? | ?", "+ab | -a | +ba ?", "+ab | ? ? | ? ?", "-a | +b +b")
 
@@ -57,7 +57,7 @@ class GraphClients(Clients):
 
 
 def history(graph: Graph) -> dict[str, list[Event]]:
-    """The history of two nodes."""
+    """Return the history of two nodes."""
     graph.require("upsert_nodes", "delete_nodes", "bulk_vertices")
     graph.readers.require_correct("bulk_vertices")
     sandbox = empty_place(graph)

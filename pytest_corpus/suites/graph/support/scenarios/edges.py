@@ -1,4 +1,4 @@
-"""Edges: written between their ends, read back, updated, deleted (SPECIFICATION 4.2.6, 7.3.1; ERRORS 6.4)."""
+"""Edges: written between two nodes, read, updated and deleted (SPECIFICATION 4.2.6, 7.3.1; ERRORS 6.4)."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from pytest_corpus.suites.graph.support.scenarios import words
 
 
 def require_edge_readers(graph: Graph) -> list[str]:
-    """The operations that show edges, if edges are offered."""
+    """Return the operations that show edges. Raises Undecided if edges are not offered."""
     graph.require("upsert_nodes", "upsert_edges")
     return graph.readers.for_edges()
 
 
 def link_for(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
-    """Linked nodes, if an operation shows their edge."""
+    """Return linked nodes, if an operation shows their edge."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.for_edges()
     graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
@@ -36,7 +36,7 @@ def link_for(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
 
 
 def link_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
-    """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
+    """Write three nodes, and an edge `e` from the first to the second; return the sandbox and the values."""
     sandbox = graph.sandbox()
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"))
@@ -44,7 +44,7 @@ def link_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
 
 
 def edges_with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
-    """Edges from `a` to new nodes, with odd words as `labels` or in `properties`, if they are taken (R138)."""
+    """Return edges from `a` to new nodes with odd words as `labels` or in `properties`, if accepted (R138)."""
     most = sandbox.graph.at_once
     if what == "labels":
         labels = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 4, ["backtick", "mixed_case"])
@@ -62,7 +62,7 @@ def edges_with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
 
 
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
-    """The targets of the edges from a node, as an operation shows them."""
+    """Return the targets of the edges from a node, as an operation shows them."""
     found = sandbox.ends(reader, source)
     given = reader != "traversal" and "links" in graph.dialects.row(str(graph.dialect)).supplied
     if given and found != wanted and found == sorted(set(wanted)):
@@ -74,7 +74,7 @@ def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[
 
 @remembered
 def send_dangling(graph: Graph, missing: str) -> Any:
-    """The answer to an edge of which one node, or both, does not exist."""
+    """Send an edge with one or two missing nodes, and return the answer."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"))
     source, target = {"source": ("none", "a"), "target": ("a", "none"), "both": ("none", "nor")}[missing]
@@ -90,14 +90,14 @@ def expect_unusable(reply: Any, *also: str) -> None:
 
 
 def expect_class(failure: Any, *families: str) -> None:
-    """Check that a failed item names one of these classes, if it names any of the taxonomy."""
+    """Check that a failed item names one of these classes, if it names a class of the taxonomy."""
     named = error_of(failure)
     right = named is None or any(is_a(named, family) for family in families)
     expect.check(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
 
 
 def error_of(failure: Any) -> str | None:
-    """The class that a failed item names, or None."""
+    """Return the class that a failed item names, or None."""
     return next(iter(error_names(failure)), None)
 
 
@@ -108,7 +108,7 @@ EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
 
 
 def takes(graph: Graph, kind: str) -> bool:
-    """True unless a graph refuses edges of a kind permanently."""
+    """False if a graph refuses edges of a kind permanently."""
     known = graph.shared.edge_kinds
     if kind not in known:
         with inputs.fact_scope(f"graph {kind}"):

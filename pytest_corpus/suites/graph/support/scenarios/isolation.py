@@ -19,7 +19,7 @@ WHERE = ("default", "namespace", "tenant")
 
 
 def place_at(graph: Graph, where: str) -> Sandbox:
-    """An empty place in the default namespace, in a new one, or of a tenant."""
+    """Return an empty sandbox in the default namespace, in a new namespace, or of a tenant."""
     if where == "namespace":
         graph.require_namespaces(aside=True)
     tenant = graph.settings.tenant() if where == "tenant" else None
@@ -27,7 +27,7 @@ def place_at(graph: Graph, where: str) -> Sandbox:
 
 
 def empty_place(graph: Graph) -> Sandbox:
-    """A new group of nodes, in a new namespace if the adapter creates them."""
+    """Return a new group of nodes, in a new namespace if the adapter creates namespaces."""
     sandbox = graph.sandbox()
     return sandbox if sandbox.namespace is None else sandbox.copy_to(namespace=sandbox.tag)
 
@@ -35,7 +35,7 @@ def empty_place(graph: Graph) -> Sandbox:
 def lasting_place(
     graph: Graph, key: Hashable, fill: Callable[[Sandbox], T], *, empty: bool = False
 ) -> tuple[Sandbox, T]:
-    """A place that tests only look at, in the default namespace or an `empty` one; `fill` writes to it once a run."""
+    """Return a sandbox that tests only read, in the default or an `empty` namespace; `fill` writes it once a run."""
 
     def write_data() -> tuple[Sandbox, T]:
         sandbox = empty_place(graph) if empty else graph.sandbox(own=False)
@@ -47,7 +47,7 @@ def lasting_place(
 
 
 def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox, Sandbox, dict[str, str]]:
-    """Two places with nodes of the same names, and the values of the second; the tests of a run share them."""
+    """Return two sandboxes with nodes of the same names, and the values of the second; tests share the sandboxes."""
 
     def write_both() -> tuple[Sandbox, Sandbox, dict[str, str]]:
         one, other = two_places(graph, by)
@@ -60,13 +60,13 @@ def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox,
 
 
 def keep(sandbox: Sandbox) -> None:
-    """Keep what the current test wrote to a place until the end of the run, because other tests read it."""
+    """Keep the written data of the current test until the end of the run, because other tests read it."""
     store = sandbox.graph.store
     store.written.change([each for each in store.written.select(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING)
 
 
 def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[Sandbox, Sandbox]:
-    """The same place of two tenants; `own`: in a namespace that no other test has."""
+    """Return sandboxes of two tenants with the same ids; with `own` in a namespace that no other test uses."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_place(graph) if own else graph.sandbox(own=False)
     one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.tenant()) for _ in range(2))
@@ -74,9 +74,9 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
 
 
 def keyed_tenants(graph: Graph, number: int = 0) -> tuple[Sandbox, Sandbox]:
-    """The same place of two tenants with separate data: SPECIFICATION 6.1 scopes a key by tenant without a claim.
+    """Return sandboxes of two tenants with the same ids. SPECIFICATION 6.1 scopes keys by tenant without a claim.
 
-    The number decides in which way their names resemble each other, if such names are accepted (R139).
+    The number selects the resemblance of the tenants' names, if such names are accepted (R139).
     """
     claimed = graph.capabilities.flag("supports_multi_tenant") is True
     home, _ = two_tenants(graph, claimed=claimed)
@@ -91,7 +91,7 @@ def keyed_tenants(graph: Graph, number: int = 0) -> tuple[Sandbox, Sandbox]:
 
 
 def intrusions(graph: Graph, place: Sandbox) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The requests by which a tenant tries to change the nodes `a` and `b` of another one.
+    """Yield the requests by which a tenant tries to change the nodes `a` and `b` of another tenant.
 
     Deletes come first, because an upsert creates a namespace of that name for the tenant.
     """
@@ -105,7 +105,7 @@ def intrusions(graph: Graph, place: Sandbox) -> Iterator[tuple[str, dict[str, An
 
 
 def two_places(graph: Graph, by: str) -> tuple[Sandbox, Sandbox]:
-    """The same ids in two namespaces, or of two tenants."""
+    """Return two sandboxes with the same ids, in two namespaces or of two tenants."""
     if by == "tenants":
         return two_tenants(graph)
     graph.require_namespaces()

@@ -1,4 +1,4 @@
-"""Queries that `query` and `stream_query` answer alike, and traversals (SPECIFICATION 4.2.6, 7.3.2, 14.4; R12, R33)."""
+"""Queries that `query` and `stream_query` must answer alike, and traversals (SPECIFICATION 4.2.6, 7.3.2; R12, R33)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ BAD_QUERIES = {f"{key}_{kind}": {key: bad} for key, kinds in _BAD_ARGUMENTS.item
 
 
 def require_asking(graph: Graph, operation: str, purpose: str = "group") -> None:
-    """Go on only if an operation works, shows nodes correctly, and can be asked a question."""
+    """Check that an operation works, shows nodes correctly, and accepts a query."""
     graph.require(operation)
     graph.readers.require_correct(operation)
     graph.require_question(purpose)
@@ -84,7 +84,7 @@ def require_asking(graph: Graph, operation: str, purpose: str = "group") -> None
 
 @remembered
 def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
-    """A stream of a number of nodes, their values, and the values of its records."""
+    """Write nodes and stream them; return the stream, the values of the nodes, and the values of the records."""
     graph.require("stream_query")
     graph.readers.require_correct("stream_query")
     sandbox = graph.sandbox(own=False)
@@ -97,7 +97,7 @@ def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list
 def find_values(
     sandbox: Sandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
 ) -> list[str] | None:
-    """The values of the nodes of a key, and of `more`; None if a parameter is refused permanently (R138)."""
+    """Return the values of the nodes with a key, and of `more`; None if a parameter is refused permanently (R138)."""
     sandbox.graph.require_question(purpose, dialect)
     args = sandbox.graph.question(purpose, dialect, wanted=key, **more)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
@@ -107,7 +107,7 @@ def find_values(
 
 
 def ask_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
-    """The results of queries in batches or transactions of the largest size; None if one is refused whole (R138)."""
+    """Send queries in large batches or transactions; return the results, or None if one is refused whole (R138)."""
     most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
         reply = sandbox.call_many(name, *items[start : start + most])
@@ -126,7 +126,7 @@ def ask_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any
 
 
 def refuses_parameters(names: Sequence[str]) -> bool:
-    """True if these error classes may refuse a parameter. A parse error shows that it was written into the text."""
+    """True if these error classes may refuse a parameter. A parse error shows that it was written into the query."""
     permanent = any(is_a(name, family) for name in names for family in PERMANENT)
     return permanent and not any(is_a(name, "QueryParseError") for name in names)
 
@@ -137,7 +137,7 @@ def is_not_supported(result: Any) -> bool:
 
 
 def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
-    """A sandbox with a node for each tricky value as its key, and one more; by kind, the key and the node's value."""
+    """Return a sandbox with a node for each tricky key, and one more; by kind, the key and the node's value."""
     sandbox = graph.sandbox(own=False)
     nodes = {}
     for kind, value in TRICKY.items():
@@ -158,7 +158,7 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
 
 @remembered
 def send_broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
-    """Requests whose text is not a query of the dialect, with the answers of `query`."""
+    """Send requests whose text is not a query of the dialect; return them with the answers of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(Obstacle.NO_WRONG_TEXT, dialect=graph.dialect)
@@ -167,7 +167,7 @@ def send_broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
 
 
 def change_query(graph: Graph, kind: str) -> dict[str, Any]:
-    """A plain query with one argument changed or left out; if parameters are wrong, its text needs none."""
+    """Return a plain query with one argument changed or left out; for wrong parameters, its text uses none."""
     whole = {**graph.requests.minimal("query"), **BAD_QUERIES[kind]}
     quoted = graph.question("literal")
     asked = "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None
@@ -193,7 +193,7 @@ Chain = tuple[Sandbox, tuple[dict[str, Any], ...]]
 
 
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
-    """A chain of a length, written once a run."""
+    """Return a chain of this length, written once in a run."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
     def fill(sandbox: Sandbox) -> tuple[dict[str, Any], ...]:
@@ -208,12 +208,12 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
 
 @remembered
 def walk(graph: Graph, start: str, **args: Any) -> Any:
-    """The result of a traversal from a node of the chain."""
+    """Return the result of a traversal from a node of the chain."""
     return chain(graph)[0].traverse(start, **args)
 
 
 def star(graph: Graph) -> Sandbox:
-    """A hub with an edge CORPUS_A to `a` and CORPUS_B to `b`, each of which has such edges to two more nodes."""
+    """Return a hub with an edge CORPUS_A to `a` and CORPUS_B to `b`, which have such edges to two more nodes each."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
     def fill(sandbox: Sandbox) -> None:
@@ -230,7 +230,7 @@ def kind_of(value: Any) -> dict[str, Any]:
 
 
 def filterable_place(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
-    """Hubs with edges to the same nodes, and the values by their names, which are odd texts if accepted (R138).
+    """Return hubs with edges to the same nodes, and the values by their names, which are odd texts if accepted (R138).
 
     Each edge has the value of its target, and each hub the value of its filter.
     """
@@ -259,13 +259,13 @@ def filterable_place(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
 
 
 def depths(graph: Graph) -> range:
-    """The depths that are tried: up to three, or to the stated maximum."""
+    """Return the depths that are tried: up to three, or to the stated maximum."""
     most = graph.capabilities.limit("max_traversal_depth")
     return range(1, min(3, most or 3) + 1)
 
 
 def deep_chain(graph: Graph) -> tuple[Sandbox, int]:
-    """A chain that is longer than the stated maximal depth, and that depth."""
+    """Return a chain that is longer than the stated maximum of depth, and this maximum."""
     graph.require("traversal")
     most = graph.require_limit("max_traversal_depth")
     expect.assessable(most <= MOST_DEPTH, Obstacle.LARGE_DEPTH, number=most)
@@ -273,7 +273,7 @@ def deep_chain(graph: Graph) -> tuple[Sandbox, int]:
 
 
 def expect_paths(sandbox: Sandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:
-    """Check that each path, if any, leads from the start node `a` along edges that were written."""
+    """Check that each path, if any, leads from the start node `a` along existing edges."""
     edges = {sandbox.id(name): (sandbox.id(source), sandbox.id(target)) for name, (source, target) in ends.items()}
     paths = result.get("paths") if isinstance(result, dict) else None
     for path in paths if isinstance(paths, list) else ():

@@ -58,19 +58,19 @@ class World:
         self.edges: dict[str, tuple[str, str]] = {}
 
     def put(self, name: str) -> dict[str, Any]:
-        """Write a node to the model; return the operation that does the same."""
+        """Write a node to the model; return the operation with the same effect."""
         node = self.sandbox.node(name)
         self.touched.add(name)
         self.nodes[name] = value_of(node)
         return {"op": "upsert_nodes", "args": {"nodes": [node]}}
 
     def drop(self, name: str) -> dict[str, Any]:
-        """The operation that deletes a node without edges."""
+        """Delete a node without edges from the model; return the operation with the same effect."""
         self.nodes.pop(name, None)
         return {"op": "delete_nodes", "args": {"ids": [self.sandbox.id(name)]}}
 
     def link(self, pair: tuple[str, str]) -> dict[str, Any]:
-        """The operation that writes an edge between nodes that are there."""
+        """Write an edge between existing nodes to the model; return the operation with the same effect."""
         edge = self.sandbox.edge(*pair)
         self.touched.update(pair)
         self.joined.update(pair)
@@ -78,13 +78,13 @@ class World:
         return {"op": "upsert_edges", "args": {"edges": [edge]}}
 
     def unlink(self, pair: tuple[str, str]) -> dict[str, Any]:
-        """The operation that deletes an edge."""
+        """Delete an edge from the model; return the operation with the same effect."""
         self.edges.pop("to".join(pair), None)
         self.touched.update(pair)
         return {"op": "delete_edges", "args": {"ids": [self.sandbox.id("to".join(pair))]}}
 
     def step(self, kind: str, name: str, pair: tuple[str, str]) -> dict[str, Any] | None:
-        """An operation of a kind, or None if it makes no sense now."""
+        """Apply an operation of a kind to the model and return it, or None if the operation is not possible now."""
         if kind == "put":
             return self.put(name)
         if kind == "drop":
@@ -97,13 +97,13 @@ class World:
         return self.unlink(pair)
 
     def carry_out(self, operation: dict[str, Any]) -> None:
-        """Send an operation by itself; it works, and no item of it fails."""
+        """Send an operation alone, and check that it succeeds without failed items."""
         result = expect.success(self.sandbox.call(operation["op"], operation["args"]), f"{operation['op']} to work")
         is_right = not failed_items(result)
         expect.check(is_right, f"{operation['op']} of sound items to work", "failures", "result.failures")
 
     def carry_out_together(self, together: str, operations: list[dict[str, Any]]) -> None:
-        """Send operations, if any, as a batch or a transaction; all of them work."""
+        """Send operations, if any, as a batch or a transaction, and check that all of them succeed."""
         if not operations:
             return
         items = [
@@ -115,14 +115,14 @@ class World:
         expect.check(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
     def take_step_of_kind(self, kind: str, name: str, pair: tuple[str, str]) -> None:
-        """Carry out one step of `PLAIN`, or one write that a batch or a transaction carries."""
+        """Carry out one step of `PLAIN`, or one write in a batch or a transaction."""
         if kind in MANY:
             self.carry_out_together(kind, [self.put(name) if pair[0] else self.drop(name)])
         elif (operation := self.step(kind, name, pair)) is not None:
             self.carry_out(operation)
 
     def show_edges(self, edge_reader: str, names: frozenset[str]) -> None:
-        """Check that the adapter shows the edges from nodes of the model; a traversal shows all of them at once."""
+        """Check that the adapter shows the edges of the model's nodes; a traversal shows all edges at once."""
         sources, claim = sorted(names & self.nodes.keys()), "the edges that the sequence adds up to"
         if edge_reader != "traversal":
             for name in sources:
@@ -136,16 +136,16 @@ class World:
             expect.check(found == wanted, f"{claim}: {len(wanted)}", difference(wanted, found), "relationships")
 
     def close(self) -> None:
-        """Leave the nodes to the end of the run."""
+        """Keep the nodes until the end of the run."""
 
 
 def names_of(*writes: Write) -> frozenset[str]:
-    """The nodes that writes touch."""
+    """Return the nodes that writes change."""
     return frozenset(name for kind, name, pair in writes for name in (pair if kind in ("link", "unlink") else (name,)))
 
 
 def compare_nodes(trial: Trial[World]) -> None:
-    """The adapter shows the nodes of the model, by one operation after the other."""
+    """Check that the adapter shows the nodes of the model; the operations take turns."""
     world = trial.model
     reader = world.readers[world.looks % len(world.readers)]
     world.looks += 1
@@ -154,7 +154,7 @@ def compare_nodes(trial: Trial[World]) -> None:
 
 
 def compare_edges(trial: Trial[World]) -> None:
-    """The adapter shows the edges of nodes that ever had any, and were touched since they were compared."""
+    """Check that the adapter shows the edges of nodes that had edges and were changed since the last comparison."""
     world = trial.model
     touched, world.touched = frozenset(world.touched & world.joined & set(world.nodes)), set()
     for edge_reader in world.edge_readers if touched else ():
@@ -163,9 +163,9 @@ def compare_edges(trial: Trial[World]) -> None:
 
 
 def take_plain(graph: Graph) -> None:
-    """Take every kind of write by itself and in batches and transactions; compare the content after each step.
+    """Carry out every kind of write alone and in batches and transactions; compare the content after each step.
 
-    If writes show late, each number of steps has a place, so that one wait is enough.
+    If writes are visible late, each number of steps has its own sandbox, so that one wait is enough.
     """
     carriers = [name for name in MANY if graph.operation_names.carries(name)]
     writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
@@ -195,7 +195,7 @@ def take_plain(graph: Graph) -> None:
 
 
 def rules_of(graph: Graph) -> list[Rule[World]]:
-    """The rules for an adapter: single writes, and several in one request if it offers that."""
+    """Return the rules for an adapter: single writes, and several in one request if the adapter offers this."""
     pairs = [pair for pair in PAIRS if len(set(pair)) == 2 or edges.takes(graph, LOOP)]
     together = [name for name in MANY if graph.operation_names.carries(name)]
     most = min(graph.at_once, 4)
@@ -204,7 +204,7 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
         return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
 
     def take_and_compare(trial: Trial[World], act: Callable[[World], None], *writes: Write) -> None:
-        """Take a step, and compare nodes and edges in turn; if each look waits for a write, both after five steps."""
+        """Carry out a step, and compare nodes and edges in turn; if reads must wait, compare both after five steps."""
         before = len(trial.calls)
         trial.take_step(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:

@@ -1,4 +1,4 @@
-"""Nodes and edges with words that are not tame: written as far as they are taken (R138, R139)."""
+"""Writes nodes and edges with unusual words, as far as the adapter accepts them (R138, R139)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -31,14 +31,14 @@ MOST_LABELS, FEW_LABELS = 11, 3
 
 
 def offer_items(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
-    """Upsert `nodes` or `edges` whose words may be refused permanently (R138); return those that are taken."""
+    """Upsert `nodes` or `edges` whose words may be refused permanently (R138); return the accepted ones."""
     return offer(items, sandbox.graph.at_once, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]}))
 
 
 def put_with_words(
     sandbox: Sandbox, kind: str, made: Callable[[str], Mapping[str, Item]]
 ) -> tuple[str, Mapping[str, Item]]:
-    """Write `nodes` or `edges` with a text of many odd words, or else of fewer or none (R138).
+    """Write `nodes` or `edges` with a text of many odd words, of fewer, or of none (R138).
 
     Args:
         made: returns the items with a text, which may be empty.
@@ -53,7 +53,7 @@ def put_with_words(
 
 
 def injections(victim: str) -> dict[str, str]:
-    """Labels that delete the node with this `corpus_key` if they are written into the text of a query."""
+    """Return labels that delete the node with this `corpus_key` if an adapter writes them into a query's text."""
     delete = f"MATCH (v {{corpus_key: '{victim}'}}) DETACH DELETE v //"
     return {
         "with": f"A WITH n {delete}",
@@ -63,7 +63,7 @@ def injections(victim: str) -> dict[str, str]:
 
 
 def nodes_with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
-    """A node for each word, which is its label; not all words in each run, for some stores make a table of a label."""
+    """Return a node for each of some words, with the word as its label. Some stores make a table of each label."""
     words = {**vocabulary.choose(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.choose(RESERVED, FEW_LABELS)}
     labels = vocabulary.fill_in(words, "L") | injections(sandbox.key(victim))
     return {
@@ -72,7 +72,7 @@ def nodes_with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
 
 
 def nodes_with_ids(sandbox: Sandbox, words: Mapping[str, str]) -> dict[str, Item]:
-    """A node for each word, which is in its id."""
+    """Return a node for each word, with the word in its id."""
     ids = vocabulary.fill_in(words, sandbox.id("i"))
     return {kind: {**sandbox.node(f"i{number}"), "id": name} for number, (kind, name) in enumerate(ids.items())}
 
@@ -88,7 +88,7 @@ def properties() -> dict[str, dict[str, str]]:
 
 
 def changed_properties(sandbox: Sandbox) -> list[str]:
-    """Write nodes with such properties; the kinds of those that are taken and listed with other properties."""
+    """Write nodes with such properties; return the kinds that are accepted and listed with other properties."""
     nodes = {kinds: sandbox.node(f"p{n}", **held) for n, (kinds, held) in enumerate(properties().items())}
     taken = offer_items(sandbox, "nodes", nodes)
     shown = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
@@ -100,7 +100,7 @@ def changed_properties(sandbox: Sandbox) -> list[str]:
 
 
 def put_nodes_of_two_kinds(sandbox: Sandbox) -> tuple[str, str]:
-    """Write the nodes `a` and `b` of one kind and `c` of another one, which are odd words if accepted (R138).
+    """Write the nodes `a` and `b` of one kind and `c` of another; the kinds are odd words if accepted (R138).
 
     The nodes differ in size and in `corpus_true`.
     """
@@ -120,7 +120,7 @@ def put_nodes_of_two_kinds(sandbox: Sandbox) -> tuple[str, str]:
 
 
 def places(home: Sandbox, names: Sequence[str], *, by: str) -> list[tuple[Sandbox, list[str]]]:
-    """Places of other namespaces, or tenants, of these names, each with a node; those whose names are taken."""
+    """Return sandboxes in other namespaces, or of other tenants, each with a node; refused names are left out."""
     found = []
     for name in names:
         given = {"namespace": name, "tenant": home.tenant} if by == "namespaces" else {"tenant": name}

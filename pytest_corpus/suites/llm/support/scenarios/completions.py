@@ -39,7 +39,7 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
 
 
 def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
-    """Return the optional argument of this name, or all. Raises NotApplicable if denied or refused (R117)."""
+    """Return the optional argument of this name, or all arguments. Raises NotApplicable if denied or refused (R117)."""
     values = llm.optional_arguments()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.takes(each, operation)}
@@ -51,7 +51,7 @@ def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict
 
 
 def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
-    """Send all accepted arguments together; if that fails, send those of this name alone."""
+    """Send all accepted arguments together; if the call fails, send the arguments of this name alone."""
     given = accepted_arguments(llm, name, operation)
     every = {each: value for each, value in llm.optional_arguments().items() if llm.takes(each, operation)}
     together = llm.ask_once(operation, **every)
@@ -107,7 +107,7 @@ def ignores_stops(llm: LLM) -> bool:
 
 
 def long_text(llm: LLM, **changed: Any) -> str:
-    """Return a new long text, or an empty string if there is none."""
+    """Return a new long text, or an empty string if the model gives no long text."""
     result = llm.call("complete", {**llm.requests.long("complete"), **changed}).result
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
@@ -134,7 +134,7 @@ def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage:
 
 
 def require_overrun(llm: LLM, result: Any) -> None:
-    """Go on only if an accepted prompt certainly exceeded the window."""
+    """Check that an accepted prompt certainly exceeded the window."""
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
@@ -144,7 +144,7 @@ def require_overrun(llm: LLM, result: Any) -> None:
 
 
 def require_refused_prompt(llm: LLM, reply: Reply) -> None:
-    """Go on only if `complete` refuses a prompt that exceeds the window."""
+    """Check that `complete` refuses a prompt that exceeds the window."""
     expect.readable(reply)
     require_overrun(llm, reply.result if reply.is_success else None)
     with expect.resting_on("LLM-CONTEXT-1"):
@@ -165,10 +165,10 @@ def expect_own_answer(
     """Check that the second of two requests reaches the provider after the first was answered.
 
     Args:
-        learnt: the first one, if another test made it, need not be made again.
+        learnt: True if another test made the first request, which need not be made again.
 
     Raises:
-        NotApplicable: one of them is refused permanently, and none is `binding` for any LLM (R53, R117).
+        NotApplicable: a request is refused permanently, and no LLM must accept it by `binding` (R53, R117).
     """
     llm.faults.provider_op(operation)
     if llm.small:
@@ -189,7 +189,7 @@ def expect_own_answer(
 
 
 def require_completion(llm: LLM, reply: Reply) -> None:
-    """Go on only if the completion is valid under its schema; an invalid one may lack what the test reads."""
+    """Check that the completion is valid under its schema; an invalid one may lack members that the test reads."""
     expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
         expect_audited("LLM-COMPLETE-1", reply, llm)

@@ -1,1 +1,1 @@
-"""Set-ups and expectations that several tests share."""
+"""Preparations and expectations that several tests share."""

@@ -27,14 +27,14 @@ RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 
 def five_directions(vector: Vector) -> tuple[Sandbox, list[Item]]:
-    """A place with five vectors of different directions, to be read only."""
+    """Return a sandbox with five vectors of different directions, only for reading."""
     return vector.home(), [*vector.requests.settled_vectors]
 
 
 def upsert_and_query(
     vector: Vector, args: Mapping[str, Any], what: str, created: Reply | None = None
 ) -> list[Mapping[str, Any]]:
-    """A namespace with these arguments is created and takes a vector; the matches of a query for it."""
+    """Create a namespace with these arguments and write a vector; return the matches of a query for the vector."""
     expect.success(created or vector.call("create_namespace", args), f"a namespace of {what}")
     sandbox = Sandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
     item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
@@ -43,7 +43,7 @@ def upsert_and_query(
 
 
 def expect_present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
-    """Check that a place holds these vectors; return everything found, by id."""
+    """Check that a sandbox has these vectors; return all found vectors by id."""
     note_held()  # a finding shows the queries, and the last writes there
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
@@ -52,7 +52,7 @@ def expect_present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any
 
 
 def expect_exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
-    """Check that a place holds exactly these vectors; return them by id."""
+    """Check that a sandbox has exactly these vectors; return them by id."""
     note_held()  # a finding shows the queries, and the upserts of what is too many
     found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
@@ -81,7 +81,7 @@ def expect_refused_or_reported(reply: Reply, *families: str) -> None:
 
 
 def points_at(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> bool:
-    """True if failures name just the wrong items: by index, under edition 1.0.0 by id (R14)."""
+    """True if failures name exactly the wrong items: by index, under edition 1.0.0 by id (R14)."""
     if edition == "1.0.0":
         named = sorted(str(failure.get("id")) for failure in reply.failed_items)
         return named == sorted(str(item.get("id")) for item in wrong.values())
@@ -89,13 +89,13 @@ def points_at(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> b
 
 
 def expect_count(result: Any, count: int) -> None:
-    """A result counts this number of items as processed."""
+    """Check that a result counts this number of items as processed."""
     found = processed_count(result)
     expect.check(found == count, f"{count} processed", "no count" if found is None else f"{found}", "result")
 
 
 def are_equal(left: Any, right: Any) -> bool:
-    """True if two JSON values are equal: true is not 1, but 1 is 1.0."""
+    """True if two JSON values are equal: 1 equals 1.0, but not true."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if is_number(left) and is_number(right):
@@ -114,13 +114,13 @@ def has_metadata(match: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
 def expect_metadata(
     found: Mapping[str, Mapping[str, Any]], items: Sequence[Item], claim: str = "the metadata as they were written"
 ) -> None:
-    """Check that the vectors that were found have their metadata."""
+    """Check that the found vectors have their metadata."""
     right = all(has_metadata(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
     expect.check(right, claim, "other metadata", "result.matches.vector.metadata")
 
 
 def expect_only_match(sandbox: Sandbox, item: Item, top_k: int, operation: str = "query") -> None:
-    """A query for a vector finds it and nothing else."""
+    """Check that a query for a vector finds this vector and nothing else."""
     if operation == "query":
         reply = sandbox.ask(item["vector"], top_k)
         expect.readable(reply)
@@ -134,12 +134,12 @@ def expect_only_match(sandbox: Sandbox, item: Item, top_k: int, operation: str =
 
 
 def items_with_value(vector: Vector, words: Mapping[str, str], key: str = "word") -> dict[str, Item]:
-    """A vector for each word, which is the value of one key."""
+    """Return a vector for each word, with the word as the value of one key."""
     return {kind: vector.item(5 + 4 * number, {key: word}) for number, (kind, word) in enumerate(words.items())}
 
 
 def items_with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Item]:
-    """Vectors with some words each, as values or as keys of metadata."""
+    """Return vectors with some of the words as values of metadata, and others with some of them as keys."""
     held = [
         *((kinds, {f"word{n}": word for n, word in enumerate(some)}) for kinds, some in group_words(values).items()),
         *(
@@ -151,7 +151,7 @@ def items_with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[st
 
 
 def items_with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
-    """A vector for each word, which is in its id."""
+    """Return a vector for each word, with the word in its id."""
     names = vocabulary.fill_in(words, vector.name("i"))
     return {
         kind: {**vector.item(3 + 4 * number, {"word": number}), "id": name}
@@ -162,11 +162,11 @@ def items_with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
 def two_tenants(
     vector: Vector, *items: Item, claimed: bool = True, like: tuple[str, str] = ("", "letter_case")
 ) -> list[Sandbox]:
-    """A namespace of the same name for each of two tenants; the first one holds these vectors.
+    """Return namespaces of the same name for two tenants; the first namespace has these vectors.
 
     Args:
-        claimed: tenants must be claimed to be isolated; if False, they must not be. Raises NotApplicable otherwise.
-        like: the kinds of the tenants' names, empty for a plain name. A name that is refused becomes plain (R139).
+        claimed: True if isolation of tenants must be claimed, False if it must not be. Raises NotApplicable otherwise.
+        like: the kinds of the tenants' names, empty for a plain name. A plain name replaces a refused one (R139).
     """
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.name("shared"), new_tenant()["tenant"]
@@ -197,7 +197,7 @@ ENDS = (KINDS[0], *KINDS[1::2])
 
 
 def faulty_item(vector: Vector, kind: str) -> dict[str, Any]:
-    """An item that cannot be stored."""
+    """Return an item that cannot be stored."""
     item = vector.item(85)
     if kind == "wrong_dimension":
         return {**item, "vector": [*item["vector"], 0.5]}
@@ -207,12 +207,12 @@ def faulty_item(vector: Vector, kind: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """A batch with bad items, the answer to it, and what is there after it.
+    """A batch with bad items, the answer to the batch, and the stored content after it.
 
     Attributes:
         bad: the bad items by their index.
-        before: a vector that was there before.
-        shown_by: the queries that show what is there.
+        before: a vector that was stored before.
+        shown_by: the queries that show the stored vectors.
     """
 
     items: Sequence[Item]
@@ -223,7 +223,7 @@ class MixedBatch:
     shown_by: Sequence[Exchange]
 
     def expect_settled(self) -> None:
-        """It was refused whole and left nothing behind, or applied with every bad item reported and counted."""
+        """Check that the batch was refused and wrote nothing, or was applied and reported every bad item."""
         expect.readable(self.reply)
         good = [item for at, item in enumerate(self.items) if at not in self.bad]
         kept = {item["id"] for item in (self.before, *(() if self.reply.is_error else good))}
@@ -253,7 +253,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
 
 @remembered
 def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
-    """Batches with bad items, in the groups of `BAD`, which are sent once in a run, before one look at all."""
+    """Return batches with bad items, in the groups of `BAD`. They are sent once in a run, before one read of all."""
     before, number = vector.item(1), 0
     sandbox, sent = vector.sandbox(before), []
     for group in BAD:
@@ -282,8 +282,8 @@ class Ranking:
     """One query and its matches; an approximate search may miss any vector (R113).
 
     Attributes:
-        truth: how good each vector truly is by id: more is better.
-        batched: the matches of the same query in a batch, as far as there are any.
+        truth: the true quality of each vector by id; more is better.
+        batched: the matches of the same query in a batch, or empty.
     """
 
     truth: Mapping[str, float]
@@ -298,11 +298,11 @@ class Ranking:
 
     @property
     def tolerance(self) -> float:
-        """Vectors that differ by no more are not clearly different."""
+        """The largest difference of quality at which vectors are not clearly different."""
         return TOLERANCE * max(1.0, *map(abs, self.truth.values()))
 
     def expect_order(self) -> None:
-        """The matches are the best ones, best first, but for vectors that are not clearly different."""
+        """Check that the matches are the best ones, best first, except for vectors that are not clearly different."""
         goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
             ordered = later <= earlier + self.tolerance
@@ -313,7 +313,7 @@ class Ranking:
             expect.check(best, "the best of all vectors", "a better one left out", path)
 
     def expect_monotonic(self, key: str, sign: int) -> None:
-        """A number rises (sign 1) or falls (-1) with how good clearly different matches are."""
+        """Check that a number rises (sign 1) or falls (-1) with the quality of clearly different matches."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
         expect.check(all(map(is_number, numbers)), "a number", "another value, or none", path)
@@ -366,7 +366,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 def batch_matches(
     sandbox: Sandbox, queries: Sequence[Sequence[float]], top_k: int
 ) -> dict[int, list[Mapping[str, Any]]]:
-    """The matches of queries in one batch, by their number, as far as the batch holds them and answers them."""
+    """Return the matches of queries in one batch by their index, for the queries that fit and are answered."""
     vector = sandbox.vector
     asked = [sandbox.args(vector=[*query], top_k=vector.limits.cap_matches(top_k)) for query in queries]
     args = sandbox.args(queries=asked[: vector.limits.batch])
@@ -378,7 +378,7 @@ def batch_matches(
 
 
 def random_vector(chance: random.Random, dimensions: int) -> list[float]:
-    """A vector of any direction and of some length."""
+    """Return a vector of random direction and length."""
     while True:
         components = [round(chance.uniform(-2, 2), 6) for _ in range(dimensions)]
         if sum(component * component for component in components) > 0.1:
@@ -388,7 +388,7 @@ def random_vector(chance: random.Random, dimensions: int) -> list[float]:
 def offer_in_turn(
     vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
 ) -> Iterator[list[tuple[Sandbox, Item]]]:
-    """Places by name and tenant with a vector each, one or two at a time; names that are refused are left out."""
+    """Yield sandboxes by name and tenant with one vector each, one or two at a time, without refused names."""
     size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
         offers = (

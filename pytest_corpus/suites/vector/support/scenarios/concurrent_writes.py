@@ -1,4 +1,4 @@
-"""Several clients that write, read and delete the same two ids at once (VEC-STATE-2, VEC-STATE-3)."""
+"""Several clients that concurrently write, read and delete the same two ids (VEC-STATE-2, VEC-STATE-3)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ APART = 5
 
 
 class VectorClients(Clients):
-    """Clients of two ids. The vector and the metadata of each write hold its number."""
+    """Clients of two ids. The vector and the metadata of each write contain the number of the write."""
 
     rounds = (
         "+a ? | +a +b | +ab ? | ? ?",
@@ -76,7 +76,7 @@ class VectorClients(Clients):
 
 @remembered
 def history(vector: Vector) -> dict[str, list[Event]]:
-    """The history of both ids. Raises NotApplicable if a query finds one of them at most."""
+    """Return the history of both ids. Raises NotApplicable if a query finds at most one of them."""
     vector.require("query", "upsert", "delete")
     expect.applicable(vector.limits.cap_matches(2) >= 2, "one match at most can be asked for")
     ids = {name: vector.name("concurrent") for name in "ab"}

@@ -24,16 +24,16 @@ MOST_MATCHES = 10
 
 
 def shared_context(edition: str | None) -> dict[str, Any]:
-    """The context of the flow: every documented member, and hints for caches if `ctx` is open (R134)."""
+    """Return the context of the flow: every documented member, and hints for caches if `ctx` is open (R134)."""
     hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]} if edition != "1.0.0" else {}
     key = {"idempotency_key": f"key{canary()}", "tenant": f"tenant{canary()}"}
     return {**context_with_key(key), "attrs": {"user": f"u-{canary(6)}"}, **hints}
 
 
 def other_components(vector: Vector) -> dict[str, Subject]:
-    """The three other components.
+    """Return the three other components by name.
 
-    Raises NotApplicable if the adapter lacks one or its operation, NotAssessed if an operation does not work by itself.
+    Raises NotApplicable if the adapter lacks a component or its operation, NotAssessed if an operation does not work.
     """
     found = {}
     for component, name in STEPS.items():
@@ -51,7 +51,7 @@ def other_components(vector: Vector) -> dict[str, Subject]:
 
 
 def take_step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Any:
-    """The result of one step in the shared context.
+    """Carry out one step in the shared context and return the result.
 
     Raises Violation if the step only works in another context, NotAssessed if it never works.
     """
@@ -68,7 +68,7 @@ def take_step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping
 
 
 def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
-    """The vector of a flow: the LLM completes the records of the graph, and the completion is embedded."""
+    """Return the vector of a flow: the LLM completes the records of the graph, and the completion is embedded."""
     subjects = other_components(vector)
     rows = strings_of(take_step(subjects["graph"], "query", subjects["graph"].requests.minimal("query"), ctx))
     prompt = subjects["llm"].requests.distinct("complete")
@@ -92,7 +92,7 @@ def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
 
 
 def make_place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
-    """A place for a tenant's vectors of these dimensions. Raises NotApplicable if the store takes none."""
+    """Return a namespace for a tenant's vectors of these dimensions. Raises NotApplicable if the store takes none."""
     fixed, most = vector.limits.fixed, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
         raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")

@@ -41,13 +41,13 @@ class Model:
         self.written: set[int] = set()
 
     def call(self, name: str, args: Mapping[str, Any], filled: bool = False) -> Reply:
-        """Call an operation."""
+        """Call an operation, and wait for the index of a `filled` namespace; return the reply unchecked."""
         envelope = self.vector.envelope(name, args)
         self.vector.shared.actions.note(name, args)
         return self.vector.wait_for_index(lambda: self.vector.send(envelope), filled)
 
     def done(self, name: str, args: Mapping[str, Any]) -> Any:
-        """The result of an operation that must succeed."""
+        """Return the result of an operation, which must succeed."""
         reply = self.call(name, args)
         expect.readable(reply)
         if not reply.is_carried_out:
@@ -55,7 +55,7 @@ class Model:
         return reply.result
 
     def namespace_arg(self, where: int) -> Sandbox:
-        """One of the namespaces, made when it is first needed; without namespaces the only one."""
+        """Return one of the namespaces, made on its first use; without namespaces, the only one."""
         if where not in self.sandboxes:
             if not self.vector.namespaces:
                 self.sandboxes[where] = self.vector.sandbox()
@@ -75,7 +75,7 @@ class Model:
                 self.vector.call("delete_namespace", {"namespace": sandbox.name})
 
     def upsert(self, where: int, batch: list[tuple[int, int, str]]) -> None:
-        """Insert or update vectors of a namespace; of two of one id the last one is kept."""
+        """Insert or update vectors of a namespace. Of two vectors with one id, the last one is kept."""
         rows = {self.names[name]: (angle, kind) for name, angle, kind in batch}
         items = [
             {"id": name, "vector": direction(angle, self.vector.dimensions), "metadata": {"kind": kind}}
@@ -87,21 +87,21 @@ class Model:
         self.written.add(where)
 
     def delete(self, where: int, name: int) -> None:
-        """Delete a vector by id if it is there."""
+        """Delete a vector by id if it is stored."""
         sandbox = self.namespace_arg(where)
         if self.names[name] in self.held[where]:
             self.done("delete", sandbox.args(ids=[self.names[name]]))
             del self.held[where][self.names[name]]
 
     def delete_kind(self, where: int, kind: str) -> None:
-        """Delete by a filter, whose key a store of declared keys knows from the first write on."""
+        """Delete by a filter. A store with declared keys knows the filter's key from the first write."""
         if where not in self.written:
             return
         self.done("delete", self.namespace_arg(where).args(filter={"kind": kind}))
         self.held[where] = {name: row for name, row in self.held[where].items() if row[1] != kind}
 
     def renew(self, where: int) -> None:
-        """Delete a namespace and create one of the same name."""
+        """Delete a namespace and create a namespace with the same name."""
         name = self.namespace_arg(where).name
         self.done("delete_namespace", {"namespace": name})
         self.done("create_namespace", self.vector.namespace_args(name))
@@ -143,7 +143,7 @@ class Model:
         self.compare(rows, query, self.namespace_arg(where).expect_own(matches), least)
 
     def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
-        """The quality of each row as a match."""
+        """Return the quality of each row as a match."""
         measure = GOODNESS[canonical(self.vector.metric) or "cosine"]
         return {
             name: measure(query["vector"], direction(angle, self.vector.dimensions))
@@ -153,7 +153,7 @@ class Model:
     def count_certain(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], held: Mapping[str, tuple[int, str]]
     ) -> int:
-        """The number of rows that a filter must leave of the best matches (R47)."""
+        """Return the number of rows that a filter must leave of the best matches (R47)."""
         if self.vector.dimensions == 1 or not held:
             return 0
         good = self.goodness(held, query)
@@ -198,7 +198,7 @@ class Model:
 
 
 def rules_of(vector: Vector) -> list[Rule[Model]]:
-    """The rules for an adapter: one for each operation that it offers, more for upserts."""
+    """Return the rules for an adapter: one for each offered operation, more for upserts."""
     places = (0, 0, 1) if vector.namespaces else (0,)
     size = max(1, min(MOST_IN_BATCH, vector.limits.batch or MOST_IN_BATCH))
     batches, filters = vector.works("batch_query"), vector.features.filters
@@ -213,7 +213,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
         return chance.choice(ANGLES), kind if filters else None, chance.choice(TOP_K), batches and batched
 
     def rule(operation: Callable[..., None], share: float = 0.4, **draws: Callable[[Random], Any]) -> Rule[Model]:
-        """A rule that carries out an operation and, in a share of the steps, queries afterwards."""
+        """Return a rule that carries out an operation and, in a share of the steps, queries afterwards."""
 
         def take_random_step(chance: Random, trial: Trial[Model]) -> None:
             where, given = chance.choice(places), {name: draw(chance) for name, draw in draws.items()}
