@@ -97,7 +97,7 @@ class Violation(AssertionError):
 
     Attributes:
         exchanges: the exchanges that it was judged on; the last one shows it. These are the exchanges that the test
-            read since the last condition that held; `seen_in` sets others.
+            read since the last condition that held; `attach_exchanges` sets others.
         requirement: the id of the violated requirement, once it is known (`of`).
         indirect: True if the requirement only blocks the test that found the violation.
     """

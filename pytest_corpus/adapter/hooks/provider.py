@@ -40,7 +40,7 @@ MISTAKEN = "an endpoint of the provider's stand-in (provider.serve) raised"
 class Mistakes:
     """Exceptions in the author's endpoints, and requests without an answer in a recording.
 
-    A mistake is late if its request arrived before the last `take`.
+    A mistake is late if its request arrived before the last `take_mistakes`.
     """
 
     def __init__(self) -> None:

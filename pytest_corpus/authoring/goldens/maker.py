@@ -267,7 +267,7 @@ def generate(
 
     Raises:
         GoldenError: a golden cannot be made; then no file is written.
-        NotADirectoryError, KeyError, SchemaFileError: as in `check` and `made`.
+        NotADirectoryError, KeyError, SchemaFileError: as in `check` and `make_golden`.
         OSError: a file cannot be written.
     """
     folder = root_folder(root)
