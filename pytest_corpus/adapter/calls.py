@@ -154,7 +154,7 @@ def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
     return True
 
 
-def cut_off(exchange: Exchange) -> CallFault:
+def cut_off_fault(exchange: Exchange) -> CallFault:
     """Return the fault of a stream that the suite stopped reading, although the stream might have ended later."""
     return CallFault("cut_off", f"still going on after {len(exchange.frames)} frames")
 
@@ -167,12 +167,12 @@ def moves(exchange: Exchange, limit: float) -> bool:
 AGAIN = "; the answer to a short request goes on for ever, too"
 
 
-def goes_on(exchange: Exchange) -> bool:
+def is_still_sending(exchange: Exchange) -> bool:
     """True if a stream still sent frames at the time limit. Such a stream may only be long."""
     fault = exchange.fault
     if fault is None or not exchange.streaming:
         return False
-    return fault == cut_off(exchange) or (fault.kind == "endless" and fault.text.endswith(AGAIN))
+    return fault == cut_off_fault(exchange) or (fault.kind == "endless" and fault.text.endswith(AGAIN))
 
 
 def is_steady(exchange: Exchange, limit: float) -> bool:

@@ -352,7 +352,7 @@ class AdapterInstance:
                 self._replace_loop()
             if late.blocked:
                 return calls.too_late(late, limit)
-            return calls.cut_off(seen) if is_moving else seen.fault or calls.too_late(late, limit)
+            return calls.cut_off_fault(seen) if is_moving else seen.fault or calls.too_late(late, limit)
         return seen.fault
 
 

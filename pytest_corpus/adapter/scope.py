@@ -155,7 +155,7 @@ class Observed:
         return sum(arrival.chunk is None for arrival in self.arrivals)
 
     @property
-    def handed_on(self) -> list[Arrival]:
+    def arrivals_with_context(self) -> list[Arrival]:
         """The arrivals at the provider that passed on members of the context."""
         return [arrival for arrival in self.arrivals if arrival.facts]
 

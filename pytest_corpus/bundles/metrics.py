@@ -18,7 +18,7 @@ Cases = Sequence[Sequence[float]]
 
 
 @cache
-def available() -> bool:
+def is_scipy_installed() -> bool:
     """True if scipy is installed."""
     return find_spec("scipy") is not None
 
@@ -181,7 +181,7 @@ def _pass_at(count: int, result: CaseResult) -> float | None:
     If an error ended a case early, its missing samples count as not passed. There is no data if a case has fewer
     samples than `count` for another reason.
     """
-    own = [sample for sample in without_cached(result.samples) if not sample.extra]
+    own = [sample for sample in uncached_samples(result.samples) if not sample.extra]
     passed = sum(sample.status == PASSED for sample in own)
     size = max(len(own), count) if result.status == ERROR else len(own)
     return None if size < count else 1 - math.comb(size - passed, count) / math.comb(size, count)
@@ -199,7 +199,7 @@ def cases_to_blame(name: str, results: Iterable[CaseResult]) -> list[CaseResult]
     return []
 
 
-def without_cached(samples: Sequence[Sample]) -> list[Sample]:
+def uncached_samples(samples: Sequence[Sample]) -> list[Sample]:
     """The samples that did not come from a cache."""
     return [sample for sample in samples if not sample.from_cache]
 
@@ -283,7 +283,7 @@ def interval(
     name: str, results: Sequence[CaseResult], total: int, confidence: float, *, sequential: bool = False
 ) -> Interval | None:
     """The interval of a metric; None if the metric is not a mean or scipy is not installed."""
-    if not has_interval(name) or not (cases := cases_of(name, results, total)) or not available():
+    if not has_interval(name) or not (cases := cases_of(name, results, total)) or not is_scipy_installed():
         return None
     if sequential:
         return sequential_interval(cases, confidence)

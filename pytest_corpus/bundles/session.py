@@ -86,19 +86,19 @@ class BundleRun:
         return f"{self.bundle.variant} {self.provider}".lstrip()
 
     @cached_property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """True if all cases of the bundle were selected; valid only after the selection."""
         return set(self.selected) == {case.id for case in self.bundle.cases}
 
     @property
     def tolerates(self) -> bool:
         """True if thresholds decide about failed cases, so a failed case alone is not a failed test (R80)."""
-        complete = self.whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
+        complete = self.is_whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
         return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
     @cached_property
     def _stops(self) -> bool:
-        return self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # a worker sees a part
+        return self.bundle.stops and self.is_whole and "PYTEST_XDIST_WORKER" not in os.environ  # a worker sees a part
 
     @cached_property
     def pool(self) -> Pool:

@@ -265,9 +265,9 @@ class _Session:
             self._contents += contents(head, results) if run.options.full_files else []
         if ended:
             self._outcomes[run.label] = comparison.outcome(results)
-        if tape is not None and head.whole and (unused := tape.unused_files(head.cases)):
+        if tape is not None and head.is_whole and (unused := tape.unused_files(head.cases)):
             built["cassettes"]["unused"] = unused
-        if ended and head.whole and self._given.baseline:
+        if ended and head.is_whole and self._given.baseline:
             key = comparison.name_of(run.bundle.path, run.label, Path(self._given.baseline))
             self._entries[key] = comparison.entry(results, built["metrics"])
             if not self._given.update_baseline:

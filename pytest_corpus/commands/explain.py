@@ -6,7 +6,14 @@ from typing import Any
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.catalogue import examples, explain, resting_on, rulings, rulings_of, unknown_id_message
+from pytest_corpus.reports.catalogue import (
+    examples,
+    explain,
+    requirements_of_ruling,
+    rulings,
+    rulings_of,
+    unknown_id_message,
+)
 from pytest_corpus.reports.pages.plain import to_plain_text
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.requirements import catalogue
@@ -38,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _as_json(wanted: str) -> dict[str, Any]:
     if ruling := rulings().get(wanted):
-        return {**asdict(ruling), "requirements": resting_on(ruling)}
+        return {**asdict(ruling), "requirements": requirements_of_ruling(ruling)}
     entry = catalogue()[wanted]
     shown = [asdict(example) for example in examples(entry)]
     return {**asdict(entry), "rulings": [asdict(ruling) for ruling in rulings_of(entry)], "examples": shown}

@@ -55,7 +55,7 @@ class RecordedFinding:
         return self.adapter, self.test, self.repetition
 
     @property
-    def shown(self) -> Key:
+    def test_of_exchange(self) -> Key:
         """The test that made the exchange with the fault."""
         return self.adapter, self.exchange.get("test", self.test), self.exchange.get("repetition", self.repetition)
 
@@ -161,7 +161,7 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
 
     An answer without a namespace may have been compared with others, so the last calls of its test come before it.
     """
-    trace = transcript.tests.get(finding.shown, TestTrace())
+    trace = transcript.tests.get(finding.test_of_exchange, TestTrace())
     exchanges = trace.exchanges
     if finding.story:
         numbers = map(int, finding.story["exchanges"])

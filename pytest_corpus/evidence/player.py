@@ -207,7 +207,7 @@ class RecordedInstance:
         for each in found.get("arrivals", ()):
             facts = encoding.decode(each.get("facts", {}))
             chunk = {"chunk": encoding.decode(each["chunk"])} if "chunk" in each else {}
-            self._hooks.provider.arrived(each["op"], **chunk, **facts)
+            self._hooks.provider.count_arrival(each["op"], **chunk, **facts)
         if self.remote is not None:
             self.remote.hooks.called_hooks |= set(found.get("hooks", ()))
 

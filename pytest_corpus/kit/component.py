@@ -354,7 +354,7 @@ def expect_audited(requirement: str, reply: Reply | StreamReply, subject: Subjec
     """
     if claim:
         works(reply, claim)
-    judged = subject.auditor.judged(reply.exchange, with_reports=is_reported(requirement))
+    judged = subject.auditor.audit_exchange(reply.exchange, with_reports=is_reported(requirement))
     found = {violation.requirement: violation for violation in reversed(judged)}
     if requirement in found:
         raise found[requirement]

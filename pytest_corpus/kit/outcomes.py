@@ -152,7 +152,7 @@ class Violation(AssertionError):
         self.exchanges = exchanges
         return self
 
-    def of(self, requirement: str, *, indirect: bool = False) -> Violation:
+    def for_requirement(self, requirement: str, *, indirect: bool = False) -> Violation:
         """Return the violation for this requirement: itself, or a copy if it already belongs to another requirement."""
         found = self
         if self.requirement not in ("", requirement):  # the audit keeps what it found

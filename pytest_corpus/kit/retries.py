@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.calls import endless, goes_on, is_steady
+from pytest_corpus.adapter.calls import endless, is_steady, is_still_sending
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
@@ -156,12 +156,12 @@ class Retries:
         until the limit.
         """
         calls, name = self._calls, long.op.partition(".")[2]
-        if not goes_on(long) or name not in calls.operations(streaming=True):
+        if not is_still_sending(long) or name not in calls.operations(streaming=True):
             return
         with calls.client.provider.paused(), suppress(Unresponsive):
             request = {"op": long.op, "ctx": {}, "args": calls.requests.short(name)}
             short = calls.client.send(request, calls.component, streaming=True)
-            if goes_on(short) and is_steady(short, calls.client.call_timeout):
+            if is_still_sending(short) and is_steady(short, calls.client.call_timeout):
                 long.fault, short.fault = endless(long), endless(short)
 
     def until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:

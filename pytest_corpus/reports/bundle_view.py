@@ -123,7 +123,7 @@ def latencies(section: Section) -> list[float]:
     return [sample["latency_ms"] for sample in samples if "latency_ms" in sample]
 
 
-def judging(section: Section) -> str:
+def describe_scorer_calls(section: Section) -> str:
     """Describe the provider calls of the scorers; empty if there were none."""
     used = section.get("judging", {})
     parts = [f"{used[key]:,} {key}" for key in ("calls", "tokens") if key in used]

@@ -53,7 +53,7 @@ def rulings_of(entry: Requirement) -> tuple[Ruling, ...]:
     return tuple(rulings()[source] for source in entry.source if RULING_ID.fullmatch(source))
 
 
-def resting_on(ruling: Ruling) -> tuple[str, ...]:
+def requirements_of_ruling(ruling: Ruling) -> tuple[str, ...]:
     """The ids of the requirements whose source is this ruling."""
     return tuple(entry.id for entry in catalogue().values() if ruling.id in entry.source)
 
@@ -201,7 +201,7 @@ def card(entry: Requirement) -> str:
 
 def ruling_card(ruling: Ruling) -> str:
     """A ruling as a few lines of text, with the requirements that are based on it."""
-    resting = ", ".join(resting_on(ruling)) or "no requirement names it"
+    resting = ", ".join(requirements_of_ruling(ruling)) or "no requirement names it"
     asked = fill(resting, 100, initial_indent="  asked by:   ", subsequent_indent=MARGIN, break_on_hyphens=False)
     return "\n".join([f"{ruling.id} {ruling.title} ({ruling.section})", _paragraphs(ruling), asked])
 

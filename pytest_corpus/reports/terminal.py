@@ -176,7 +176,7 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
             + (f", {totals['deviated']} deviated" if totals["deviated"] else "")
         )
     if detail.violations:
-        yield from _violated(part, verdict)
+        yield from _violated_lines(part, verdict)
     for status in part.statuses:
         if status.deviation:
             yield TerminalLine(
@@ -187,7 +187,7 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
             if status.status == "satisfied":
                 named = _name(status) if few else status.requirement.id
                 yield TerminalLine(f"    satisfied  {named}  {count(len(status.tests), 'test')}", "good")
-    yield from _unassessed(part, detail)
+    yield from _unassessed_lines(part, detail)
     if detail.reasons:
         unasked = [status for status in part.statuses if status.status == "not_applicable"]
         yield from (TerminalLine(f"    not applicable  {line}") for line in _group_by_reason(unasked))
@@ -197,7 +197,7 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
         yield TerminalLine(said, "bad")
 
 
-def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[TerminalLine]:
+def _violated_lines(part: ComponentVerdict, verdict: Verdict) -> Iterator[TerminalLine]:
     """One line per violated requirement, in the order of repair."""
     order = {(each.component, each.requirement.id): at for at, each in enumerate(violations(verdict))}
     blocking = blocked_counts(part.statuses)
@@ -213,7 +213,7 @@ def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[TerminalLine
         yield TerminalLine(said, "bad" if must else "caution")
 
 
-def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[TerminalLine]:
+def _unassessed_lines(part: ComponentVerdict, detail: Detail) -> Iterator[TerminalLine]:
     open_ones = [status for status in part.statuses if status.status == "not_assessed"]
     lacking = [status for status in open_ones if _lacks(status)]
     for keyword in sorted({status.keyword for status in lacking}):

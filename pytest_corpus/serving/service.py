@@ -85,7 +85,7 @@ class Service:
         value, flaw = read_exactly(data)
         return value, flaw is None
 
-    def _way(self, envelope: Any) -> Transport | None:
+    def _transport_for(self, envelope: Any) -> Transport | None:
         component = op_of(envelope).partition(".")[0]
         if component in COMPONENTS:
             return self._opened.transport(component) if self._opened.serves(component) else None
@@ -104,7 +104,7 @@ class Service:
         return answer
 
     async def _unary(self, envelope: Any) -> bytes:
-        way = self._way(envelope)
+        way = self._transport_for(envelope)
         if way is None:
             return to_bytes(error_envelope("NotSupported", "the component is not served here"))
         try:
@@ -126,7 +126,7 @@ class Service:
                 yield frame
 
     async def _stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        way = self._way(envelope)
+        way = self._transport_for(envelope)
         if way is None or not way.streams:
             yield to_bytes(error_envelope("NotSupported", "the component has no streams here"))
             return

@@ -415,6 +415,6 @@ def test_what_all_tunnels_lack_is_stated(probe: ProviderProbe, upstream: Upstrea
     assert inexpressible_failures(probe) == {"auth", "rate_limited", "traceparent"}
     probe.tunnel(*other.address, without=("auth",))
     assert inexpressible_failures(probe) == {"auth"}
-    probe.arrived("vector.query")
+    probe.count_arrival("vector.query")
     assert inexpressible_failures(probe) == frozenset()
     other.close()

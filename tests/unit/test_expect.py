@@ -151,8 +151,10 @@ def test_of_one_thing_a_finding_speaks_in_the_singular(said: str, right: str) ->
 
 def test_a_violation_of_two_requirements_is_two() -> None:
     """A test may find the violation that the audit keeps as one of another requirement."""
-    kept = Misclassified("a refusal", "the error AuthError", ("BadRequest",), ("AuthError",)).of("COM-ERR-4")
-    found = kept.attach_exchanges(reply().exchange).of("LLM-MSG-1", indirect=True)
+    kept = Misclassified("a refusal", "the error AuthError", ("BadRequest",), ("AuthError",)).for_requirement(
+        "COM-ERR-4"
+    )
+    found = kept.attach_exchanges(reply().exchange).for_requirement("LLM-MSG-1", indirect=True)
     assert (kept.requirement, kept.indirect, found.requirement, found.indirect) == (
         "COM-ERR-4",
         False,
@@ -160,4 +162,4 @@ def test_a_violation_of_two_requirements_is_two() -> None:
         True,
     )
     assert (str(found), found.exchanges, type(found)) == (str(kept), kept.exchanges, Misclassified)
-    assert kept.of("COM-ERR-4") is kept
+    assert kept.for_requirement("COM-ERR-4") is kept

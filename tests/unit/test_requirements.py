@@ -8,7 +8,7 @@ import pytest
 from tables import documents
 
 from pytest_corpus import resources
-from pytest_corpus.reports.catalogue import examples, resting_on, rulings, rulings_of
+from pytest_corpus.reports.catalogue import examples, requirements_of_ruling, rulings, rulings_of
 from pytest_corpus.reports.pages.markdown import fold
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.illustrations import BY_CHAPTER, PLAIN, STREAMS
@@ -113,7 +113,7 @@ def test_rulings_and_requirements_name_each_other() -> None:
     for entry in catalogue().values():
         found = rulings_of(entry)
         assert [ruling.id for ruling in found] == [source for source in entry.source if re.fullmatch("R[0-9]+", source)]
-        assert all(entry.id in resting_on(ruling) for ruling in found)
+        assert all(entry.id in requirements_of_ruling(ruling) for ruling in found)
 
 
 def test_every_operation_is_one() -> None:

@@ -62,10 +62,10 @@ class ClosingBudget:
         if not hung:
             return []
         more = f", {unclosed} more were not closed" if unclosed else ""
-        return [f"closing {counted(hung, 'fresh instance')} did not end in time{more}"]
+        return [f"closing {count_in_words(hung, 'fresh instance')} did not end in time{more}"]
 
 
-def counted(number: int, what: str) -> str:
+def count_in_words(number: int, what: str) -> str:
     """Return a number and a noun in the right form."""
     return f"{number} {what}{'s' * (number != 1)}"
 
@@ -73,7 +73,7 @@ def counted(number: int, what: str) -> str:
 def count_by_name(what: str, labels: Iterable[str]) -> list[str]:
     """Return the number of things and their names as a sentence; empty if there are none."""
     every = list(labels)
-    return [f"{counted(len(every), what)} ({names(every)})"] if every else []
+    return [f"{count_in_words(len(every), what)} ({names(every)})"] if every else []
 
 
 def threads_that_delay_exit() -> set[threading.Thread]:
@@ -99,7 +99,7 @@ def thread_name(thread: threading.Thread) -> str:
 def left_behind(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
     """Return the leftovers of an adapter: `inside` its last loop, in abandoned loops, and as threads."""
     blocked = abandoned + inside.count(BLOCKED)
-    loops = [counted(blocked, "blocked event loop")] if blocked else []
+    loops = [count_in_words(blocked, "blocked event loop")] if blocked else []
     threads = count_by_name("thread", map(thread_name, threads_that_delay_exit() - threads_before))
     waited = [f"{said}, for which Python waits" for said in threads]
     return [*(each for each in inside if each != BLOCKED), *loops, *waited]

@@ -122,7 +122,7 @@ class ProviderProbe:
         if self.server is None:
             from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
-            self.server = ProviderServer(self.arrived, self._own, self._loop(), self.mistakes.noting)
+            self.server = ProviderServer(self.count_arrival, self._own, self._loop(), self.mistakes.noting)
         return self.server.url
 
     def proxy(self, upstream: str, *, op: OpOf | None = None, errors: str | Errors | None = None) -> str:
@@ -231,10 +231,10 @@ class ProviderProbe:
             ProviderFault: as planned.
             RuntimeError: planned as an unexpected fault.
         """
-        plan = self.arrived(op, **facts)
+        plan = self.count_arrival(op, **facts)
         await (asyncio.sleep(0) if plan is None else plan.carry_out())
 
-    def arrived(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
+    def count_arrival(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
         """Count an operation (not a chunk); return its planned fault, which the caller must carry out.
 
         A tunnel passes in `able` the kinds of faults that it can carry out.

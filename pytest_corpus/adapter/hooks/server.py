@@ -74,7 +74,7 @@ class HookServer(LoopbackServer):
             if place.startswith(VENDORS):
                 if not is_over:
                     self._called.add("provider")
-                arrived = plan_nothing if is_over else self._provider.arrived
+                arrived = plan_nothing if is_over else self._provider.count_arrival
                 await serve(request, place.removeprefix("provider/"), connection, arrived)
             elif place not in HOOKS:
                 await connection.answer(404, {})

@@ -87,7 +87,7 @@ class Head:
         return f"{self.variant} {self.provider}".lstrip()
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """True if all cases of the bundle were selected."""
         return self.selected == len(self.cases)
 
@@ -113,7 +113,7 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
         results: the results of the finished cases.
         stopped: the run did not finish, so thresholds are not judged.
     """
-    judges = head.whole and not stopped
+    judges = head.is_whole and not stopped
     by_status = Counter(result.status for result in results)
     results = [result for result in results if result.status != NOT_ASKED]
     asked = len(head.cases) - by_status[NOT_ASKED]

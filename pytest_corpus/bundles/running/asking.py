@@ -10,7 +10,7 @@ from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.contract import Judge, Score, judge_answer
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
-from pytest_corpus.bundles.metrics import without_cached
+from pytest_corpus.bundles.metrics import uncached_samples
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import (
     ERROR,
@@ -99,7 +99,7 @@ class Asking:
 
     def _is_decided(self, samples: list[Sample]) -> bool:
         """True if enough samples passed or too many failed, so further samples cannot change the result."""
-        passed = sum(sample.status == PASSED for sample in without_cached(samples))
+        passed = sum(sample.status == PASSED for sample in uncached_samples(samples))
         return not 0 < self.bundle.min_passing - passed <= self.bundle.samples - len(samples)
 
     def _request(self, case: Case, prompts: tuple[str, str | None], number: int, deadline: float) -> CompletionRequest:
@@ -249,7 +249,7 @@ class Asking:
 
     def _result(self, case: Case, progress: CaseProgress, how: str) -> CaseResult:
         samples = tuple(progress.samples)
-        own = without_cached(samples)
+        own = uncached_samples(samples)
         passed = sum(sample.status == PASSED for sample in own)
         reasons: tuple[Reason, ...] = ()
         has_error = any(sample.status == ERROR for sample in samples)

@@ -94,7 +94,7 @@ class BundleConclusionHooks:
 
     def _note_cassettes(self) -> None:
         for key, head in self.results.heads.items():
-            if head.cassettes != "off" and (head.whole or self.options.shard) and self._sections is not None:
+            if head.cassettes != "off" and (head.is_whole or self.options.shard) and self._sections is not None:
                 unused = Cassettes(self.results.roots[key], head.cassettes).unused_files(head.cases)
                 if unused:
                     self._sections[key]["cassettes"]["unused"] = unused

@@ -109,7 +109,7 @@ class ThresholdItem(_Item):
         if shard := run.options.shard:
             _ = run.pool  # a shard without cases has a section in its report, too
             pytest.skip(f"not judged: shard {shard} has {len(run.selected)} of {whole} cases; combine all reports")
-        if not run.whole:
+        if not run.is_whole:
             pytest.skip(f"not judged: only {len(run.selected)} of {whole} cases were selected")
         every = [run.result(case.id) for case in run.bundle.cases]
         results = [result for result in every if result.status != NOT_ASKED]

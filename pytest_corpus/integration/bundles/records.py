@@ -87,7 +87,7 @@ class BundleResults:
         """True if thresholds apply to a bundle, because all of it ran and no failure ended the run early (R80)."""
         head, results = self.heads[key], self.stores[key].results
         sound = all(each.status == PASSED for each in results.values())
-        return head.whole and len(results) == len(head.cases) and (sound or not stops_early)
+        return head.is_whole and len(results) == len(head.cases) and (sound or not stops_early)
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
         """The report section of each bundle, by key; thresholds apply to the keys in `judged`."""

@@ -332,7 +332,7 @@ class TestExecution:
             violation = blocked.violation
             if violation is None:
                 violation = Violation(self.requirement.text, blocked.seen).attach_exchanges(*blocked.exchanges)
-            return Ending("violated", raised=violation, violation=violation.of(blocked.by))
+            return Ending("violated", raised=violation, violation=violation.for_requirement(blocked.by))
         said = seen.got if seen and blocked is undecided else blocked.seen
         return self._end_as_blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
 
@@ -340,7 +340,7 @@ class TestExecution:
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             return self._end_as_blocked(cause, f"{cause.seen}, seen while testing {self.requirement.id}", violation)
-        return Ending("violated", raised=violation, violation=violation.of(self.requirement.id))
+        return Ending("violated", raised=violation, violation=violation.for_requirement(self.requirement.id))
 
     def _end_as_blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
         """Leave the test open because another requirement is violated; `seen` is the violation if the test saw it."""
@@ -350,7 +350,7 @@ class TestExecution:
         expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
         violation = Violation(expected, got, path, story=seen.story if seen else None)
         violation.attach_exchanges(*(blocked.exchanges or (seen.exchanges if seen else ())))
-        return Ending(undecided=blocked, violation=violation.of(blocked.by, indirect=True))
+        return Ending(undecided=blocked, violation=violation.for_requirement(blocked.by, indirect=True))
 
     @property
     def _place(self) -> str:

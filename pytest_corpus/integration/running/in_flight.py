@@ -229,7 +229,7 @@ class InFlight:
         self.width.narrow(1, "calls at the same time disturb each other")
         named = ", ".join(self._disturbed)
         got = f"beside other calls, and not alone, the tests of {named} fail: {attempt.violation.got}"
-        found = Violation(catalogue()[CONCURRENT].text, got).of(CONCURRENT)
+        found = Violation(catalogue()[CONCURRENT].text, got).for_requirement(CONCURRENT)
         return found.attach_exchanges(attempt.beside, *attempt.violation.exchanges[-1:])
 
     def end_of(self, attempt: Attempt) -> Ending | None:

@@ -85,7 +85,7 @@ class ComponentAuditor(Auditor):
                 continue  # another component's own tests judge it
             self.editions &= editions(exchange)
             if exchange not in part.recalled:
-                yield from self.judged(exchange)
+                yield from self.audit_exchange(exchange)
                 if exchange.findings is None:
                     self.unsettled.append(exchange)
         if is_last and self.unsettled:
@@ -93,15 +93,17 @@ class ComponentAuditor(Auditor):
         while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
             exchange = self.unsettled.popleft()
             found = self._report_findings(exchange, with_reports=True, with_logs=False)
-            yield from (violation.of(requirement).attach_exchanges(exchange) for requirement, violation in found)
+            yield from (
+                violation.for_requirement(requirement).attach_exchanges(exchange) for requirement, violation in found
+            )
 
-    def judged(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
+    def audit_exchange(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
         """Return the findings of an exchange. It is audited once, after its last report, or earlier without reports."""
         if exchange.findings is not None:
             return exchange.findings
         settled = exchange.observed.is_settled
         every = self.findings(exchange, with_reports=with_reports or settled)
-        found = [violation.of(requirement).attach_exchanges(exchange) for requirement, violation in every]
+        found = [violation.for_requirement(requirement).attach_exchanges(exchange) for requirement, violation in every]
         exchange.findings = found if settled else None
         return found
 

@@ -105,7 +105,7 @@ def _facts(run: Section, times: Sequence[float], longest: float) -> Iterator[tup
     for name, number in bundle_view.numbers(run):
         yield name, ShownFact(f"{number} {currency}" if name == "cost" else number)
     yield "Calls", ShownFact(str(run["calls"]))
-    yield "Calls of scorers", ShownFact(bundle_view.judging(run))
+    yield "Calls of scorers", ShownFact(bundle_view.describe_scorer_calls(run))
     yield "Saved", ShownFact("{answers} of {of} answers".format(**run["saved"]) if "saved" in run else "")
 
 

@@ -97,7 +97,7 @@ def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
     violated = view.fix_first(document)
     left = [entry for entry in view.of_status(document, "not_assessed") if document["complete"] or entry["tests"]]
     summary = f"<details>\n<summary>{count(len(left), 'requirement')} not assessed</summary>"
-    unassessed = _section(summary, map(_unassessed, left))
+    unassessed = _section(summary, map(_unassessed_text, left))
     parts = (
         _head(document),
         _table(document),
@@ -193,7 +193,7 @@ def _deviation(entry: dict[str, Any]) -> str:
     return "\n".join([_name(entry), *(f"  - {key.replace('_', ' ')}: {value}" for key, value in shown.items())])
 
 
-def _unassessed(entry: dict[str, Any]) -> str:
+def _unassessed_text(entry: dict[str, Any]) -> str:
     blocked = f" Blocked by {', '.join(entry['blocked_by'])}." if entry.get("blocked_by") else ""
     keyword = f" The factory keyword {code(entry['keyword'])} would help." if entry.get("keyword") else ""
     reason = f": {code(with_remedy(entry['reason']))}." if entry.get("reason") else "."

@@ -300,7 +300,7 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
 def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: str) -> None:
     """If a failed batch is embedded text by text, each call passes on the trace and deadline of the batch."""
     ctx, reply = caching.fallen_back_in_context(embedding)
-    passed = [arrival.facts.get(fact) for arrival in reply.exchange.observed.handed_on]
+    passed = [arrival.facts.get(fact) for arrival in reply.exchange.observed.arrivals_with_context]
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
     texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider
     right, least = passed.count(ctx[fact]), min(texts, asked - 1)  # a provider may also be asked for something else

@@ -40,7 +40,7 @@ class Forwarded:
 
     async def begin(self) -> None:
         if self._exchange is not None:
-            self._exchange.begin(self.status, self.reason, handed_on(self.headers).items())
+            self._exchange.begin(self.status, self.reason, headers_to_pass_on(self.headers).items())
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         note = self._exchange
@@ -140,7 +140,7 @@ def _headers(headers: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
     return found
 
 
-def handed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
+def headers_to_pass_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
     """Return the headers that a proxy passes on, including repeated headers."""
     named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
     return _headers(each for each in headers.items() if each[0].lower() not in _OF_THE_CONNECTION | named)

@@ -25,7 +25,7 @@ from pytest_corpus.adapter.hooks.vendors.provider_answers import (
     Overheard,
     ProviderAnswer,
     Replayed,
-    handed_on,
+    headers_to_pass_on,
 )
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
 from pytest_corpus.adapter.hooks.vendors.shapes import error_shape_of_path
@@ -100,7 +100,7 @@ class ProxyProbe(Protocol):
     @property
     def plans(self) -> list[Plan]: ...
 
-    def arrived(self, op: str, **facts: Any) -> Plan | None:
+    def count_arrival(self, op: str, **facts: Any) -> Plan | None:
         """Count a request or a chunk, and return its plan."""
 
 
@@ -220,7 +220,7 @@ class _Request:
         body, flaw = read_exactly(data) if data else (None, None)
         self._body = {} if flaw is not None or not isinstance(body, dict) else body
         op, facts = self._upstream.operation(self._request.method, self._path, self._body)
-        visit = Visit(client, self._probe.arrived, self._errors, self._body, self._endpoint)
+        visit = Visit(client, self._probe.count_arrival, self._errors, self._body, self._endpoint)
         op = op or self._probe.attribution.operation or "(unknown)"
         self._is_stateless = op.startswith(STATELESS)
         facts |= context_of(self._request.headers)
@@ -232,7 +232,7 @@ class _Request:
     @contextlib.asynccontextmanager
     async def _answer(self, data: bytes) -> AsyncIterator[AnswerInParts]:
         """Return the answer of the provider, live or from the recording."""
-        headers = handed_on(CIMultiDict(self._request.fields))
+        headers = headers_to_pass_on(CIMultiDict(self._request.fields))
         if self._body.get("stream"):
             headers["Accept-Encoding"] = "identity"  # events that are compressed cannot be told apart
         url = URL(f"{self._upstream.address}/{self._target}" if self._target else self._upstream.address, encoded=True)
@@ -288,7 +288,9 @@ class _Request:
         separator = next((found for kind, found in _SEPARATORS.items() if kind in content_type), None)
         if "Content-Encoding" in answer.headers:
             separator = None
-        return AnswerInParts(answer.status, answer.reason, handed_on(answer.headers), self._parts(answer, separator))
+        return AnswerInParts(
+            answer.status, answer.reason, headers_to_pass_on(answer.headers), self._parts(answer, separator)
+        )
 
     async def _parts(self, answer: ProviderAnswer, separator: re.Pattern[bytes] | None) -> AsyncIterator[AnswerPart]:
         """Yield the parts of an answer as they arrive.

@@ -32,7 +32,7 @@ class TunnelProbe(Protocol):
 
     attribution: Attribution
 
-    def arrived(self, op: str, *, able: Collection[str], **facts: Any) -> Plan | None:
+    def count_arrival(self, op: str, *, able: Collection[str], **facts: Any) -> Plan | None:
         """Count a request, and return its plan."""
 
 
@@ -115,13 +115,13 @@ class Tunnel(Listener):
         op, plans = call.ops[-1] if call.ops else "(unknown)", call.part.plans if call.part is not None else []
         if data is None and not any(plan.kind == "unavailable" and plan.strikes(op, None) for plan in plans):
             return known, None
-        return call, self._probe.arrived(op, able=OVER_TCP)
+        return call, self._probe.count_arrival(op, able=OVER_TCP)
 
     def part_of_answer(self, call: Observed | None, number: int) -> Plan | None:
         """Count a part of the answer to a streaming call, and return its plan."""
         if call is None or not call.streaming or call is not self._probe.attribution.call_of_arrival():
             return None
-        return self._probe.arrived(call.ops[-1] if call.ops else "(unknown)", able=OVER_TCP, chunk=number)
+        return self._probe.count_arrival(call.ops[-1] if call.ops else "(unknown)", able=OVER_TCP, chunk=number)
 
     def _is_ping(self, data: bytes, idle: bool) -> bool:
         return self._short.setdefault(data, idle) if len(self._short) < MOST_SHORT else self._short.get(data, False)

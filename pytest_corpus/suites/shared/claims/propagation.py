@@ -61,7 +61,9 @@ def call_at_once(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]
     provider.clear()
     if not all(Reply(exchange).is_success for exchange in exchanges):
         raise NotAssessed(Obstacle.NOT_ALL_AT_ONCE)
-    arrivals = [arrival for exchange in exchanges for arrival in exchange.observed.handed_on if arrival.op in ops]
+    arrivals = [
+        arrival for exchange in exchanges for arrival in exchange.observed.arrivals_with_context if arrival.op in ops
+    ]
     # As they were sent: a deadline moves if a write has to settle first.
     return [dict(exchange.request) for exchange in exchanges], arrivals
 
@@ -106,7 +108,9 @@ def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | Stre
     """Return a sent context member with each value that the provider got for it."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
-    arrivals = [each for each in reply.exchange.observed.handed_on if each.op in subject.shared.provider_ops[name]]
+    arrivals = [
+        each for each in reply.exchange.observed.arrivals_with_context if each.op in subject.shared.provider_ops[name]
+    ]
     passed = [PassedOn(reply, sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
     return passed or ([PassedOn(reply, sent, None)] if reply.exchange.observed.reached_provider else [])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.calls import goes_on
+from pytest_corpus.adapter.calls import is_still_sending
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain
@@ -138,7 +138,7 @@ class TestWireHandler:
         for name in subject.operations(streaming=None if streams else False):
             reply = invoke_plain(subject, name)
             expect_audited(expect.IN_TIME, reply, subject)
-            if goes_on(reply.exchange):  # it may be long; a short one must be seen to end
+            if is_still_sending(reply.exchange):  # it may be long; a short one must be seen to end
                 short = subject.stream(name, subject.requests.short(name))
                 expect_audited(expect.IN_TIME, short, subject)
                 expect.readable(short)

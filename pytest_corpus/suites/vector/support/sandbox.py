@@ -154,7 +154,7 @@ class Sandbox:
         Raises NotAssessed if the limit of matches is too low for vectors on a line.
         """
         total = len(self.known) + SPARE
-        found = self._everything(total, args)
+        found = self._all_matches(total, args)
         most = self.vector.limits.cap_matches(total) if found is not None else CERTAIN
         if found is None or most < total:
             self.tell_apart(total)
@@ -167,26 +167,28 @@ class Sandbox:
                 if name in found or misses[name in self.held] == MISSES:
                     break
                 asked = min(most, CERTAIN)
-                matches = self._found(vector, asked, args)
+                matches = self._found_matches(vector, asked, args)
                 found.update(matches)
                 if not self.vector.limits.approximate and 0 < len(matches) < asked:
                     return found  # that was all: a real back end takes its time for each query
             misses[name in self.held] += name not in found
         return found
 
-    def _everything(self, total: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
+    def _all_matches(self, total: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
         """Return the matches of one query for all vectors; empty beyond the stated limit, None if it is refused."""
         if self.vector.limits.cap_matches(total) < total:
             return {}
         try:
-            return self._found(None, total, args)
+            return self._found_matches(None, total, args)
         except Violation as refused:
             stated = self.vector.capabilities.limit("max_top_k") is not None
             if stated or total <= CERTAIN or not Reply(refused.exchanges[-1]).is_a(*PERMANENT):
                 raise
             return None
 
-    def _found(self, vector: Components | None, top_k: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    def _found_matches(
+        self, vector: Components | None, top_k: int, args: Mapping[str, Any]
+    ) -> dict[str, Mapping[str, Any]]:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def tell_apart(self, top_k: int) -> None:
