@@ -28,7 +28,7 @@ LONGEST_OUTPUT = 2**20
 def judge_answer(
     bundle: Bundle, case: Case, raw: str, prompts: tuple[str, str | None], scorers: Mapping[str, Score]
 ) -> Sample:
-    """The verdict on one answer. The caller adds attempts, tokens and latency."""
+    """Return the verdict on one answer. The caller adds attempts, tokens and latency."""
     content = CaseContent(*prompts, raw, None if case.expected is NOT_GIVEN else as_text(case.expected))
     if len(raw) > LONGEST_OUTPUT:
         said = f"the answer has more than {LONGEST_OUTPUT:,} characters"
@@ -70,7 +70,7 @@ def judge_answer(
 
 
 def path_text(path: tuple[str | int, ...]) -> str:
-    """A path in the usual notation: ``items[0].name``."""
+    """Return a path in the usual notation: ``items[0].name``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -93,7 +93,7 @@ def _invariant(invariant: Expression, error: str, parts: tuple[tuple[str, Any], 
 
 
 def _size(source: str, value: Any) -> str:
-    """A value by its type and size. Booleans and sizes are shown; other numbers may be personal data and are not."""
+    """Describe a value by its type and size. Booleans and sizes are shown; other numbers may be personal data."""
     if value is None or isinstance(value, bool) or (isinstance(value, int) and is_size(source)):
         return repr(value)
     return f"{kind(value)} of length {len(value)}" if hasattr(value, "__len__") else kind(value)
@@ -147,16 +147,16 @@ Ask = Callable[[CompletionRequest], Answer]
 
 @dataclass(frozen=True)
 class Judge:
-    """A scorer with the provider that grades for it."""
+    """A scorer with the provider that grades answers for the scorer."""
 
     scorer: Scorer
     provider: Provider
 
     def score(self, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]) -> Scored | None:
-        """The score of an answer; None if it cannot have one. Raises ProviderError if the provider gives none.
+        """Return the score of an answer, or None. Raises ProviderError if the provider gives no score.
 
         Args:
-            asked: the request that the answer belongs to.
+            asked: the request of the answer.
             names: the data of the case that scorers receive, by name.
         """
         if self.scorer.rubric is not None:

@@ -1,4 +1,4 @@
-"""Problems of a bundle: sentences with file and line, found before any call. A missing optional library is one too."""
+"""Problems of a bundle: sentences with file and line, found before any call. A missing optional library also counts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class BundleProblem:
 
 
 class BundleError(PlainError):
-    """A bundle that cannot be run, with all problems that were found in it."""
+    """A bundle that cannot be run, with all its problems."""
 
     def __init__(self, problems: BundleProblem | Iterable[BundleProblem]) -> None:
         self.problems = (problems,) if isinstance(problems, BundleProblem) else tuple(problems)
@@ -32,7 +32,7 @@ class BundleError(PlainError):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence that suggests the most similar known name, or lists all of them."""
+    """Return the end of a sentence that suggests the most similar known name, or lists all known names."""
     every = sorted(known)
     near = nearest(name, every)
     return f"did you mean {near!r}?" if near else f"use {', '.join(every)}"

@@ -47,7 +47,7 @@ def _no_number(name: str) -> Any:
 
 
 def differences(expected: Any, raw: str, how: str) -> list[Difference]:
-    """The differences between an answer and its expectation, at most ten.
+    """Return the differences between an answer and its expectation, at most ten.
 
     Args:
         raw: the unchanged answer.
@@ -121,7 +121,7 @@ def _are_equal(expected: Any, got: Any) -> bool:
 
 
 def kind(value: Any) -> str:
-    """The JSON name of the type of a value."""
+    """Return the JSON name of the type of a value."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "an array", dict: "an object"}
@@ -135,7 +135,7 @@ def _kinds(expected: Any, got: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A text as it is, any other value as JSON."""
+    """Return a text unchanged, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -24,7 +24,7 @@ def is_scipy_installed() -> bool:
 
 
 def _case_means(cases: Cases) -> tuple[float, Any]:
-    """The mean of all numbers, and one number for each case; these have the same mean and its variance.
+    """Return the mean of all numbers, and one number for each case. These have the same mean and its variance.
 
     Samples of one case are similar, so the sampling unit is the case (linearised ratio of sums).
     """
@@ -36,7 +36,7 @@ def _case_means(cases: Cases) -> tuple[float, Any]:
 
 
 def rate_interval(cases: Cases, confidence: float) -> Interval:
-    """Wilson's interval. Samples of one case count for less, according to the variance between cases."""
+    """Return Wilson's interval. Samples of one case count for less if cases differ from each other."""
     from scipy.stats import binomtest
 
     mean, values = _case_means(cases)
@@ -53,7 +53,7 @@ def rate_interval(cases: Cases, confidence: float) -> Interval:
 
 
 def mean_interval(cases: Cases, confidence: float) -> Interval | None:
-    """Student's interval; None if there is only one case."""
+    """Return Student's interval; None if there is only one case."""
     from scipy.stats import ttest_1samp
 
     mean, values = _case_means(cases)
@@ -68,7 +68,7 @@ def mean_interval(cases: Cases, confidence: float) -> Interval | None:
 
 
 def evidence(hits: Any, size: Any, rate: Any) -> Any:
-    """The logarithm of the evidence against a rate after `hits` of `size`: the mixture of Robbins' sequential test.
+    """Return the logarithm of the evidence against a rate after `hits` of `size`, by Robbins' mixture test.
 
     The mixture gives equal weight to all rates on the side of the hits. If the true rate is `rate`, or on its other
     side, the result exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between 0 and 1 count
@@ -84,7 +84,7 @@ def evidence(hits: Any, size: Any, rate: Any) -> Any:
 
 
 def sequential_interval(cases: Cases, confidence: float) -> Interval:
-    """The interval of the rates that the cases do not refute. It stays valid if the run stops because of it.
+    """Return the interval of the rates that the cases do not refute. It stays valid if the run stops because of it.
 
     The confidence applies to each end: a gate wrongly fails or wrongly passes with at most 1 - confidence each.
     """
@@ -119,7 +119,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 def names(samples: int, extra: Iterable[str]) -> list[str]:
-    """The names of a bundle's metrics; `extra` are the metrics of its scorers and prices."""
+    """Return the names of a bundle's metrics; `extra` are the metrics of the bundle's scorers and prices."""
     return [*RATES, *LATENCIES, *TOKENS, *(f"pass_at_{number}" for number in range(1, samples + 1)), *extra]
 
 
@@ -129,7 +129,7 @@ def is_rate(name: str) -> bool:
 
 
 def measure(results: Sequence[CaseResult], total: int, wanted: Iterable[str]) -> dict[str, float | None]:
-    """The metrics of a bundle; None for a metric without data.
+    """Return the metrics of a bundle; None for a metric without data.
 
     Args:
         results: the results so far.
@@ -150,7 +150,7 @@ def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | Non
 
 
 def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[Sequence[float]] | None:
-    """The numbers of each case whose mean is the metric; None if a number is missing."""
+    """Return, for each case, the numbers whose mean is the metric; None if a number is missing."""
     missing = (1.0,) if name == "error_rate" else (0.0,) if name == "pass_rate" or _PASS_AT.fullmatch(name) else ()
     found = [numbers_of(name, result) for result in results] + [missing] * (total - len(results))
     return None if None in found else [values for values in found if values]
@@ -160,7 +160,7 @@ _NO_OR_YES = ((0.0,), (1.0,))
 
 
 def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
-    """The numbers of one case whose mean is the metric; None if there is no data."""
+    """Return the numbers of one case whose mean is the metric; None if there is no data."""
     if name in ("pass_rate", "error_rate"):
         return _NO_OR_YES[result.status == (PASSED if name == "pass_rate" else ERROR)]
     if several := _PASS_AT.fullmatch(name):
@@ -176,7 +176,7 @@ def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
 
 
 def _pass_at(count: int, result: CaseResult) -> float | None:
-    """The probability that at least one of `count` samples passes. Cached samples do not count.
+    """Return the probability that at least one of `count` samples passes. Cached samples do not count.
 
     If an error ended a case early, its missing samples count as not passed. There is no data if a case has fewer
     samples than `count` for another reason.
@@ -188,7 +188,7 @@ def _pass_at(count: int, result: CaseResult) -> float | None:
 
 
 def cases_to_blame(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
-    """The cases that lower a metric: without a pass, with an error, or with a low number; empty for other metrics."""
+    """Return the cases that lower a metric: without a pass, with an error, or with a low number; or an empty list."""
     if name.startswith("pass_"):
         return [result for result in results if result.status != PASSED]
     if name == "error_rate":
@@ -200,7 +200,7 @@ def cases_to_blame(name: str, results: Iterable[CaseResult]) -> list[CaseResult]
 
 
 def uncached_samples(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples that did not come from a cache."""
+    """Return the samples that did not come from a cache."""
     return [sample for sample in samples if not sample.from_cache]
 
 
@@ -210,8 +210,8 @@ class Threshold:
 
     Attributes:
         confidence: the level of the interval that decides; None if the metric's value decides.
-        on_undecided: warn or fail if the interval contains the required value.
-        sequential: the run may stop once this is decided, so the interval must be valid at any time.
+        on_undecided: the reaction if the interval contains the required value: warn or fail.
+        sequential: True if a decision may stop the run, so that the interval must be valid at any time.
     """
 
     metric: str
@@ -268,12 +268,12 @@ def judge(threshold: Threshold, results: Sequence[CaseResult], total: int) -> Ju
 
 
 def is_looked_at(asked: int) -> bool:
-    """True if the thresholds are evaluated after this number of cases. Every time is valid; this saves time."""
+    """True if the thresholds are evaluated after this number of cases. Some numbers are skipped to save time."""
     return asked % (1 + asked // 50) == 0
 
 
 def are_decided(thresholds: Iterable[Threshold], results: Sequence[CaseResult]) -> bool:
-    """True if one of the thresholds fails or all of them pass, whatever the remaining cases give."""
+    """True if one of the thresholds fails or all pass, so that the remaining cases cannot change this."""
     judged = [judge(each, results, len(results)) for each in thresholds]
     known = [each for each in judged if each.actual is not None and not each.undecided]
     return len(known) == len(judged) or not all(each.holds for each in known)
@@ -282,7 +282,7 @@ def are_decided(thresholds: Iterable[Threshold], results: Sequence[CaseResult]) 
 def interval(
     name: str, results: Sequence[CaseResult], total: int, confidence: float, *, sequential: bool = False
 ) -> Interval | None:
-    """The interval of a metric; None if the metric is not a mean or scipy is not installed."""
+    """Return the interval of a metric; None if the metric is not a mean or scipy is not installed."""
     if not has_interval(name) or not (cases := cases_of(name, results, total)) or not is_scipy_installed():
         return None
     if sequential:
@@ -296,7 +296,7 @@ def has_interval(name: str) -> bool:
 
 
 def metric_text(number: float | None, ends: Sequence[float] | None = None) -> str:
-    """A metric with its interval as text."""
+    """Return a metric with its interval as text."""
     if number is None:
         return "no data"
     return f"{number:.6g}" + (f" [{ends[0]:.4g}, {ends[1]:.4g}]" if ends else "")

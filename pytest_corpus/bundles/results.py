@@ -1,4 +1,4 @@
-"""The result of a case, as it travels between processes: numbers, ids, and content only on request."""
+"""The result of a case, in the form that processes exchange: numbers, ids, and content only on request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class CaseContent:
-    """The prompts and the answer."""
+    """The prompts and the answer of one sample."""
 
     prompt: str
     system: str | None = None
@@ -47,7 +47,7 @@ class Usage:
     cost: float | None = None
 
     def plus(self, other: "Usage") -> "Usage":
-        """The sum of both."""
+        """Return the sum of both uses."""
         return Usage(self.calls + other.calls, _sum(self.tokens, other.tokens), _sum(self.cost, other.cost))
 
 
@@ -123,18 +123,18 @@ class CaseResult:
 
     @property
     def every_reason(self) -> list[Reason]:
-        """The reasons why the case did not pass, each once."""
+        """Return the reasons why the case did not pass, each once."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The result as a short JSON value without content; `from_json_value` reads it back."""
+        """Return the result as a short JSON value without content; `from_json_value` reads this value."""
         found: dict[str, Any] = to_json_value(self, ("content", "full"))
         return found
 
 
 def lost_result(case: str) -> CaseResult:
-    """The result of a case whose process ended before the case did."""
+    """Return the result of a case whose process ended before the case did."""
     said = "the process that asked ended before it had an answer; the case is not asked again"
     return CaseResult(case, ERROR, reasons=(Reason("provider", said),), calls=1)

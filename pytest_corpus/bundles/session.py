@@ -35,9 +35,9 @@ class BundleOptions:
     """The options of all runs.
 
     Attributes:
-        full: content may be shown in the terminal; `evidence_option` names the option that allows it.
-        full_files: content may be written to the HTML page.
-        stops_early: the run ends at the first failure.
+        full: True if the terminal may show content; `evidence_option` names the option that allows it.
+        full_files: True if the HTML page may have content.
+        stops_early: True if the run ends at the first failure.
     """
 
     providers: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class BundleRun:
 
     @property
     def tolerates(self) -> bool:
-        """True if thresholds decide about failed cases, so a failed case alone is not a failed test (R80)."""
+        """True if thresholds decide about failed cases, so that a failed case alone is not a failed test (R80)."""
         complete = self.is_whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
         return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
@@ -106,7 +106,7 @@ class BundleRun:
         return Pool(self.asking, self.cases, self.make_store(self))
 
     def result(self, case: str) -> CaseResult:
-        """The result of a case. It runs now, unless it already ran or the thresholds are decided without it."""
+        """Return the result of a case. The case runs now, unless it ran before or the thresholds do not need it."""
         if not self._stops:
             return self.pool.result(case)
         if case in self._results:
@@ -237,7 +237,7 @@ class BundleSession:
         return self._clients[component, label]
 
     def _judge(self, bundle: Bundle, scorer: Scorer, *, plays: bool) -> Judge:
-        """A scorer with its provider."""
+        """Return a scorer with its provider."""
         if scorer.rubric is not None:
             choice, llms = scorer.rubric.provider, list(self._adapters("llm"))
             label = llms[0] if llms and choice.name == "corpus" else ""
@@ -285,7 +285,7 @@ def choose_providers(bundle: Bundle, asked: Sequence[str], adapters: Sequence[st
     test.
 
     Args:
-        asked: ``NAME`` or ``NAME:MODEL``.
+        asked: the requested providers, each as ``NAME`` or ``NAME:MODEL``.
         adapters: the labels of the LLM adapters under test.
 
     Raises:
@@ -310,7 +310,7 @@ def choose_providers(bundle: Bundle, asked: Sequence[str], adapters: Sequence[st
 
 
 def _requested_choice(bundle: Bundle, asked: str) -> ProviderChoice:
-    """A choice on the command line; the options of the file still apply."""
+    """Return the choice of a command-line argument. The options in the file still apply."""
     name, _, model = asked.partition(":")
     own = bundle.provider or ProviderChoice(name)
     if own.name == name:

@@ -33,7 +33,7 @@ _SIGNATURES = (
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One JSON document: its line, if the file has several, its value, and its flaw if it is not valid JSON."""
+    """One JSON document: its value, its flaw if it is not valid JSON, and its line in a file with several documents."""
 
     line: int | None
     value: Any
@@ -106,7 +106,7 @@ def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
 
 
 def foreign_kind(data: bytes) -> str:
-    """The kind of a file that is clearly not UTF-8 text, judged by its first bytes; otherwise empty."""
+    """Return the kind of a file that is clearly not UTF-8 text, judged by its first bytes; otherwise empty."""
     for signature, said in _SIGNATURES:
         if data.startswith(signature):
             return said

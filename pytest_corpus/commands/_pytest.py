@@ -29,7 +29,7 @@ _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
 
 
 def settings_arguments(folder: Path) -> list[str]:
-    """Arguments with which pytest takes settings and tests from an empty folder, but runs in the current folder."""
+    """Return arguments for a pytest run in the current folder with settings and tests from an empty folder."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
@@ -73,7 +73,7 @@ def attestations(folder: Path) -> list[dict[str, Any]]:
 
 
 def _plugin() -> str:
-    """The plugin name with which pytest loads the plugin only once, installed or not."""
+    """Return the plugin name with which pytest loads the plugin only once, even if it is not installed."""
     return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
@@ -102,7 +102,7 @@ def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO 
 
 
 def note(command: str, text: str) -> None:
-    """Write how pytest ended. Start a new line, because pytest may have stopped in the middle of a line."""
+    """Write a line on the end of pytest. Begin a new line, because pytest may have stopped within a line."""
     sys.stderr.write("\n")
     console.warn(f"pytest-corpus {command}: {text}")
 

@@ -51,7 +51,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class SignatureResult:
-    """The faults (one sentence each), the statement, and the report that was checked with it, if any."""
+    """The faults (one sentence each), the statement, and the checked report, or None."""
 
     faults: list[str]
     signed: Signed | None = None
@@ -118,12 +118,12 @@ def _statement_path(report: str, suffix: str) -> str:
 
 
 def is_signed(name: str, data: bytes = b"") -> bool:
-    """True if a file is probably a signed statement, by its name or its content."""
+    """True if a file is probably a signed statement, judged by its name or its content."""
     return name.endswith(keyless.SUFFIX) or dsse.is_envelope(name, data)
 
 
 def verify(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> SignatureResult:
-    """Check a report and its signed statement. Either may be named; the report may be missing.
+    """Check a report and its signed statement. The user may name either; the report may be missing.
 
     Args:
         check: returns the faults of a report.

@@ -93,7 +93,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _files(names: list[str]) -> tuple[list[str], list[_File]]:
-    """The files to check, and a result for each folder that contains none."""
+    """Return the files to check, and a result for each folder without such files."""
     files: list[str] = []
     errors: list[_File] = []
     for name in names:
@@ -196,7 +196,7 @@ class _Check:
 def schema_for(name: str, value: Any, edition: str | None) -> str:
     """The short name of the schema of a message in the file `name`.
 
-    The ``op`` of a request (SPECIFICATION 4.2.6) selects the request schema of the operation; in an edition without
+    The ``op`` of a request (SPECIFICATION 4.2.6) selects the request schema of the operation. In an edition without
     one, the component's request envelope. All error envelopes have one schema (SCHEMA 3.1). Any other message with the
     file name of a golden has the schema of that golden.
 

@@ -1,4 +1,4 @@
-"""`pytest-corpus audit`: findings in recorded traffic of other programs. It gives no verdict."""
+"""`pytest-corpus audit`: findings in recorded traffic of other programs. The command gives no verdict."""
 
 import argparse
 import importlib
@@ -69,7 +69,7 @@ def _findings(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> It
 
 
 def _traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exchange]]]:
-    """A function that yields the exchanges of a component with their places in the file; it can be called again.
+    """Return a function that yields the exchanges of a component with their places in the file.
 
     It yields one exchange at a time, because all together may need much memory.
     """
@@ -102,7 +102,7 @@ def _transcript_traffic(transcript: Transcript, component: str) -> Iterator[tupl
 
 
 def _subject(component: str, edition: str | None, document: dict[str, object]) -> Subject:
-    """The component as the suite sees it, with the capabilities found in the traffic."""
+    """Return the component in the form that the suite uses, with the capabilities found in the traffic."""
     made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
     facts = {"transport": "", "hooks": [], "hears_logs": True, "components": [component], "streams": [component]}
     player = Player(Transcript({}), "")
@@ -111,7 +111,7 @@ def _subject(component: str, edition: str | None, document: dict[str, object]) -
 
 
 def _capabilities(exchange: Exchange) -> dict[str, object]:
-    """The capabilities in the answer of an exchange; empty if it asked for something else."""
+    """Return the capabilities in the answer of an exchange; empty for other requests."""
     body = exchange.frames[-1].body if exchange.op.endswith(".capabilities") and exchange.frames else None
     result = body.get("result") if isinstance(body, dict) else None
     return result if isinstance(result, dict) else {}

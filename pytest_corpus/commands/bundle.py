@@ -183,7 +183,7 @@ def _init(given: argparse.Namespace) -> int:
 
 
 class _Session:
-    """One run: its options, plugin, results and baseline."""
+    """One run: the options, plugin, results and baseline."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self._given = given
@@ -315,7 +315,7 @@ class _Session:
             raise CommandError(said) from None
 
     def _functions(self, hook: str, file: str) -> dict[str, Any]:
-        """The functions that the plugin returns. A function written for pytest gets None as its config."""
+        """Return the functions that the plugin returns. A function for pytest gets None as its config."""
         found = getattr(self._plugin, hook, None)
         if found is None:
             return {}

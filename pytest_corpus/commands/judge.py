@@ -97,7 +97,7 @@ def _read_attestation(path: Path, transcript: Transcript) -> dict[str, Any]:
 
 
 def _differences(path: Path, claimed: dict[str, Any], transcript: Transcript, found: list[dict[str, Any]]) -> list[str]:
-    """A sentence for each difference between the attestation and the result of the transcript."""
+    """Return a sentence for each difference between the attestation and the result of the transcript."""
     judged = next((each for each in found if each["adapter"]["name"] == claimed["adapter"]["name"]), None)
     if judged is None:
         return [f"the transcript has no adapter {claimed['adapter']['name']}"]
@@ -128,7 +128,7 @@ def _differences(path: Path, claimed: dict[str, Any], transcript: Transcript, fo
 
 
 def _place(one: Any, other: Any, path: str) -> str:
-    """The path of the first difference between two values, except durations; empty if there is no difference."""
+    """Return the path of the first difference between two values, except durations; empty if they are equal."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = [key for key in dict.fromkeys((*one, *other)) if key != "duration_s"]
         return next(filter(None, (_place(one.get(key), other.get(key), f"{path}.{key}") for key in keys)), "")

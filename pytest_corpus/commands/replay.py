@@ -36,7 +36,7 @@ UNREPEATED = frozenset(("requirement", "shard", "repeat", "components"))
 
 @dataclass(frozen=True, slots=True)
 class RecordedFinding:
-    """A finding of a transcript: its number, its test, the fault, and the smallest story that shows it."""
+    """A finding of a transcript: its number, its test, the fault, and the smallest story that shows the finding."""
 
     number: int
     requirement: str
@@ -51,12 +51,12 @@ class RecordedFinding:
 
     @property
     def key(self) -> Key:
-        """The test in the transcript."""
+        """The key of the finding's test in the transcript."""
         return self.adapter, self.test, self.repetition
 
     @property
     def test_of_exchange(self) -> Key:
-        """The test that made the exchange with the fault."""
+        """The key of the test whose exchange shows the fault."""
         return self.adapter, self.exchange.get("test", self.test), self.exchange.get("repetition", self.repetition)
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class RecordedFinding:
 
     @property
     def level(self) -> str:
-        """The level of the requirement. If this version does not know the requirement, the strictest level."""
+        """The level of the requirement; the strictest level if this version does not know the requirement."""
         return catalogue()[self.requirement].level if self.requirement in catalogue() else LEVELS[0]
 
 
@@ -145,9 +145,9 @@ def _report_no_findings(given: argparse.Namespace, transcript: Transcript) -> st
 
 
 def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | None) -> list[str]:
-    """Shell commands that repeat the writes of a finding's test and then send its request.
+    """Return shell commands that repeat the writes of a finding's test and then send the finding's request.
 
-    They use the adapter that the user names, never an adapter named in the transcript.
+    The commands use the adapter that the user names, never an adapter named in the transcript.
     """
     facts = transcript.adapters[finding.adapter]
     declared, recorded = (split_label(adapter)[1], None) if adapter else (facts["declared"], facts["transport"])
@@ -157,7 +157,7 @@ def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | Non
 
 
 def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
-    """The exchange that shows a finding, after the writes to its namespace and its test's writes with a key.
+    """Return the exchange that shows a finding, after the writes to its namespace and the test's writes with a key.
 
     An answer without a namespace may have been compared with others, so the last calls of its test come before it.
     """
@@ -208,7 +208,7 @@ def _namespace(line: dict[str, Any]) -> object:
 def _send_again(
     transcript: Transcript, found: list[RecordedFinding], adapter: str, headers: Sequence[str]
 ) -> list[tuple[RecordedFinding, dict[str, Any]]]:
-    """Run the tests of the findings with the recorded seed, and yield the result of each finding.
+    """Run the tests of the findings with the recorded seed; return the result of each finding.
 
     Only tests that the suite has are named, because pytest takes unknown names for files.
     """
@@ -249,7 +249,7 @@ def _send_again(
 
 
 def _check_credentials(new: Transcript) -> None:
-    """Refuse an adapter at an address whose answers ask for other credentials."""
+    """Refuse an adapter at an address whose answers require other credentials."""
     facts = new.adapters["again"]
     refused = [*facts.get("refused", {}).values()]
     if facts["transport"] and len(refused) == len(facts["components"]):
@@ -264,7 +264,7 @@ def _tests(component: str, profile: str) -> Collection[str]:
 
 
 def _without_finding(trace: TestTrace | None) -> tuple[str, str]:
-    """The result for a finding that did not occur again, and the reason if nothing can be concluded."""
+    """Return the result for a finding that did not occur again, and the reason if it proves nothing."""
     ended = trace.ended if trace else None
     if ended is None:
         return UNKNOWN, "the test did not run"

@@ -134,7 +134,7 @@ def _check(given: argparse.Namespace) -> int:
 
 
 def _check_signed(given: argparse.Namespace) -> int:
-    """Check a report and its signed statement; either may be named."""
+    """Check a report and its signed statement. The user may name either."""
     if given.public_key and given.identity:
         raise CommandError("name a key with --public-key or an identity with --identity, not both")
     by_key = given.public_key is not None

@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[str, list[tuple[bytes, str]]]:
-    """The statements of known signers, by the report that they are about; others are ignored."""
+    """Return the statements of known signers, by the report of the statement. Others are ignored."""
     found: dict[str, list[tuple[bytes, str]]] = {}
     signers = [
         *map(signing.key_signer, given.public_key),

@@ -72,7 +72,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _sweep(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
-    """Delete the leftover data of a run in some components and print the result; True if nothing remains."""
+    """Delete the leftover data of a run in some components and print the result; return True if nothing remains."""
     others = {place: left.names.pop(place) for place in list(left.names) if place[0] not in components}
     gone, absent = sweeping.sweep(left, send)
     still = [name for names in left.names.values() for name in names]
@@ -101,7 +101,7 @@ def _is_meant(name: str, given: argparse.Namespace, before: float) -> bool:
 
 
 def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
-    """The journals to sweep, and the runs still in progress, which are left out unless the user names them."""
+    """Return the journals to sweep, and the runs in progress, which are left out unless the user names them."""
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
     found = [(path, left) for path, left in found if _is_meant(left.run, given, before)]
     own = _own_journals(found, given)
@@ -114,7 +114,7 @@ def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list
 
 
 def _own_journals(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list[tuple[Path, Leftovers]]:
-    """The journals of this adapter's runs, by its name or its factory.
+    """Return the journals of this adapter's runs, by the adapter's name or factory.
 
     A run that the user named, or whose adapter came from a file, is included if it tested only one adapter.
     """

@@ -78,7 +78,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
-    """The reason why a finished run proves nothing; empty if it proves something or only a part was requested."""
+    """Return the reason why a finished run proves nothing; empty if it proves something or was partial on request."""
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
     if _TELLING.intersection(more):
         return ""
@@ -94,7 +94,7 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
 
 
 def _arguments(given: argparse.Namespace, folder: Path) -> list[str]:
-    """Arguments with which pytest takes settings and tests from an empty folder, but runs in the current folder."""
+    """Return arguments for a pytest run in the current folder with settings and tests from an empty folder."""
     found = settings_arguments(folder)
     use_connection(folder, given.header)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]

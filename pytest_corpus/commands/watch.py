@@ -56,9 +56,9 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Run the requirement to fix first, then other open ones, then the whole suite; return what is open afterwards.
+    """Run the requirement to fix first, then the other open ones, then the whole suite; return the open requirements.
 
-    It stops at the first run that finds a violation, and shows it.
+    The round stops at the first run that finds a violation, and shows the finding.
     """
     ids = list(dict.fromkeys(str(entry["id"]) for entry in left))
     for wanted in filter(None, (ids[:1], ids[1:])):
@@ -78,7 +78,7 @@ def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> 
 
 
 def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
-    """The report on some requirements or on the whole suite; None if the adapter could not be tested."""
+    """Return the report on some requirements or on the whole suite; None if the adapter could not be tested."""
     console.warn(f"running {', '.join(ids) or 'the whole suite'} ...")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)

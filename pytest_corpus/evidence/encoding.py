@@ -31,7 +31,7 @@ TEXT = "json_text"
 
 
 def value(given: Any) -> Any:
-    """Encode a value: unchanged if it is plain JSON, otherwise as its text."""
+    """Encode a value: plain JSON stays unchanged, any other value becomes text."""
     kind = type(given)
     if kind is bool or (kind is str and given.isascii()) or (kind is float and math.isfinite(given)):
         return given
@@ -187,7 +187,7 @@ def _raised(written: Mapping[str, Any]) -> EscapedException:
 
 
 def _body(frame: Frame) -> Any:
-    """The value of a frame, unchanged if it was parsed as plain JSON."""
+    """Return the value of a frame, unchanged if it was parsed as plain JSON."""
     is_plain = frame.finite and not (isinstance(frame.body, dict) and TEXT in frame.body)
     return frame.body if is_plain else fragment(frame.body)
 
@@ -278,7 +278,7 @@ def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
 
 
 def _parts(body: bytes, kind: str) -> Iterator[bytes]:
-    """The documents in a body: a single one, one per line, or one per event."""
+    """Yield the documents in a body: a single one, one per line, or one per event."""
     if kind not in (NDJSON, SSE):
         yield body
         return

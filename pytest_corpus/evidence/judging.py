@@ -1,4 +1,4 @@
-"""The options of a recorded run that determine how its transcript is judged. The rest of its header is ignored.
+"""The options of a recorded run that determine how its transcript is judged. The rest of the header is ignored.
 
 Transcripts are untrusted, so none of these options names an address, a command, a path or a module.
 """

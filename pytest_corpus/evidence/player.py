@@ -21,14 +21,14 @@ from pytest_corpus.validation.sealed_lines import dumps
 
 
 class Unrecorded(Exception):
-    """A test needs something that the transcript does not contain."""
+    """The error for a test that needs data that the transcript does not contain."""
 
 
 class Player(Source):
     """The record of the current test and of shared facts: its calls in order, and its readings.
 
     Attributes:
-        diverged: the reason why the current test cannot be judged; empty as long as the record has everything.
+        diverged: the reason why the current test cannot be judged; empty if the record has everything so far.
     """
 
     def __init__(self, transcript: Transcript, label: str) -> None:
@@ -56,7 +56,7 @@ class Player(Source):
             self.diverged = "the transcript does not have this test"
 
     def end(self) -> str:
-        """The reason why the test cannot be judged; empty if it used the complete recording and nothing else."""
+        """Return the reason why the test cannot be judged; empty if it used exactly the complete recording."""
         if left := self._parts[0].remaining:
             self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
         return self.diverged
@@ -118,7 +118,7 @@ class _Part:
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Part:
-        """The part of a test that determined a fact, or None."""
+        """Return the part of a test that determined a fact, or None."""
         ended = trace.ended
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
@@ -144,7 +144,7 @@ class RecordedInstance:
         self.remote: Any = _remote(facts) if facts["transport"] else None
 
     def open(self, _components: tuple[str, ...]) -> None:
-        """Do nothing: a record needs no connection."""
+        """Do nothing, because a record needs no connection."""
         self.generation += 1
 
     def another(self, hooks: Hooks, _call_timeout: float) -> RecordedInstance:
@@ -158,12 +158,12 @@ class RecordedInstance:
         return False
 
     def close(self) -> list[str]:
-        """Do nothing: nothing was opened."""
+        """Do nothing, because nothing was opened."""
         return []
 
     @property
     def hooks(self) -> frozenset[str]:
-        """The hooks that the adapter requested, or had called until now."""
+        """The hooks that the adapter requested or called until now."""
         return frozenset(self.remote.hooks.called_hooks if self.remote else self._facts["hooks"])
 
     @property
@@ -222,7 +222,7 @@ def make_recorded_client(
 
 
 def _remote(facts: Mapping[str, Any]) -> Any:
-    """The facts that tests need about an adapter at an address; its called hooks come from the record."""
+    """Return the facts that tests need about an adapter at an address. Its called hooks come from the record."""
     scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
     return SimpleNamespace(
         address=SimpleNamespace(scheme=scheme), hooks=SimpleNamespace(called_hooks=set(), given_up=0), known={}

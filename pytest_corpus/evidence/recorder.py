@@ -27,8 +27,8 @@ class RecordedTest:
 
     Attributes:
         test, repetition: the identity of the test.
-        events: its calls in order. They are encoded when they are written, because reports may arrive late.
-        readings: its inputs besides answers, by shared fact (or none) and name.
+        events: the calls in order, encoded only when they are written, because reports may arrive late.
+        readings: the inputs besides answers, by shared fact (or none) and name.
     """
 
     test: str = ""
@@ -37,7 +37,7 @@ class RecordedTest:
     readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
     def place_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
-        """The place of an exchange in the transcript, and the places of the exchanges of a story.
+        """Return the place of an exchange in the transcript, and the places of the exchanges of a story.
 
         A place is the number in the test, from 1, and the test if it is another test.
         """
@@ -66,7 +66,7 @@ class Recorder(Source):
         self._waiting = ""
 
     def introduce(self, adapter: Mapping[str, Any]) -> None:
-        """Note the facts of an opened adapter; they are written before its next test."""
+        """Note the facts of an opened adapter, to be written before the adapter's next test."""
         self._waiting += self.line({"kind": "adapter", "process": self.process, **adapter})
 
     def begin(self, test: str, repetition: int) -> RecordedTest:
@@ -75,7 +75,7 @@ class Recorder(Source):
         return self._test
 
     def enter(self, scope: str) -> None:
-        """Mark what follows as part of a fact that tests share."""
+        """Mark the following events as part of a fact that tests share."""
         self._scopes.append(scope)
 
     def leave(self) -> None:
@@ -116,7 +116,7 @@ class Recorder(Source):
         return {"at": round(time.time(), DECIMALS), **found}
 
     def lines(self, test: RecordedTest, adapter: str, ended: Mapping[str, Any]) -> str:
-        """The lines of a finished test: its exchanges and its result.
+        """Return the lines of a finished test: its exchanges and its result.
 
         Args:
             test: the recorded test.

@@ -54,7 +54,7 @@ class Sent:
 
     @property
     def budgets_ms(self) -> list[int]:
-        """The time left before its deadlines, in milliseconds; deadlines in the past are left out."""
+        """The time left before the request's deadlines, in milliseconds, without deadlines in the past."""
         return [left for _, end in _DEADLINE.findall(self.text) if (left := round(int(end) - self.at * 1000)) > 0]
 
 
@@ -63,7 +63,7 @@ class ShellTarget:
     """The adapter that the requests went to.
 
     Attributes:
-        declared: its address, or `module:factory`.
+        declared: the address of the adapter, or `module:factory`.
         component: the called component.
         headers: the headers of each HTTP request; their values are shell words such as `$TOKEN`.
         recorded: the beginning of the address if only a recording names it (empty: a factory), else None. If it is set,
@@ -95,7 +95,7 @@ class ShellTarget:
 
 
 def script(target: ShellTarget, sent: Iterable[Sent]) -> list[str]:
-    """Lines of a script that sends the requests in order; comments name the parts that a script cannot repeat."""
+    """Return lines of a script that sends the requests in order; comments name parts that a script cannot repeat."""
     found = [each for each in sent if each.text]
     faults = ", ".join(dict.fromkeys(kind for each in found for kind in each.faults))
     lines = [comment(FAULTS.format(faults))] if faults else []
@@ -107,7 +107,7 @@ def script(target: ShellTarget, sent: Iterable[Sent]) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """A line that every shell ignores, also shells without comments in interactive use."""
+    """Return a line that every shell ignores, including interactive shells without comments."""
     return f"# {shlex.quote(printable(text))}"
 
 
@@ -126,7 +126,7 @@ def _lines(target: ShellTarget, found: Sequence[Sent]) -> list[str]:
 
 
 def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
-    """A header's value as a shell word: an environment variable, with or without a scheme, or a new variable."""
+    """Return a header's value as a shell word: an environment variable, with or without a scheme, or a new variable."""
     for key, secret in environment.items():
         scheme = value.removesuffix(secret)
         if len(secret) >= SHORTEST and value.endswith(secret) and re.fullmatch(r"(\w+ )?", scheme):
@@ -135,7 +135,7 @@ def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
 
 
 def _quote(text: str, sent: Sent) -> str:
-    """A text as one shell word. Deadlines are shifted so that the same time remains."""
+    """Return a text as one shell word, with deadlines shifted so that the same time remains."""
 
     def later(found: re.Match[str]) -> str:
         left = round(int(found[2]) - sent.at * 1000)
@@ -179,7 +179,7 @@ def _http(target: ShellTarget, sent: Sent) -> str:
 
 
 def _message(number: int, sent: Sent) -> str:
-    """A line for a message channel (all lines go to one program), and the time limit of its answer.
+    """Return a line for a message channel (all lines go to one program), and the time limit of the answer.
 
     The entry point is named if the operation does not determine it.
     """

@@ -43,7 +43,7 @@ class TestTrace:
 
     Attributes:
         process: the process that ran the test.
-        by_fact: the lines of its exchanges by the shared fact that they determine; an empty name for all others.
+        by_fact: the lines of the exchanges by the shared fact that they determine, under an empty name for others.
     """
 
     __test__ = False
@@ -69,7 +69,7 @@ class TestTrace:
 
     @property
     def has_ended(self) -> bool:
-        """True if the last line of the test is there."""
+        """True if the record has the last line of the test."""
         return bool(self._ended)
 
     @property
@@ -92,11 +92,11 @@ class Transcript:
     """A parsed transcript.
 
     Attributes:
-        header: its first line.
+        header: the first line.
         adapters: the lines about adapters, by label.
         tests: the tests in the order in which they ended, grouped by process.
         totals: the result of the run for each adapter, by label.
-        complete: the last line is there, so the run was not killed.
+        complete: True if the last line exists, so that the run was not killed.
         sha256: the digest of the file.
     """
 

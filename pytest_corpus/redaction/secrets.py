@@ -109,7 +109,7 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 @lru_cache(1024)
 def _encode(secret: str) -> tuple[str, ...]:
-    """The encoded forms of a secret: base64 at any offset of a longer text, percent-encoded, hexadecimal."""
+    """Return the encoded forms of a secret: base64 at any offset of a longer text, percent-encoded, hexadecimal."""
     data = secret.encode("utf-8", "replace")
     found = {quote(data, safe=""), quote_plus(data), data.hex()}
     for offset in range(3):

@@ -1,4 +1,4 @@
-"""Values as they may be shown: as shapes, or with content and masked secrets (SPECIFICATION 14; R21)."""
+"""Values in the form that may be shown: as shapes, or with content and masked secrets (SPECIFICATION 14; R21)."""
 
 import json
 import re

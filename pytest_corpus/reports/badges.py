@@ -23,7 +23,7 @@ def endpoint(document: view.Document) -> str:
 
 
 def message(document: view.Document) -> str:
-    """The verdict, with the tested components only if the run is complete, because a badge must not claim more."""
+    """Return the verdict; with the tested components if the run is complete, because a badge must not claim more."""
     said = view.words(document)
     return f"{said}: {view.titles(document)}" if document["complete"] and not view.is_altered(document) else said
 

@@ -98,7 +98,7 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
 
 
 def _prune(message: Any, operation: Operation, named: set[str]) -> Any:
-    """A request without optional arguments that the requirement does not name, and without an unnamed context."""
+    """Return a request without the optional arguments and the context that the requirement does not name."""
     from pytest_corpus.reports.pages.schema_words import describe
 
     _, keys = describe(operation.request, "args")
@@ -110,7 +110,7 @@ def _prune(message: Any, operation: Operation, named: set[str]) -> Any:
 
 
 def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
-    """The arguments of the metrics call that a requirement is about."""
+    """Return the arguments of the metrics call in a requirement."""
     op = operation.op.partition(".")[2]
     if "count" in entry.text:
         counted = {"component": operation.component, "name": "count_stream_final_outcome", "value": 1}

@@ -37,7 +37,7 @@ class Earlier:
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _statuses(document).items()})
 
     def change_of(self, entry: Mapping[str, Any]) -> str:
-        """The change of a requirement, a key of `CHANGES`; empty if it is violated in no run."""
+        """Return the change of a requirement, a key of `CHANGES`; empty if it is violated in neither run."""
         was = self.statuses.get((entry["component"], entry["id"]))
         if entry["status"] == "violated":
             return "same" if was == "violated" else "new"
@@ -56,7 +56,7 @@ CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
 
 
 def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, Any]:
-    """The changes, and whether they are a regression: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
+    """Return the changes and their judgement: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
 
     A regression is a newly violated requirement of `level` or above (by default the level of the new run), a worse
     verdict, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.

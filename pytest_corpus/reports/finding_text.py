@@ -1,4 +1,4 @@
-"""One finding of one test as lines of text: the sentence, what was sent, expected and got, a hint, how to rerun it."""
+"""One finding of one test as lines of text: the sentence, the request, expected and received values, hint, command."""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def block(finding: Finding, *, test: bool = False, script: bool = False) -> list
 
 
 def evidence_lines(finding: Finding) -> Iterator[tuple[str, str]]:
-    """The evidence of a finding for a report that already shows the requirement: lines of text for each label."""
+    """Yield the evidence of a finding for a report that already shows the requirement: lines of text for each label."""
     values, lists = _texts(finding)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
     labels = ("problem", "traceback", "judged on", "story", "logged", "printed")

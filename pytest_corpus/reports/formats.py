@@ -51,7 +51,7 @@ def render(
     *,
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Render a document in the format of a suffix; arguments that the format does not show are ignored.
+    """Render a document in the format of a suffix. Arguments that the format does not show are ignored.
 
     Args:
         earlier: an earlier report to compare with.

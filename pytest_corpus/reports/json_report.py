@@ -38,7 +38,7 @@ EXACT = 2**53  # the largest integer that every reader of JSON keeps exactly (RF
 class RunFacts:
     """The facts of the run. Times are ISO 8601 in UTC; durations are in seconds.
 
-    `budget` limits its calls and tokens; `shard` is the part of the suite to run. `commit` and `ci` are its origin
+    `budget` limits the calls and tokens; `shard` is the part of the suite to run. `commit` and `ci` are its origin
     (`reports.origin`), `notes` are lines for its reader, `command` repeats the run, `bundles` are the sections of
     behaviour bundles, `transcript` is the SHA-256 of the transcript.
     """
@@ -117,7 +117,7 @@ def requirements(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def without_adapter(run: RunFacts) -> dict[str, Any]:
-    """The report of a run with behaviour bundles only; it has no verdict."""
+    """Return the report of a run with behaviour bundles only. Such a report has no verdict."""
     ledger = Ledger("no adapter")
     ledger.mark_partial("only behaviour bundles ran")
     return build(ledger, decide(ledger), run)
@@ -139,7 +139,7 @@ def render(document: Mapping[str, Any]) -> str:
 
 
 def parse_canonical(data: bytes) -> Any:
-    """Parse a canonical text; None if it is not canonical or cannot be checked at once."""
+    """Parse a canonical text; return None if it is not canonical or cannot be checked at once."""
     import orjson
 
     with suppress(ValueError):

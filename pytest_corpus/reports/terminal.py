@@ -19,7 +19,7 @@ from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 class Violated:
     """A requirement that is violated, in one component or in several.
 
-    `blocked` is the number of requirements that it blocks, `failed` the number of tests that found it violated.
+    `blocked` is the number of requirements that it blocks, `failed` the number of tests that found the violation.
     """
 
     requirement: Requirement
@@ -60,13 +60,13 @@ def rank(verdict: Verdict) -> list[Violated]:
 
 
 def blocked_counts(statuses: Iterable[Status]) -> Counter[str]:
-    """The number of requirements that each one blocks, largest first."""
+    """Return the number of requirements that each requirement blocks, largest first."""
     found = Counter(by for status in statuses for by in status.blocked_by)
     return Counter(dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))))
 
 
 def failure_counts(status: Status) -> tuple[int, int]:
-    """The number of tests that found a requirement violated, and the number that checked it."""
+    """Return the number of tests that found a requirement violated, and the number that checked the requirement."""
     looked = [record for record in status.tests if record.outcome in ("satisfied", "violated")]
     broken = [
         record for record in looked if any(finding.requirement == status.requirement.id for finding in record.findings)

@@ -116,14 +116,14 @@ def chapter(requirement: str) -> str:
 
 
 def blocked_counts(document: Document) -> Counter[tuple[str, str]]:
-    """The number of requirements that each one blocks, by component and id."""
+    """Return the number of requirements that each requirement blocks, by component and id."""
     return Counter(
         (entry["component"], blocker) for entry in document["requirements"] for blocker in entry.get("blocked_by", ())
     )
 
 
 def fix_first(document: Document) -> list[dict[str, Any]]:
-    """The violations in the order of repair: MUSTs first, then those that block the most."""
+    """Return the violations in the order of repair: MUSTs first, then the violations that block the most."""
     blocks = blocked_counts(document)
     return sorted(
         of_status(document, "violated"),
@@ -150,7 +150,7 @@ _OPTIONS = (
 
 
 def _command(document: Document) -> str:
-    """The command of the run with each word quoted; empty unless a run wrote it, because a report may be forged."""
+    """Return the command of the run with quoted words; empty unless a run wrote it, because a report may be forged."""
     try:
         first, *words = shlex.split(printable(document.get("command", "")))
     except ValueError:

@@ -34,7 +34,7 @@ def dumps(members: Mapping[str, Any]) -> str:
 
 
 class Writer:
-    """Writes such a file during the run. The file is created with the first line."""
+    """Writes a file of sealed lines during the run. The first line creates the file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -91,7 +91,7 @@ class Writer:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file with requests and answers so that only its owner can read it."""
+    """Open a file with requests and answers in such a way that only its owner can read it."""
     handle = os.open(path, flags, 0o600)
     if stat.S_ISREG(os.fstat(handle).st_mode) and hasattr(os, "fchmod"):
         os.fchmod(handle, 0o600)  # an older file

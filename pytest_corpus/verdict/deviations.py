@@ -48,11 +48,11 @@ class Deviation:
         return self.requirement == requirement and fnmatchcase(adapter, self.adapter)
 
     def has_expired(self, today: date) -> bool:
-        """True if its last day has passed."""
+        """True if the last day of the deviation has passed."""
         return today > self.expires
 
     def document(self) -> dict[str, str]:
-        """The deviation as reports show it."""
+        """Return the deviation in the form of reports."""
         found = {
             "reason": self.reason,
             "removal_plan": self.removal_plan,

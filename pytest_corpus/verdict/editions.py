@@ -57,7 +57,7 @@ class Edition:
 
     @property
     def state(self) -> str:
-        """The state of its release, as a part of a sentence."""
+        """The state of the edition's release, as a part of a sentence."""
         return f"released {self.released}" if self.released else "not released"
 
     def flaws(self, known: Mapping[str, Requirement]) -> Iterator[str]:
@@ -73,7 +73,7 @@ class Edition:
             yield f"edition {self.name}: there is an erratum of {name}, which it does not have"
 
     def document(self) -> dict[str, Any]:
-        """The edition as reports show it: its name, its date, and the requirements with errata."""
+        """Return the edition in the form of reports: its name, its date, and the requirements with errata."""
         errata = [{"requirement": each.requirement, "date": each.date} for each in self.errata]
         return {"name": self.name, **({"released": self.released} if self.released else {}), "errata": errata}
 

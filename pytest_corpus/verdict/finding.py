@@ -1,4 +1,4 @@
-"""A finding: a violation as it is kept, sent to other processes and rendered."""
+"""A finding: a violation in the form that is kept, sent to other processes and rendered."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ LEVELS: tuple[Level, ...] = ("shape", "full")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation of a requirement that a test saw.
+    """A violation of a requirement that a test found.
 
     `integration/running/evidence.py` makes it of the `Violation`. Findings whose first five members are equal are
-    equal: these are the fact, as reports and transcripts have it. The others are where it was seen and its evidence,
+    equal: these are the fact in reports and transcripts. The others are the place of the fact and its evidence,
     which is never in the JSON report: keys, types, codes, numbers; content with masked secrets only in `full`.
 
     Attributes:
-        indirect: the requirement only blocks the test, and another test checks it more precisely.
-        adapter, component, tested, found_by: the test that saw it, by its requirement and pytest's id.
+        indirect: True if the requirement only blocks the test, and another test checks it more precisely.
+        adapter, component, tested, found_by: the test that found it, by its requirement and pytest's id.
         test, node: the test that made the call, by the name in the report and pytest's id.
         rerun: the command that shows the finding again.
         sent: the entry point and the request.
         answer: the received frames, in one line.
         raised: the exception that the adapter raised; `raised_at` has its type and place alone.
         fault: the planned fault of the provider that occurred.
-        observed: the observations that arrived instead.
+        observed: the received observations.
         problems: every problem of an answer that breaks a schema.
         traceback: one line per frame of the adapter, outermost first, and one per cause.
-        judged_on: the last calls that were looked at to find it, if they are several.
-        story: a line on the calls that led there, and these calls, if one alone does not show it.
+        judged_on: the last calls that the finding was judged on, if there are several.
+        story: a line on the calls that led to the finding, and these calls, if one call alone does not show it.
         script: commands that send the request again, or all requests of the story.
         logged: the log of the call, one line per record.
         printed: the output and log of the test as pytest captured them, without the records in `logged`.

@@ -28,9 +28,9 @@ class TestRecord:
 
     Attributes:
         outcome: `error` is a fault in the suite.
-        reason: why it was not applicable or not assessed.
+        reason: the reason why the test was not applicable or not assessed.
         keyword: the keyword of the factory that would help.
-        blocked_by: the requirement that blocks it.
+        blocked_by: the requirement that blocks the test.
         broken_off: the external cause that ended the test early.
         repetition: the number of the execution, from 1, if tests run several times.
     """
@@ -113,7 +113,7 @@ class Ledger:
 
     Attributes:
         settle: the seconds until a write is visible, by component.
-        missed: the seconds that a write was looked for which never became visible, by component.
+        missed: the seconds of the search for a write that never became visible, by component.
         calls, tokens: the calls made and, as the adapter reports, the tokens used, by component.
         took: the number of calls that succeeded, by operation and time: ``llm.complete 8`` took less than 8 ms.
         expected: the keys of all tests of the suite; `selected` of those left by the collection.
@@ -123,7 +123,7 @@ class Ledger:
         reruns: the number of reports of each test after which another plugin ran it again.
         plugins: the end of a sentence with the plugins that may be the reason of a mismatch, by the keys of
             `MISMATCHES`, or of tests that are `missing`.
-        unaccounted: a process ran tests and did not report them.
+        unaccounted: True if a process ran tests and did not report them.
         outage: a sentence on the provider's outage.
         runs: the ids of the run, or of the runs that were combined.
         left: the names of undeleted items in the adapter's store, by kind.
@@ -163,8 +163,8 @@ class Ledger:
         """Add the record in pytest's report.
 
         Args:
-            agrees: the outcome of the report matches the record.
-            runs_again: the test will run again. The result of the first run counts, plus the findings of later runs.
+            agrees: True if the outcome of the report matches the record.
+            runs_again: True if the test runs again. The first result counts, plus the findings of later runs.
         """
         self._arrived[record.key].append(record)
         self.reruns[record.key] += runs_again

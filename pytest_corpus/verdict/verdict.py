@@ -22,7 +22,7 @@ PLAIN = frozenset(operation.works for operation in OPERATIONS)
 
 
 def hint_of(requirement: Requirement, got: Iterable[str]) -> str:
-    """The hint for a finding. If the run's credentials do not allow plain requests, it names the credentials."""
+    """Return the hint for a finding. If the run's credentials do not allow plain requests, the hint names them."""
     denied = [each for each in got if "AuthError" in each]
     if any(requirement.id in PLAIN or each.startswith("a plain ") for each in denied):
         return "run the suite with credentials that may make this call; those of this run may be read-only"
@@ -44,12 +44,12 @@ class Status:
     deviation: Deviation | None = None
 
     def repetitions(self, test: str) -> list[TestRecord]:
-        """All executions of one of its tests."""
+        """Return all executions of one of the requirement's tests."""
         return [record for record in self.tests if record.test == test]
 
     @property
     def runs(self) -> tuple[int, int]:
-        """The number of passed repetitions and of all; (0, 0) if tests were not repeated or none was decisive."""
+        """The numbers of passed repetitions and of all; (0, 0) if tests were not repeated or none was decisive."""
         rounds: dict[int, bool] = {}
         for record in self.tests:
             if record.repetition and record.outcome in ("satisfied", "violated"):
@@ -162,7 +162,7 @@ def _component(
 
 
 def _add_blockers(statuses: list[Status]) -> Iterable[Status]:
-    """The statuses, plus the requirements that block others and are violated or not assessed."""
+    """Return the statuses, plus the requirements that block others and are violated or not assessed."""
     blocking: dict[str, str] = {}
     for status in statuses:
         for by in status.blocked_by:

@@ -1,4 +1,4 @@
-"""Invariants: parse the expression once, evaluate its syntax tree, and explain why it is false."""
+"""Invariants: parse the expression once, evaluate its syntax tree, and explain a false result."""
 
 import ast
 import contextlib
@@ -59,7 +59,7 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 class Interpreter:
-    """One evaluation of an expression. `seen` collects the values of its parts, if they are needed."""
+    """One evaluation of an expression. `seen` collects the values of the expression's parts, if they are needed."""
 
     def __init__(self, budget: StepBudget, seen: list[tuple[ast.expr, Any]] | None = None) -> None:
         self._budget, self._seen = budget, seen
@@ -239,7 +239,7 @@ LONGEST_VALUE = 200
 
 
 def is_size(source: str) -> bool:
-    """True if a part of an expression is a count, such as ``len(output['items'])``, that reveals no content."""
+    """True if a part of an expression is a count, such as ``len(output['items'])``. A count reveals no content."""
     try:
         node = ast.parse(source.strip(), mode="eval").body
     except SyntaxError:  # a part that is not an expression on its own
@@ -249,7 +249,7 @@ def is_size(source: str) -> bool:
 
 @dataclass(frozen=True)
 class InvariantVerdict:
-    """The verdict of an invariant on an answer: `error` if it cannot be evaluated; `note` is a remark.
+    """The verdict of an invariant on an answer. `error` is the reason if it cannot be evaluated; `note` is a remark.
 
     If the invariant is false, `parts` has the source and the value of each part.
     """
@@ -262,21 +262,21 @@ class InvariantVerdict:
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression of the allowed syntax."""
+    """An expression in the allowed subset of Python's syntax."""
 
     source: str
 
     @cached_property
     def tree(self) -> ast.expr:
-        """The syntax tree of the expression. Raises ExpressionError if it is not allowed."""
+        """The syntax tree of the expression. Raises ExpressionError if the expression is not allowed."""
         return parse_expression(self.source)
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """The value of the expression. Raises OperationError or BudgetError."""
+        """Evaluate the expression. Raises OperationError or BudgetError."""
         return Interpreter(StepBudget()).value(self.tree, names)
 
     def judge(self, names: Mapping[str, Any]) -> InvariantVerdict:
-        """Evaluate the expression. It passes if its value is true in Python's sense, whatever the type (R81)."""
+        """Evaluate the expression. It passes if its value is true in Python's sense, whatever its type (R81)."""
         try:
             found = self.value(names)
         except (OperationError, BudgetError) as error:
@@ -292,7 +292,7 @@ class Expression:
         )
 
     def _parts(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-        """The values of all parts except constants and the whole expression, innermost first, each once."""
+        """Return the values of all parts, innermost first and each once, except constants and the whole expression."""
         seen: list[tuple[ast.expr, Any]] = []
         with contextlib.suppress(OperationError, BudgetError, RecursionError):
             Interpreter(StepBudget(), seen).value(self.tree, names)

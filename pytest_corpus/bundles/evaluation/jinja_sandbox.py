@@ -198,7 +198,7 @@ def _is_of_a_loop(found: Any) -> bool:
 
 
 def _unwrap(value: Any) -> Any:
-    """The plain value behind Jinja's wrappers, such as Markup."""
+    """Return the plain value behind Jinja's wrappers, such as Markup."""
     return str(value) if isinstance(value, str) and type(value) is not str else value
 
 

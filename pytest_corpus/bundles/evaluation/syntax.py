@@ -41,7 +41,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class ExpressionError(Exception):
-    """An expression that is not allowed. The message completes a sentence."""
+    """The error for an expression that is not allowed. The message completes a sentence."""
 
 
 def parse_expression(source: str) -> ast.expr:
@@ -173,7 +173,7 @@ def _check_function(caller: str, node: ast.expr, names: frozenset[str]) -> None:
 
 
 def types_of(node: ast.expr) -> tuple[type, ...] | None:
-    """The types in the second argument of `isinstance`; None if it contains anything else."""
+    """Return the types in the second argument of `isinstance`; None if it contains anything else."""
     names = node.elts if isinstance(node, ast.Tuple) else [node]
     found = [TYPES.get(each.id) for each in names if isinstance(each, ast.Name)]
     known = tuple(each for each in found if each is not None)

@@ -13,7 +13,7 @@ LONGEST = 2**20
 
 
 class TemplateError(Exception):
-    """A template that cannot be read or rendered. The message completes a sentence; `line` is None if it is unknown."""
+    """The error for a template that cannot be read or rendered. The message completes a sentence."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class TemplateError(Exception):
 
 @dataclass(frozen=True)
 class Template:
-    """The template of a file; `file` is the name of the file in messages."""
+    """A template in a file; `file` is the name of the file in messages."""
 
     source: str
     file: str
@@ -68,6 +68,6 @@ class Template:
 
 
 def _line(error: BaseException) -> int | None:
-    """The template line of an exception; Jinja rewrites tracebacks so that they contain it."""
+    """Return the template line of an exception. Jinja adds this line to tracebacks."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"]
     return lines[-1] if lines else None

@@ -23,7 +23,7 @@ _LEAF = 8
 
 
 class BudgetError(Exception):
-    """The evaluation exceeded its budget. The message completes a sentence."""
+    """The error for an evaluation that exceeded its budget. The message completes a sentence."""
 
 
 class StepBudget:
@@ -67,7 +67,7 @@ class StepBudget:
 
 
 def size_of(value: Any) -> int:
-    """The size of a value with everything that it contains. Counting stops once the value is known to be too large."""
+    """Return the size of a value with its contents. Counting stops when the value is certainly too large."""
     size, waiting = 0, [value]
     while waiting:
         found = waiting.pop()
@@ -101,7 +101,7 @@ REGEX_SECONDS = 1.0
 
 
 class OperationError(Exception):
-    """An operation that Python refuses or that is not allowed. The message completes a sentence."""
+    """The error for an operation that Python refuses or that is not allowed. The message completes a sentence."""
 
 
 def _names(words: str) -> frozenset[str]:
@@ -261,7 +261,7 @@ def search_pattern(pattern: str, text: str) -> bool:
 
 
 def _to_regex_syntax(pattern: str) -> str:
-    """Translate a pattern of `re` for `regex`, which reads some plain braces as fuzzy matching: ``(cat){e<=1}``."""
+    """Translate a pattern of `re` for `regex`, which would read braces as fuzzy matching: ``(cat){e<=1}``."""
     return _BRACE.sub(lambda found: "\\{" if found[0] == "{" else found[0], pattern)
 
 

@@ -95,7 +95,7 @@ class Scorer:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of its metrics."""
+        """The names of the scorer's metrics."""
         several = self.rubric is not None and self.rubric.samples > 1
         return (f"score_{self.name}", *((f"agreement_{self.name}",) if several else ()))
 
@@ -188,12 +188,12 @@ class Bundle:
 
     @property
     def extra_metrics(self) -> list[str]:
-        """The metrics that the scorers and the prices add."""
+        """The metrics that the bundle's scorers and prices add."""
         scores = [name for scorer in self.contract.scorers for name in scorer.metrics]
         return [*scores, *(["cost"] if self.prices else [])]
 
     def cost(self, models: Iterable[str], prompt: int | None, completion: int | None) -> float | None:
-        """The cost of the tokens, by the first of these models that has a price; None if it is unknown."""
+        """Return the cost of the tokens by the first of these models that has a price; None if it is unknown."""
         price = next((self.prices[model] for model in models if model in self.prices), None)
         if price is None or prompt is None or completion is None:
             return None
@@ -238,13 +238,13 @@ def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
 
 
 def default_id(value: Any) -> str:
-    """The id of a case that has none: a hash of its input as canonical JSON, so each process computes the same."""
+    """Return the id of a case without an id: a hash of the input as canonical JSON, the same in each process."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"case-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 class _BundleReader:
-    """Reads one dataset and collects all its problems."""
+    """Reads one dataset and collects all problems of the dataset."""
 
     def __init__(self, file: str, contract: Contract) -> None:
         self.file, self._contract = file, contract

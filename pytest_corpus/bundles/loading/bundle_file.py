@@ -42,7 +42,7 @@ def load(path: Path) -> Bundle:
 
 
 def is_bundle(path: Path) -> bool:
-    """True if a file has a prompt or a dataset at its top level; no other tool's bundle.yaml has (R77)."""
+    """True if a file has a prompt or a dataset at its top level, unlike bundle.yaml files of other tools (R77)."""
     try:
         text = bounded.contents(path).decode("utf-8-sig", "replace")
     except bounded.FileRefused:
@@ -246,7 +246,7 @@ class _Loading:
     def _variants(
         self, prompt: Template | None, system: Template | None, provider: ProviderChoice | None
     ) -> Iterator[Variant]:
-        """The matrix of prompts and models, in the order of the file."""
+        """Yield the matrix of prompts and models, in the order of the file."""
         given = self._given.get("variants")
         if given is None:
             return
@@ -310,7 +310,7 @@ class _Loading:
                 yield threshold
 
     def _uncertainty(self, threshold: Threshold, entry: Mapping[str, Any]) -> str:
-        """The mistake in a threshold's confidence, as a sentence, or an empty text."""
+        """Return the mistake in a threshold's confidence as a sentence, or an empty text."""
         if threshold.confidence is None:
             if threshold.sequential:
                 return f"stop: decided needs a confidence in the threshold {threshold}"
@@ -324,7 +324,7 @@ class _Loading:
 
 
 def _find_unrenderable(bundle: Bundle, dataset: str) -> Iterator[BundleProblem]:
-    """Problems of cases whose prompt cannot be rendered; at most ten."""
+    """Yield the problems of cases whose prompt cannot be rendered; at most ten."""
     count = 0
     templates = dict.fromkeys(each for own in bundle.each_variant for each in (own.prompt, own.system) if each)
     for case in bundle.cases:

@@ -13,7 +13,7 @@ from pytest_corpus.text import bounded
 
 
 def display_path(path: Path) -> str:
-    """A path for messages: relative to the working folder if the file is below it."""
+    """Return a path for messages: relative to the working folder for files below this folder."""
     try:
         return path.relative_to(Path.cwd()).as_posix()
     except ValueError:
@@ -21,7 +21,7 @@ def display_path(path: Path) -> str:
 
 
 def resolve_inside(folder: Path, given: str) -> Path:
-    """The file inside a bundle's folder that a path names. Raises ValueError, whose message completes a sentence."""
+    """Return the file in a bundle's folder that a path names. Raises ValueError, whose message completes a sentence."""
     if "\0" in given or not given.strip():
         raise ValueError(f"{printable(given)!r} is not a path; name a file in the folder of the bundle")
     if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("\\", "~")):
@@ -125,7 +125,7 @@ def read(path: Path) -> SourceFile:
 
 
 def _loader(yaml: Any, text: str, name: str) -> Any:
-    """A loader that limits nodes and depth while it parses, because the whole tree is built before any value."""
+    """Return a loader that limits nodes and depth while it parses, before it builds any value."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         made = deep = 0

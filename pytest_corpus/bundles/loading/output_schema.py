@@ -60,7 +60,7 @@ class OutputSchema:
         return jsonschema_rs.validator_for(self.document, validate_formats=False, retriever=retrieve, base_uri=self.uri)
 
     def violations(self, value: Any) -> list[SchemaViolation]:
-        """The violations in a value, at most ten; an empty list if it is valid."""
+        """Return the violations in a value, at most ten; an empty list for a valid value."""
         if self._validator.is_valid(value):
             return []
         found = []
@@ -73,7 +73,7 @@ class OutputSchema:
 
 
 def read_schema(folder: Path, given: str) -> OutputSchema:
-    """Read a schema and the files it refers to. Raises BundleError if one is invalid, ValueError if the path is."""
+    """Read a schema and the files it refers to. Raises BundleError for an invalid file, ValueError for the path."""
     path = resolve_inside(folder, given)
     document = _json(path)
     draft = _draft(path, document)
@@ -104,7 +104,7 @@ def _json(path: Path) -> Any:
 
 
 def _draft(path: Path, document: Any) -> Any:
-    """The draft that a schema names, or the newest draft."""
+    """Return the draft that a schema names, or the newest draft."""
     if not isinstance(document, dict | bool):
         raise BundleError(
             BundleProblem(display_path(path), "is not a JSON Schema: it is neither an object nor true or false")
@@ -139,7 +139,7 @@ def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
 
 
 class _References:
-    """Follows every `$ref` of a schema. None may dangle, leave the folder, or form an endless loop."""
+    """Follows every `$ref` of a schema. No `$ref` may dangle, leave the folder, or form an endless loop."""
 
     def __init__(self, folder: Path, path: Path, draft: Any) -> None:
         self._folder, self._file, self._draft = folder, display_path(path), draft

@@ -11,7 +11,7 @@ from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, 
 
 
 class CorpusProvider(Provider):
-    """Sends envelopes to an LLM adapter, which is opened by the first call."""
+    """Sends envelopes to an LLM adapter. The first call opens the adapter."""
 
     def __init__(self, label: str, model: str | None, opened: Callable[[], AdapterClient]) -> None:
         self.label = f"corpus:{label}" + (f":{model}" if model else "")
@@ -38,7 +38,7 @@ class CorpusProvider(Provider):
 def result_of(
     opened: Callable[[], AdapterClient] | None, op: str, args: Mapping[str, Any], limit_s: float
 ) -> tuple[Mapping[str, Any], bool, float]:
-    """The result of a unary call, a flag that is true if it came from a cache, and the seconds it took.
+    """Return the result of a unary call, True if it came from a cache, and the seconds of the call.
 
     Raises:
         ProviderError: the adapter does not answer with a success.
@@ -61,7 +61,7 @@ def result_of(
 
 
 def _result(body: Any) -> Mapping[str, Any]:
-    """The result in a success envelope. Raises ProviderError for any other answer."""
+    """Return the result in a success envelope. Raises ProviderError for any other answer."""
     if not isinstance(body, dict):
         raise ProviderError("Unavailable", "the answer is not an envelope")
     if body.get("ok") is False:

@@ -43,7 +43,7 @@ class MockProvider(Provider):
         return Answer(as_text(line["output"]), line.get("finish_reason", "stop"))
 
     def _next(self, request: CompletionRequest) -> Mapping[str, Any]:
-        """The script line for this call. Lines of the same case answer successive calls; the last one repeats."""
+        """Return the script line for this call. Lines of one case answer successive calls; the last line repeats."""
         assert self._script is not None
         key = request.case if request.case in self._script else f"input {default_id(request.input)}"
         lines = self._script.get(key)
@@ -64,7 +64,7 @@ def read_script(bundle: Bundle) -> None:
 
 
 def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
-    """Read a script: its lines by the case that they answer."""
+    """Read a script: the lines by the case that they answer."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     problems = []
     for number, value, flaw in read_lines(path):

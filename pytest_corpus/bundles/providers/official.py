@@ -1,4 +1,4 @@
-"""A provider behind a vendor's official client: its calls, and its errors in the protocol's taxonomy."""
+"""A provider that uses a vendor's official client, with the client's errors in the protocol's taxonomy."""
 
 import inspect
 import os
@@ -82,7 +82,7 @@ class OfficialProvider:
             self._client.close()
 
     def arguments(self, request: CompletionRequest) -> dict[str, Any]:
-        """The arguments of a request, by their names in the vendor's API."""
+        """Return the arguments of a request, by their names in the vendor's API."""
         raise NotImplementedError
 
     def answer(self, found: Any) -> Answer:
@@ -91,7 +91,7 @@ class OfficialProvider:
 
 
 def _arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the client's method. Options unknown to this client version go into the body."""
+    """Return the arguments of the client's method. Options unknown to this client version go into the body."""
     known = inspect.signature(create).parameters
     named = {key: value for key, value in asked.items() if key in known}
     rest = {key: value for key, value in asked.items() if key not in known}

@@ -26,7 +26,7 @@ class CompletionRequest:
     sample: int = 0
 
     def remaining_s(self) -> float:
-        """The seconds left; the call makes sense only if they are above 0."""
+        """The seconds left. A call makes sense only if the number is above 0."""
         return max(0.001, self.deadline - time.monotonic())
 
     @property
@@ -99,7 +99,7 @@ class ProviderError(Exception):
 
 
 class Provider(Protocol):
-    """Answers prompts. It may block: each call runs in a daemon thread and is abandoned at its deadline.
+    """Answers prompts. It may block, because each call runs in a daemon thread and is abandoned at its deadline.
 
     Attributes:
         label: the name in reports, with the model if one is named.
@@ -110,7 +110,7 @@ class Provider(Protocol):
     calls: int = 1
 
     def complete(self, request: CompletionRequest) -> Answer:
-        """The answer to one request. Raises ProviderError if there is none."""
+        """Answer one request. Raises ProviderError if there is no answer."""
 
     def close(self) -> None:
         """Release resources; by default there are none."""

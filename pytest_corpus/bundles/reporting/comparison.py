@@ -28,7 +28,7 @@ Outcome = Mapping[str, Any]
 
 
 def outcome(results: Iterable[CaseResult]) -> dict[str, Any]:
-    """The outcome of a run, without content."""
+    """Return the outcome of a run, without content."""
     asked = [result for result in results if result.status != NOT_ASKED]
     numbers: dict[str, dict[str, float]] = defaultdict(dict)
     for result in asked:
@@ -45,7 +45,7 @@ def compare(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) -> dict
     """Compare two runs over their common cases: differences and verdict.
 
     Args:
-        deciding: the metrics that decide; by default passes and scores. They share the error probability equally.
+        deciding: the metrics that decide; by default passes and scores. They have equal parts of the error probability.
     """
     old, new = before["cases"], now["cases"]
     both = [case for case in new if case in old]
@@ -93,7 +93,7 @@ def _difference(name: str, pairs: Sequence[tuple[float, float]], confidence: flo
 
 
 def _mcnemar(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """The exact interval of McNemar's test. It excludes 0 if and only if the test rejects."""
+    """Return the exact interval of McNemar's test. The interval excludes 0 if and only if the test rejects."""
     from scipy.stats import binomtest
 
     changed, better = sum(change != 0 for change in changes), sum(change > 0 for change in changes)
@@ -104,7 +104,7 @@ def _mcnemar(changes: Sequence[float], confidence: float) -> tuple[float, float]
 
 
 def _bootstrap(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """The bootstrap interval of a mean, resampled by case; None if there are too few cases."""
+    """Return the bootstrap interval of a mean, resampled by case; None if there are too few cases."""
     if len(changes) < FEWEST or len(set(changes)) == 1:
         return None
     import numpy as np
@@ -123,7 +123,7 @@ def _bootstrap(changes: Sequence[float], confidence: float) -> tuple[float, floa
 
 
 def lines(found: Mapping[str, Any], name: str) -> list[str]:
-    """Lines that show a comparison in the terminal."""
+    """Return the lines that show a comparison in the terminal."""
     said = [f"  compared with {name}: {WORDS[found['verdict']]} ({found['cases']} cases of both)"]
     said += [f"    {difference(each)}" for each in found["differences"]]
     for kind in CHANGES:
@@ -151,12 +151,12 @@ class BaselineError(Exception):
 
 
 def entry(results: Iterable[CaseResult], metrics: Mapping[str, float | None]) -> dict[str, Any]:
-    """The baseline entry of a bundle with one provider: the outcome without content, and all metrics except times."""
+    """Return the baseline entry of a bundle with one provider: outcome without content, and metrics except times."""
     return {**outcome(results), "metrics": {name: each for name, each in metrics.items() if not name.endswith("_ms")}}
 
 
 def name_of(bundle: Path, provider: str, baseline: Path) -> str:
-    """The name of a bundle with a provider in a baseline. Paths are relative to the baseline file."""
+    """Return the name of a bundle with a provider in a baseline. Paths are relative to the baseline file."""
     try:
         path = Path(os.path.relpath(bundle, baseline.absolute().parent)).as_posix()
     except ValueError:  # another drive of Windows
@@ -187,7 +187,7 @@ def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> 
 
 
 def compare_with_baseline(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Compare a section with its baseline: the changes by kind, if there are any, and the paired comparison."""
+    """Compare a section with its baseline: the changes by kind, if any, and the paired comparison."""
     if before is None:
         return {"baseline": {"added": sorted(now["cases"])}}
     changed = [

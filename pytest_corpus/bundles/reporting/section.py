@@ -20,7 +20,7 @@ LONGEST = 2_000
 
 
 def message(file: str, provider: str, result: CaseResult, *, full: bool, option: str = "") -> str:
-    """The failure text of a case; `option` is the option that would show the content."""
+    """Return the failure text of a case; `option` is the name of the option that shows the content."""
     lines = list(_lines(file, provider, result, full=full))
     if option and not full:
         lines.append(f"  ({option} shows the prompt and the answer)")
@@ -93,7 +93,7 @@ class Head:
 
 
 def metric_names(bundle: Bundle) -> tuple[str, ...]:
-    """The metrics that reports show for a bundle."""
+    """Return the metrics that reports show for a bundle."""
     several = metrics.names(bundle.at_least, ())
     every = [*several, *bundle.extra_metrics]
     kept = {each.metric for each in bundle.thresholds}
@@ -111,7 +111,7 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
 
     Args:
         results: the results of the finished cases.
-        stopped: the run did not finish, so thresholds are not judged.
+        stopped: True if the run did not finish, so that thresholds are not judged.
     """
     judges = head.is_whole and not stopped
     by_status = Counter(result.status for result in results)
@@ -170,7 +170,7 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
 def build_all(
     runs: Mapping[str, tuple[Head, Sequence[CaseResult]]], judged: Container[str]
 ) -> dict[str, dict[str, Any]]:
-    """Build the sections by key, ``bundle | label``; each is compared with its reference run.
+    """Build the sections by key, ``bundle | label``. Each section is compared with its reference run.
 
     Args:
         judged: the keys of the runs to which thresholds apply.
@@ -203,7 +203,7 @@ def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
 
 
 def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
-    """The recorded prompts and answers of each sample, made safe to show, with the sample's number."""
+    """Return the recorded prompts and answers of each sample, safe to show, with the sample's number."""
     shown = partial(make_text_safe, secrets=secret_values(os.environ))
     return [
         {
@@ -242,7 +242,7 @@ def one_line(section: Mapping[str, Any]) -> str:
 
 
 def label(section: Mapping[str, Any]) -> str:
-    """The label of the variant and the provider in a section."""
+    """Return the label of the variant and the provider in a section."""
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 
@@ -255,7 +255,7 @@ def usage_text(usage: Mapping[str, Any], currency: str) -> str:
 
 
 def lines(section: Mapping[str, Any]) -> list[str]:
-    """Lines that show a bundle in the terminal."""
+    """Return the lines that show a bundle in the terminal."""
     found = [one_line(section)]
     for each in section["thresholds"]:
         word = "UNDECIDED" if each.get("undecided") else "holds" if each["holds"] else "FAILS"

@@ -1,4 +1,4 @@
-"""Running one case: samples, attempts and waiting, until there is a result or the time is over."""
+"""Running one case: samples, attempts and pauses, until there is a result or the time is over."""
 
 import random
 import time
@@ -38,7 +38,7 @@ class OverBudget(Exception):
 
 @dataclass
 class CaseProgress:
-    """The progress of a case; it is reported if the case is abandoned."""
+    """The progress of a case. Reports show it if the case is abandoned."""
 
     deadline: float
     calls: int = 0
@@ -50,7 +50,7 @@ class CaseProgress:
 
 @dataclass(frozen=True)
 class Asking:
-    """Everything that is needed to run the cases of a bundle."""
+    """The parts that are necessary to run the cases of a bundle."""
 
     bundle: Bundle
     choice: ProviderChoice
@@ -119,7 +119,7 @@ class Asking:
         )
 
     def _scorers(self, asked: CompletionRequest, store: Store, progress: CaseProgress) -> dict[str, Score]:
-        """The scorers of an answer. Those that ask a provider share the time, budget and cassettes of the case."""
+        """Return the scorers of an answer. Scorers with a provider share the time, budget and cassettes of the case."""
         own: dict[str, Score] = {}
         for judge in self.judges:
             other = replace(self, provider=judge.provider)
@@ -153,7 +153,7 @@ class Asking:
     def _get_answer(
         self, request: CompletionRequest, store: Store, progress: CaseProgress
     ) -> tuple[Answer, int, float | None, str]:
-        """Get an answer, with its attempts, its latency, and flags for replayed and recorded."""
+        """Return an answer, with its attempts, its latency, and a word for a replayed or recorded answer."""
         tape = self.cassettes
         if tape is not None and (replayed := tape.replay(self.provider.label, request)) is not None:
             return replayed, 0, None, "replayed"
@@ -166,7 +166,7 @@ class Asking:
     def _saved_answer(
         self, request: CompletionRequest, store: Store, progress: CaseProgress
     ) -> tuple[Answer, int, float]:
-        """Return the answer of an interrupted run, if there is one; otherwise ask, and save the answer."""
+        """Return the answer of an interrupted run, if it exists; otherwise ask the provider, and save the answer."""
         if store.journal is None:
             return self._attempts(request, store, progress)
         named = filter(None, (self.bundle.name, self.bundle.variant, request.case))
@@ -181,7 +181,7 @@ class Asking:
         return answer, attempts, latency
 
     def _attempts(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
-        """Ask with retries. Returns the answer, the number of attempts and the milliseconds of the last one."""
+        """Ask with retries. Return the answer, the number of attempts and the milliseconds of the last attempt."""
         attempt = 0
         while True:
             attempt += 1
@@ -264,7 +264,7 @@ class Asking:
         return CaseResult(case.id, status, samples, reasons, progress.calls, how, round(seconds, 3))
 
     def expired_result(self, case: Case, progress: CaseProgress) -> CaseResult:
-        """The result of a case that ran out of time."""
+        """Return the result of a case that ran out of time."""
         progress.over = True
         said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"
         prompts = self.bundle.prompts(case)
@@ -272,7 +272,7 @@ class Asking:
         return CaseResult(case.id, ERROR, samples, calls=progress.calls, seconds=self.bundle.timeout)
 
     def broken_result(self, case: Case, said: str, calls: int = 0) -> CaseResult:
-        """The result of a case that could not be run."""
+        """Return the result of a case that could not be run."""
         return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),), calls=calls)
 
 
@@ -283,7 +283,7 @@ def _total(answer: Answer) -> int | None:
 
 
 def _reason(error: ProviderError | OverBudget | MissingAnswer) -> Reason:
-    """The reason for a missing answer. The provider's message may contain content."""
+    """Return the reason for a missing answer. The provider's message may contain content."""
     if isinstance(error, OverBudget):
         return Reason("budget", str(error))
     if isinstance(error, MissingAnswer):

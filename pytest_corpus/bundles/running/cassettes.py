@@ -31,7 +31,7 @@ FORMAT = "1.0"
 
 
 def mode_of(given: str | None, folder: Path, environment: Mapping[str, str]) -> str:
-    """The mode in effect: the given one; by default `none` under CI if cassettes exist, otherwise `off`."""
+    """Return the mode in effect: the given mode, or else `none` under CI if cassettes exist, or else `off`."""
     return usual_mode(given, environment, "off", exists=any((folder / FOLDER).glob("*.json")))
 
 
@@ -88,7 +88,7 @@ class Cassettes:
             write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
     def unused_files(self, cases: Iterable[str]) -> list[str]:
-        """The files that belong to none of these cases."""
+        """Return the files that belong to none of these cases."""
         known = {self._path(case).name for case in cases}
         return sorted(path.name for path in self._folder.glob("*.json") if path.name not in known)
 
@@ -147,7 +147,7 @@ def _order(entry: Mapping[str, Any]) -> tuple[str, int, str]:
 
 
 def key_of(provider: str, request: CompletionRequest) -> str:
-    """The key of a recording: a hash of everything that can influence the answer."""
+    """Return the key of a recording: a hash of everything that can influence the answer."""
     return kept_answers.key_of(_request_members(provider, request))
 
 

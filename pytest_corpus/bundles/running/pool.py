@@ -1,4 +1,4 @@
-"""Runs cases concurrently up to a limit, each once and with a time limit.
+"""Runs cases concurrently, each once and with a time limit. The number of concurrent cases has a limit.
 
 Cases run in daemon threads, so a blocked provider can be abandoned and does not keep the process alive. New cases start
 only while a caller waits for a result, or when the store of another process hands them out.
@@ -50,7 +50,7 @@ class Pool:
         store.begin(self._start, lambda: self._changed.put(None))
 
     def result(self, wanted: str) -> CaseResult:
-        """Wait for the result of a case; run it and others as long as there is room."""
+        """Wait for the result of a case. Meanwhile, run this case and others as long as there is room."""
         while True:
             self._give_up()
             found = self._store.next(wanted)
@@ -82,12 +82,12 @@ class Pool:
                 self._ready.put(None)
 
     def _watch(self) -> None:
-        """Abandon the cases whose time is over, even if this process does not wait for them."""
+        """Abandon the cases whose time is over, even if this process does not wait for these cases."""
         while not self._ends.wait(LONGEST_WAIT_S):
             self._give_up()
 
     def _wait(self) -> None:
-        """Wait until a case ends in any process, or until its time is over."""
+        """Wait until a case ends in any process, or until the time of a case is over."""
         until = min((each.progress.deadline for each in list(self._running.values())), default=math.inf)
         with suppress(queue.Empty):
             self._changed.get(timeout=max(0.001, min(until - time.monotonic(), LONGEST_WAIT_S)))

@@ -21,7 +21,7 @@ MOST_AHEAD = 50
 
 
 class Channel(Protocol):
-    """The used part of execnet's channel."""
+    """The part of execnet's channel that is used here."""
 
     def send(self, item: object) -> None: ...
 
@@ -29,7 +29,7 @@ class Channel(Protocol):
 
 
 class _Shared(Store):
-    """A store in the controller, with the workers that wait, and the workers that run cases before they wait."""
+    """A store in the controller, with its waiting workers, and the workers that run cases before they wait."""
 
     def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: AnswerJournal | None) -> None:
         super().__init__(cases, slots, spent_budget, journal)
@@ -40,7 +40,7 @@ class _Shared(Store):
         self.eager: list[Any] = []
 
     def next_message(self, worker: object) -> list[Any] | None:
-        """The message for a waiting worker; None if it has to keep waiting."""
+        """Return the message for a waiting worker; None if the worker must keep waiting."""
         wanted = self.wanted[worker]
         found = self.results.get(wanted) if worker in self.eager else self.next(wanted, worker)
         if found is None:
@@ -54,7 +54,7 @@ class _Shared(Store):
         return ["results", [to_json_value(each) for each in (found, *more)]]
 
     def early_messages(self) -> Iterator[tuple[Any, list[Any]]]:
-        """Messages that give cases to workers before they wait; the least busy worker comes first."""
+        """Yield messages that give cases to workers before they wait. The least busy worker comes first."""
         while self.eager:
             worker = min(self.eager, key=list(self._running.values()).count)
             found = self.next(None, worker)
@@ -206,7 +206,7 @@ class RemoteStore(Store):
 
     Args:
         local: provides the cases, the slots and the journal.
-        eager: if several cases run concurrently, the worker starts them at once and not only while it waits.
+        eager: True if the worker starts concurrent cases at once, and not only while it waits.
     """
 
     is_shared = True

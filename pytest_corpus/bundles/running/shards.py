@@ -23,7 +23,7 @@ DURATIONS = "durations.json"
 
 
 def cut(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
-    """The cases of a shard, in their order. The longest cases are assigned first, each to the least loaded shard."""
+    """Return the cases of a shard in order. The longest cases are assigned first, each to the least loaded shard."""
     known = durations(bundle.folder)
     usual = fmean(known.values()) if known else 1.0
     seconds = [known.get(case.id, usual) for case in bundle.cases]
@@ -38,7 +38,7 @@ def cut(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
 
 
 def durations(folder: Path) -> dict[str, float]:
-    """The seconds of each case in an earlier run; empty if there is no file. Raises BundleError if it is unusable."""
+    """Return the seconds of each case in an earlier run; empty without a file. Raises BundleError if it is unusable."""
     path = folder / DURATIONS
     if not path.exists():
         return {}
@@ -63,7 +63,7 @@ def write_durations(folder: Path, results: Iterable[CaseResult]) -> None:
 
 
 def digest(bundle: Bundle) -> str:
-    """The SHA-256 of everything that determines cases, prompts and checks; independent of the folder's location."""
+    """Return the SHA-256 of everything that determines cases, prompts and checks, independent of the folder."""
     text = json.dumps([bundle, durations(bundle.folder)], default=_to_plain, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

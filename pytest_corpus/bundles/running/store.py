@@ -51,12 +51,12 @@ class AnswerJournal:
             os.write(self._handle, b"\n")
 
     def recall(self, key: str) -> Any:
-        """The entry of a key, or None."""
+        """Return the entry of a key, or None."""
         line = self._known.get(key)
         return line and bounded.value(line)[1]
 
     def record(self, key: str, entry: Any) -> None:
-        """Save an entry; it is in the file when this method returns."""
+        """Save an entry. It is in the file when this method returns."""
         line = json.dumps([key, entry]).encode() + b"\n"
         with self._lock:
             self._known[key] = line
@@ -75,11 +75,11 @@ class Spent:
     tokens: int = 0
 
     def plus(self, calls: int, tokens: int) -> Spent:
-        """These numbers plus more calls and tokens."""
+        """Return these numbers plus more calls and tokens."""
         return Spent(self.calls + calls, self.tokens + tokens)
 
     def refusal(self, limit: Budget) -> str:
-        """The reason why no further call is allowed; empty if one is."""
+        """Return the reason why no further call is allowed; empty if a call is allowed."""
         for kind, most in limit.limits.items():
             if getattr(self, kind) >= most:
                 return f"the budget of {most:,} {kind} is used up"
@@ -151,7 +151,7 @@ class Store:
         return case not in self.results and case not in self._running
 
     def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:
-        """Return the wanted result, or the id of a case that the caller must run now, or None if it has to wait.
+        """Return the wanted result, or the id of a case that the caller must run now, or None if it must wait.
 
         Args:
             wanted: the case whose result the caller needs; None for any case. Other cases are handed out if several may
@@ -174,7 +174,7 @@ class Store:
                 self.results[result.case] = result
 
     def leave_out(self, result: CaseResult) -> CaseResult:
-        """Set the result of a case that is left out. It replaces a real result, so timing cannot change the outcome."""
+        """Set the result of a case that is left out. It replaces a real result, so that timing has no influence."""
         with self._lock:
             self._running.pop(result.case, None)
             self.results[result.case] = result

@@ -35,7 +35,7 @@ ALIKE = {
 
 
 class Unfit(PlainError):
-    """Reports that are not all the shards of one suite. The message names them and the reason."""
+    """The error for reports that are not all shards of one suite. The message names the reports and the reason."""
 
 
 @dataclass(frozen=True, slots=True)

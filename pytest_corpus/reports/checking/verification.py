@@ -68,7 +68,7 @@ def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped, k
 
 
 def _requirements_key(document: Mapping[str, Any]) -> bytes:
-    """A digest of everything that `_in_requirements` depends on; empty if that includes the date of the run.
+    """Return a digest of everything that `_in_requirements` depends on; empty if the date of the run matters.
 
     Durations count only if their format is not the one that runs write.
     """
@@ -179,7 +179,7 @@ def _tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, st
 
 
 def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """The differences from the entry that the tests give, and entries that no tests can give."""
+    """Yield the differences from the entry that the tests give, and entries that no tests can give."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons

@@ -30,7 +30,7 @@ Contents = Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class ShownFact:
-    """A fact of a run and how to show it; `drawing` has the numbers for the plot of a threshold."""
+    """A fact of a run and the way to show the fact; `drawing` has the numbers for the plot of a threshold."""
 
     value: Any
     kind: str = "text"
@@ -42,9 +42,9 @@ class Cases:
     """The table of cases.
 
     Attributes:
-        heads: the titles of its columns.
+        heads: the titles of the columns.
         columns: the columns of numbers.
-        statuses: the choices of its filter.
+        statuses: the choices of the filter.
         static: the rows that are shown without JavaScript: name, statuses, first reason.
         data: all rows as JSON.
     """

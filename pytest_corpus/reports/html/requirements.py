@@ -25,7 +25,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """The report behind a page, with an earlier report to compare and the evidence of its findings."""
+    """The report behind a page, with an earlier report to compare and the evidence of the findings."""
 
     document: view.Document
     earlier: Earlier | None = None
@@ -41,7 +41,7 @@ class Shown:
 
     @cached_property
     def most_blocking(self) -> list[tuple[Entry, int]]:
-        """The requirements that block the most others, with the number of blocked ones."""
+        """Return the requirements that block the most others, each with the number of blocked requirements."""
         blocks = view.blocked_counts(self.document)
         found = [(entry, blocks[entry["component"], entry["id"]]) for entry in view.fix_first(self.document)]
         return [(entry, number) for entry, number in found if number][:MOST_BLOCKING]

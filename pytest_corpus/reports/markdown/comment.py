@@ -16,7 +16,7 @@ SILENT = ("changed", "added", "gone")
 
 
 def render(document: view.Document, changes: Mapping[str, Any] | None) -> str:
-    """Render the comment. Its first line is a mark by which a later run finds and replaces it.
+    """Render the comment. Its first line is a mark that a later run finds, to replace the comment.
 
     Args:
         changes: the result of `difference.build`; None without a report of the base branch.

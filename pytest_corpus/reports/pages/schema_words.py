@@ -22,7 +22,7 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of an object: its path, its type, if it is required, and further rules."""
+    """One key of an object: the path, the type, True if the key is required, and further rules."""
 
     path: str
     type: str

@@ -59,7 +59,7 @@ class Examined:
 
     Attributes:
         file_sha256: the digest of all bytes; empty if the source cannot be read.
-        result: the result to remember; None if it may change on another day.
+        result: the result to remember; None if the result may change on another day.
     """
 
     source: ReportSource
@@ -215,7 +215,7 @@ FOREIGN = "the name {} belongs to {}, who did not sign this report"
 
 
 def owner_of(runs: Iterable[SiteRun]) -> str:
-    """The owner of the name of some runs: the signer of the earliest signed run; empty if none is signed."""
+    """Return the owner of the name of some runs: the signer of the earliest signed run; empty without a signed run."""
     signed = sorted((run.started, run.signer) for run in runs if run.signer)
     return signed[0][1] if signed else ""
 
@@ -269,7 +269,7 @@ def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def _previous_run(run: SiteRun, earlier: Sequence[SiteRun]) -> SiteRun | None:
-    """The run before this one that tested one of its components."""
+    """Return the run before this one that tested one of its components, or None."""
     own = set(run.facts["components"])
     return next((each for each in reversed(earlier) if own.intersection(each.facts["components"])), None)
 

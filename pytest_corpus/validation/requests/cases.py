@@ -59,7 +59,7 @@ class ValidationMetrics:
             of_case[name] = of_case.get(name, 0) + 1
 
     def get_summary(self) -> dict[str, Any]:
-        """`total_runs`, `total_successes`, `total_failures`, and `avg_duration_ms` of timed ones (or 0.0)."""
+        """Return `total_runs`, `total_successes`, `total_failures`, and `avg_duration_ms` of timed runs (or 0.0)."""
         with self._lock:
             succeeded = sum(self.successes.values())
             failed = sum(sum(by_error.values()) for by_error in self.failures.values())
@@ -101,7 +101,7 @@ class WireRequestCase:
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def accepting(self, schema_versions: tuple[str, ...]) -> WireRequestCase:
-        """The same case with other schema versions, also for the arguments."""
+        """Return the same case with other schema versions, also for the arguments."""
         validator = self.args_validator
         if isinstance(validator, ArgsValidator):
             validator = replace(validator, schema_versions=schema_versions)
@@ -174,9 +174,9 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
 
 
 def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
-    """The components that the shorter name of a case's builder may belong to in an object.
+    """Return the components that the shorter name of a case's builder may mean in an object.
 
-    These are the components with this name for which the object has other builders; all of them if it has none.
+    These are the components for which the object has other builders with clear names, or all components with this name.
     """
     sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
     if len(sharing) == 1:
@@ -208,7 +208,7 @@ def has(holder: Any, name: str) -> bool:
 class EdgeCase(WireRequestCase):
     """A case whose envelope must be refused with `error`; `envelope` returns a new one at each call.
 
-    It tests validators. Clients are never asked to build it.
+    The case tests validators; clients need not build such envelopes.
     """
 
     envelope: Callable[[], Any] = dict

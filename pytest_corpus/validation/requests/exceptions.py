@@ -84,7 +84,7 @@ class VersionMismatchError(WireValidationError):
 class WireSchemaError(WireValidationError, SchemaAssertionError):
     """An envelope violates its schema in every accepted version.
 
-    It is also a `SchemaAssertionError`, as `assert_valid` raises it, with `schema`, `edition`, `problems` and `golden`.
+    It is a `SchemaAssertionError`, too, as `assert_valid` raises it, with `schema`, `edition`, `problems` and `golden`.
     The place of the first problem determines `code`.
     """
 
@@ -96,7 +96,7 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
 
     @property
     def code(self) -> str:  # type: ignore[override]
-        """`CTX_VALIDATION` or `ARGS_VALIDATION` if the problem is there, otherwise a code for the envelope."""
+        """`CTX_VALIDATION` or `ARGS_VALIDATION` for a problem in these parts, otherwise a code for the envelope."""
         return code_of(self.problems[0])
 
 

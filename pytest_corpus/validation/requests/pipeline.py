@@ -42,12 +42,12 @@ def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in 
 
     Args:
         envelope: the result of a request builder.
-        expected_op: the operation that it must name, e.g. ``llm.complete``.
+        expected_op: the operation that the envelope must name, e.g. ``llm.complete``.
         schema_id: the schema of the envelope; any name that the registry knows.
         component: the component that `expected_op` belongs to.
-        args_validator: checks the arguments after the round trip.
+        args_validator: the validator of the arguments, which runs after the round trip.
         case_id: the beginning of an error's text.
-        schema_versions: one of these schema versions must accept the envelope; by default all versions.
+        schema_versions: the versions of which at least one must accept the envelope; by default all versions.
 
     Raises:
         WireValidationError: a subclass, according to the first failed stage.

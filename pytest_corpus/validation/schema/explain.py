@@ -97,7 +97,7 @@ def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
 def _union_problems(
     error: ValidationError, rule: str, path: tuple[object, ...], schema: str, read: Read
 ) -> Iterator[Problem]:
-    """The problems of the branch that was meant, or one problem for the whole union."""
+    """Yield the problems of the branch that was meant, or one problem for the whole union."""
     branches: list[list[ValidationError]] = getattr(error.kind, "context", [])
     meant = [errors for errors in branches if not any(_tells_apart(each, path) for each in errors)]
     if len(meant) == 1:

@@ -1,4 +1,4 @@
-"""Schema files: their names (SCHEMA 2.3, 6.1, 10.1), and a form of them that the compiled validator checks fast."""
+"""Schema files: their names (SCHEMA 2.3, 6.1, 10.1), and their form for the fast compiled validator."""
 
 import json
 import re

@@ -25,7 +25,7 @@ MAX_ERRORS: Final = 1000
 
 
 class ValidationMode(Enum):
-    """How much of a stream is checked against its schemas.
+    """The amount of a stream that is checked against schemas.
 
     Every mode checks the frames, their order, their end and error envelopes. The mode decides about the content of the
     frames. A mode is given as the member or as its name in any case.

@@ -277,7 +277,7 @@ class StreamMachine:
         return self._schemas.problems(schema, instance, edition_for(schema, self.config.edition))
 
     def _note_problems(self, error_type: str, problems: list[Problem], below: str = "") -> None:
-        """Note one error for all problems in a part of a frame, at the first of them; in some modes one error each."""
+        """Note one error for all problems in a part of a frame, at the first problem; in some modes one error each."""
         if self.config.mode is ValidationMode.COLLECT_ERRORS:
             for problem in problems:
                 self.note(error_type, problem.message, ".".join(filter(None, (below, problem.path))))
