@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.spec.capabilities import ROUNDED_NUMBERS, SECTIONS, fact
 
 
-def whole(value: object) -> int | None:
+def to_whole_number(value: object) -> int | None:
     """Return a JSON value as an integer, or None. 2.0 is an integer, true is not (R49)."""
     if isinstance(value, int):
         return None if isinstance(value, bool) else value
@@ -47,7 +47,7 @@ class Capabilities:
 
     def limit(self, name: str) -> int | None:
         """Return a positive integer limit; None if the adapter states no limit."""
-        value = whole(self.raw(name))
+        value = to_whole_number(self.raw(name))
         return value if value is not None and value > 0 else None
 
     def published_limit(self, key: str) -> int | None:
@@ -55,7 +55,7 @@ class Capabilities:
         word = key.replace("_", "")
         sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
         stated = [value for held in sections for name, value in held.items() if name == key]
-        values = [whole(value) for value in (*stated, *(value for _, value in self.extensions(word)))]
+        values = [to_whole_number(value) for value in (*stated, *(value for _, value in self.extensions(word)))]
         return next((value for value in values if value is not None and value > 0), None)
 
     def names(self, name: str) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class Capabilities:
     def context_window(self, model: str | None) -> int | None:
         """Return the largest number of tokens in a prompt for `model` (SPECIFICATION 8.4), or None."""
         for entry in self.model_entries:
-            window = whole(entry.get("context_window", entry.get("max_context_length")))
+            window = to_whole_number(entry.get("context_window", entry.get("max_context_length")))
             if entry.get("name") == model and window is not None and window > 0:
                 return window
         return self.limit("max_context_length")

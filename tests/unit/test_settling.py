@@ -171,7 +171,7 @@ class Ordered(Probe):
     def __init__(self, kept: str, found: list[list[str]], *, done: bool) -> None:
         self.kept, self.answers, self.done, self.looks = kept, found, done, 0
 
-    def seen(self, _reader: str) -> set[str]:
+    def names_seen(self, _reader: str) -> set[str]:
         self.looks += 1
         return set(self.answers[min(self.looks, len(self.answers)) - 1])
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Keys, Violation, Violations
 from pytest_corpus.kit.reply import describe, error_names
@@ -137,7 +137,7 @@ def _details_findings(body: Mapping[str, Any], edition: str | None) -> Violation
     known = TAXONOMY.get(str(body.get("error")))
     if known is None:
         return
-    if (status := whole(details.get("http_status"))) is not None and status not in known.http:
+    if (status := to_whole_number(details.get("http_status"))) is not None and status not in known.http:
         yield "COM-ERR-14", Violation(" or ".join(map(str, known.http)), f"{status}", "details.http_status")
     retryable, right = details.get("retryable"), known.retry == "yes"
     if isinstance(retryable, bool) and known.retry != "conditional" and retryable is not right:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.outcomes import Blocked, Full, Violation
 from pytest_corpus.kit.reply import Reply, error_names
@@ -23,13 +23,13 @@ COUNTS = ("processed_count", "upserted_count", "deleted_count")
 
 def processed_count(result: Any) -> int | None:
     """Return the number of items that a result reports as processed, in any spelling; None without such a number."""
-    counts = (whole(result.get(key)) for key in COUNTS) if isinstance(result, Mapping) else ()
+    counts = (to_whole_number(result.get(key)) for key in COUNTS) if isinstance(result, Mapping) else ()
     return next((count for count in counts if count is not None), None)
 
 
 def failed_indexes(reply: Reply) -> list[int]:
     """Return the indexes of the failed items that state an index."""
-    return [index for each in reply.failed_items if (index := whole(each.get("index"))) is not None]
+    return [index for each in reply.failed_items if (index := to_whole_number(each.get("index"))) is not None]
 
 
 def next_cursor(result: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
@@ -68,7 +68,7 @@ def prompt_tokens(llm: LLM, text: str) -> int:
     reply = llm.complete(messages=[user(text)])
     result = expect.success(reply, "a completion")
     usage = result.get("usage") if isinstance(result, dict) else None
-    tokens = whole(usage.get("prompt_tokens")) if isinstance(usage, dict) else None
+    tokens = to_whole_number(usage.get("prompt_tokens")) if isinstance(usage, dict) else None
     if tokens is None:
         raise Blocked("LLM-COMPLETE-1", "there are no prompt_tokens", judged_on=(reply.exchange,))
     return tokens

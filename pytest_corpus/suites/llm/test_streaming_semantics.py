@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import expect_audited
@@ -67,7 +67,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
     totals = [
-        whole(chunk["usage_so_far"].get("total_tokens"))
+        to_whole_number(chunk["usage_so_far"].get("total_tokens"))
         for chunk in stream.chunks
         if isinstance(chunk.get("usage_so_far"), dict)
     ]

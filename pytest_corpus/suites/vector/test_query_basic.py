@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import expect_audited
@@ -64,7 +64,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
             expect.check(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
         else:
             expect_audited("VEC-QUERY-5", reply, vector)
-            if (total := whole(reply.result.get("total_matches"))) is None:
+            if (total := to_whole_number(reply.result.get("total_matches"))) is None:
                 raise Blocked("VEC-QUERY-1", "a query is answered without total_matches")
             true = not vector.namespaces or total <= MOST_WRITTEN
             expect.check(true, "no more than was ever written there", found=total, path="result.total_matches")

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit.outcomes import Violation, Violations, describe
 from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.shared.claims.tokens import adds_up
@@ -67,7 +67,7 @@ def repetition(texts: list[str]) -> Violation | None:
 
 def completion_tokens(usage: Any) -> int | None:
     """Return the number of completion tokens in a usage, or None."""
-    return whole(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
+    return to_whole_number(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
 
 
 def _count_problem(text: Any, usage: Any) -> Violation | None:

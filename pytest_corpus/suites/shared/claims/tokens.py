@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
@@ -60,7 +60,7 @@ NO_STRINGS: dict[str, dict[str, Any]] = {
 
 def token_count(result: Any) -> int | None:
     """Return a token count, given as an integer or inside an object (R10), or None."""
-    count = whole(_stated_count(result)[1])
+    count = to_whole_number(_stated_count(result)[1])
     return count if count is not None and count >= 0 else None
 
 
@@ -75,7 +75,9 @@ def adds_up(usage: Any) -> bool:
     """True if the total of a usage is the sum of its parts, or if a part is missing (R29, R49)."""
     if not isinstance(usage, Mapping):
         return True
-    prompt, completion, total = map(whole, map(usage.get, ("prompt_tokens", "completion_tokens", "total_tokens")))
+    prompt, completion, total = map(
+        to_whole_number, map(usage.get, ("prompt_tokens", "completion_tokens", "total_tokens"))
+    )
     readable = usage.get("completion_tokens") is None or completion is not None
     return prompt is None or total is None or not readable or prompt + (completion or 0) == total
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit.outcomes import Blocked
 
 
@@ -42,4 +42,4 @@ def metadata_of(match: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def failed_count(result: Any) -> int:
     """Return the number of items that a batch reports as failed."""
-    return (whole(result.get("failed_count")) if isinstance(result, Mapping) else None) or 0
+    return (to_whole_number(result.get("failed_count")) if isinstance(result, Mapping) else None) or 0

@@ -9,7 +9,7 @@ from typing import Any
 from weakref import WeakSet
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.adapter.turns import Place
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
@@ -80,7 +80,11 @@ class VectorCalls(Subject):
             written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
             read = self.call("query", {"vector": components, "top_k": 1})
             self.call("delete", {"ids": [name]})
-        stated = [whole(reply.details.get("expected")) for reply in (written, read) if reply.is_a("DimensionMismatch")]
+        stated = [
+            to_whole_number(reply.details.get("expected"))
+            for reply in (written, read)
+            if reply.is_a("DimensionMismatch")
+        ]
         if not stated:
             return self.limits.usual
         most = self.capabilities.limit("max_dimensions") or self.limits.usual

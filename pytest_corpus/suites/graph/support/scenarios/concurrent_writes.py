@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit.generation.histories import Event, HistoryStep, Value
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.store.clients import Clients
@@ -51,7 +51,7 @@ class GraphClients(Clients):
             properties = node.get("properties")
             if node.get("id") in numbers and isinstance(properties, Mapping):
                 held = [properties.get(key) for key in ("corpus_rank", "corpus_twin")]
-                numbers[node["id"]] += sorted({str(whole(value) or value) for value in held})
+                numbers[node["id"]] += sorted({str(to_whole_number(value) or value) for value in held})
         shown = {name: found for name, found in numbers.items() if found or next_cursor(result) in (None, "")}
         return {name: " and ".join(found) or None for name, found in shown.items()}
 

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import expect_audited
@@ -138,7 +138,7 @@ def require_overrun(llm: LLM, result: Any) -> None:
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
-    spent = whole(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
+    spent = to_whole_number(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
     if spent is None or spent <= llm.window(result.get("model")):
         raise NotAssessed(Obstacle.NO_COUNT)
 
