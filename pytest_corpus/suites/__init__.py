@@ -21,6 +21,6 @@ _TRANSPORT = {f"test_{chapter}": f"{__name__}.transport.test_{chapter}" for chap
 
 
 def modules_of(component: str) -> dict[str, str]:
-    """The modules of the chapters of a component or of a client library, by chapter."""
+    """Return the modules of the chapters of a component or of a client library, by chapter."""
     own = {name: f"{__name__}.{component}.{name}" for name in {**CHAPTERS, **CLIENT_CHAPTERS}[component]}
     return {**own, **_TRANSPORT} if component in CHAPTERS else own

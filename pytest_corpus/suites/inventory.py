@@ -1,4 +1,4 @@
-"""The tests that this version carries, read from the marks in the suites without collecting them."""
+"""The tests of this version. Their names come from the marks in the suites, without a collection."""
 
 import importlib
 import inspect
@@ -18,7 +18,7 @@ _PARAMETERS = type(pytest.param())
 
 
 class _Case(NamedTuple):
-    """One value of one parametrization: what it adds to the name, and its marks."""
+    """One value of one parametrization: the addition to the test's name, and the marks."""
 
     name: str
     marks: tuple[pytest.Mark, ...]
@@ -26,10 +26,10 @@ class _Case(NamedTuple):
 
 @cache
 def tests(component: str, profile: str) -> Mapping[str, str]:
-    """The requirement that each test of a component decides in a complete run, by the test's name in reports.
+    """Return the requirement that each test of a component decides in a complete run, by the test's name.
 
     Args:
-        profile: ``stress`` has tests of its own; all others have the same.
+        profile: the profile of the run; ``stress`` has additional tests.
     """
     left_out = () if profile == "stress" else ("slow",)
     found = {
@@ -44,7 +44,7 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
 
 @cache
 def cases(component: str, profile: str) -> Mapping[str, int]:
-    """The number of each test of a component among the cases of its function, by the test's name in reports."""
+    """Return the number of each test among the cases of its function, by the test's name in reports."""
     seen: Counter[str] = Counter()
     found = {}
     for name in tests(component, profile):
@@ -69,7 +69,7 @@ def _of_module(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[st
 def _named_test(
     name: str, function: Any, above: Sequence[pytest.Mark], left_out: Sequence[str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """A test with each combination of its parameters, and the requirements that its closest mark names."""
+    """Yield a test with each combination of its parameters, and the requirements in its closest mark."""
     own = _marks(function)
     parametrized = [mark for mark in (*own, *above) if mark.name == "parametrize"]
     for cases in product(*map(_cases, parametrized)):
@@ -80,7 +80,7 @@ def _named_test(
 
 
 def _marks(found: Any) -> list[pytest.Mark]:
-    """The marks of a module, a class without its bases, a function or a case."""
+    """Return the marks of a module, a class without its bases, a function or a case."""
     given = vars(found).get("pytestmark", [])
     given = given if isinstance(given, list) else [given]
     return [_mark(each) for each in given]
@@ -112,7 +112,7 @@ def _cases(mark: pytest.Mark) -> list[_Case]:
 
 
 def _parameter_text(value: Any, namer: Any, otherwise: str) -> str:
-    """The text by which pytest names a value in the name of a test."""
+    """Return the text that pytest uses for a value in the name of a test."""
     said = namer(value) if namer else None
     value = value if said is None else said
     if value is None or isinstance(value, str | bool | int | float):
@@ -121,7 +121,7 @@ def _parameter_text(value: Any, namer: Any, otherwise: str) -> str:
 
 
 def _number_duplicates(names: list[str]) -> Iterator[str]:
-    """Names of which those that stand twice have a number, as pytest gives it."""
+    """Return names in which repeated names get a number, as in pytest."""
     number = dict.fromkeys(names, 0)
     for name in names:
         if names.count(name) == 1:

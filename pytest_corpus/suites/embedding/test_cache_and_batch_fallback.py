@@ -176,7 +176,7 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
     ("operation", "scope"), [*(("embed", each) for each in CACHE_SCOPES), ("embed_batch", "global")]
 )
 def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: str, scope: str) -> None:
-    """Whatever cache scope two tenants name, neither gets the vectors of the other."""
+    """Two tenants do not get each other's vectors, whatever cache scope they name."""
     embedding.require(operation)
     args, said = embedding.requests.with_text(operation, embedding.unique()), cache_scope(embedding, scope)
     expect.works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
@@ -214,7 +214,7 @@ def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, change
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operation: str) -> None:
-    """The same request under the same key of another tenant, or without one, calls the provider again."""
+    """The same request under the same key of another tenant, or without a tenant, calls the provider again."""
     embedding.require(operation)
     key, args = new_key(), embedding.requests.distinct(operation)
     one, other = ({**key, **tenant} for tenant in tenants_alike(embedding, OPERATIONS.index(operation)))
@@ -264,7 +264,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
 @pytest.mark.requirement("EMB-BATCH-16")
 @pytest.mark.parametrize(("kind", "way"), [(kind, WAYS[number % 2]) for number, kind in enumerate(FAILURES)])
 def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: str, way: str) -> None:
-    """A text that the provider refuses is reported with the usual class of that failure."""
+    """A text that the provider refuses is reported with the usual class of this failure."""
     _, _, reply, _ = caching.failing_batch(embedding, kind, 1, way)
     classes = embedding.faults.classes(kind)
     for failure in caching.reported_failures(reply):

@@ -63,7 +63,7 @@ def test_statistics_are_counters(embedding: Embedding) -> None:
     ("name", "operation"), [("total_requests", "embed"), ("total_texts", "embed"), ("total_texts", "embed_batch")]
 )
 def test_statistics_move(embedding: Embedding, name: str, operation: str) -> None:
-    """After some texts, alone or in a batch, the total has grown by at least their number."""
+    """After some texts, alone or in a batch, the total has grown by at least the number of texts."""
     embedding.require("get_stats", operation)
     many, *statistics = around_some_texts(embedding, operation)
     before, after = (each.get(name) for each in statistics)
@@ -86,7 +86,7 @@ def around_some_texts(embedding: Embedding, operation: str) -> tuple[int, Any, A
 
 @pytest.mark.requirement("EMB-STATS-2")
 def test_statistics_never_fall(embedding: Embedding) -> None:
-    """Totals never decrease, whatever is requested in between."""
+    """Totals never decrease, whatever is requested meanwhile."""
     embedding.require("get_stats", "embed")
     before = statistics_of(embedding)
     expect.applicable(any(is_number(before.get(key)) for key in GROWING), "no total is reported")
@@ -105,7 +105,7 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STATS-3")
 def test_statistics_tell_no_text(embedding: Embedding) -> None:
-    """Statistics for one tenant do not contain texts of another."""
+    """Statistics for one tenant do not contain texts of another tenant."""
     embedding.require("get_stats", "embed")
     text = embedding.cut_to_limit(canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):

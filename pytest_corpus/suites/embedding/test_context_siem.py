@@ -49,7 +49,7 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
 @pytest.mark.requirement("COM-TENANT-2")
 @pytest.mark.parametrize("operation", ["health", "get_stats"])
 def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) -> None:
-    """Reports for one tenant do not contain the id of another."""
+    """Reports for one tenant do not contain the id of another tenant."""
     embedding.require("embed", operation)
     owner = new_tenant()
     expect.works(embedding.invoke("embed", ctx=owner), "an embedding for a tenant")
@@ -111,7 +111,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
 
 @pytest.mark.requirement("COM-LEAK-1")
 def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
-    """The explanation of a failed text does not contain its content."""
+    """The explanation of a failed text does not contain the text."""
     require_batch_size(embedding, 2, least=1)
     secret = canary()
     long = f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}"

@@ -58,7 +58,7 @@ def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options:
 @rules("dimensions EMB-EMBED-2, at_most EMB-DIM-2")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: str) -> None:
-    """For each listed model, `dimensions` is the length of the vector and does not exceed the stated maximum."""
+    """For each listed model, `dimensions` is the length of the vector, and within the stated maximum."""
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
     for model in embedding.able_to(operation):
@@ -86,7 +86,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @rules("the_text EMB-EMBED-3, letter_by_letter EMB-EMBED-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
-    """The text of a result is the one that was sent; blanks and forms of characters should not differ either."""
+    """The text of a result equals the sent text; blanks and forms of characters should be equal, too."""
     batches.expect_texts_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
@@ -143,7 +143,7 @@ def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
 
 @deciding("operation", embed="EMB-EMBED-6", embed_batch="EMB-BATCH-17")
 def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: str) -> None:
-    """If a request names a listed model, its result and its embeddings name no other."""
+    """If a request names a listed model, its result and its embeddings name no other model."""
     embedding.require(operation)
     embedding.models()
     for model in embedding.able_to(operation):
@@ -215,7 +215,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("model", ["missing", "empty"])
 def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
-    """Without `model`, a default one is used or the request is bad; an empty name may count as unknown."""
+    """Without `model`, a default model is used or the request is bad; an empty name may count as unknown."""
     embedding.require(operation)
     args = embedding.requests.with_text(operation, embedding.cut_to_limit("hi"), model="")
     if model == "missing":
@@ -255,7 +255,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 
 @core("EMB-STREAM-2")
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
-    """A finished stream has an embedding with a vector, also when the text is streamed again."""
+    """A finished stream has an embedding with a vector, also if the text is streamed again."""
     for model in embedding.able_to("stream_embed"):
         unique = embedding.unique()
         asked = [join_words("w", ("nul", "long")) + unique, *texts(1, unique), unique]
@@ -271,7 +271,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STREAM-3")
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
-    """The only embedding of a stream is nearer to that of its text than to that of any other."""
+    """The only embedding of a stream is nearer to its own text's embedding than to that of any other text."""
     for model in embedding.able_to("stream_embed"):
         own = {
             text: embedding.vector_once("embed", text, model=model) for text in map(embedding.cut_to_limit, UNRELATED)

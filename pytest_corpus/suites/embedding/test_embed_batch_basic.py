@@ -70,7 +70,7 @@ def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding)
 @pytest.mark.requirement("EMB-BATCH-2")
 @pytest.mark.parametrize("stated", [True, False])
 def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) -> None:
-    """The vectors stand in the order of the texts, with other options too."""
+    """The vectors have the order of the texts, with other options too."""
     texts = batches.arrange_texts(embedding, "mixed", batches.require_batch_size(embedding, 4))
     if stated:
         embedding.require_normalization()
@@ -86,7 +86,7 @@ def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) ->
     ("known", "by"), [("last", "embed"), ("alternate", "embed"), ("first", "embed_batch"), ("all", "embed_batch")]
 )
 def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding, by: str, known: str) -> None:
-    """If some texts of a batch may be cached, the vectors still stand in the order of the texts."""
+    """If some texts of a batch may be cached, the vectors still have the order of the texts."""
     texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 6))
     last = len(texts) - 1
     before = {"first": [0], "last": [last], "alternate": [*range(0, last + 1, 2)]}
@@ -160,7 +160,7 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
 )
 @pytest.mark.parametrize("where", BAD)
 def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: str) -> None:
-    """Texts that are too long are reported with their position, text, class and message, and none is lost."""
+    """Texts that are too long are reported with position, text, class and message, and none of them is lost."""
     texts, bad, reply = batches.batch_with_bad_texts(embedding, where)
     expect.readable(reply)
     expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
@@ -250,7 +250,7 @@ def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> N
     ids=["string", "number", "null", "object", "boolean", "missing"],
 )
 def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) -> None:
-    """`texts` must be given and a list."""
+    """`texts` is required and must be a list."""
     embedding.require("embed_batch")
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
     if texts == "missing":
@@ -303,7 +303,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-MODEL-6")
 def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
-    """If two models give a text different vectors, a batch gets those of the requested model."""
+    """If two models give a text different vectors, a batch gets the vectors of the requested model."""
     batches.require_batch_size(embedding, 1, least=1)
     models, text = embedding.able_to("embed_batch"), embedding.cut_to_limit(UNRELATED[0])
     first, others = models[0], models[1:]

@@ -175,14 +175,14 @@ def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: st
 
 
 def require_normal_source(embedding: Embedding) -> None:
-    """Go on only if `normalizes_at_source` is claimed."""
+    """Check that `normalizes_at_source` is claimed."""
     embedding.require("embed")
     if embedding.capabilities.flag("normalizes_at_source") is not True:
         raise NotApplicable("capabilities do not claim normalizes_at_source")
 
 
 def require_normal_embed(embedding: Embedding, model: str) -> None:
-    """Go on only if `embed` normalizes."""
+    """Check that `embed` normalizes."""
     with expect.resting_on("EMB-NORM-1"):
         expect_unit_norm(
             embedding.vector_once("embed", embedding.cut_to_limit(UNRELATED[0]), model=model, normalize=True)

@@ -176,7 +176,7 @@ def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> No
 @pytest.mark.requirement("EMB-TRUNC-7")
 @pytest.mark.parametrize("where", ["end", "middle", "beginning"])
 def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> None:
-    """If two texts of the limit's length differ in a third, so do their vectors, unless `truncated` is true."""
+    """If two texts of the limit's length differ in one third, their vectors differ, unless `truncated` is true."""
     text = text_of_limit(embedding)
     third = len(text) // 3
     start = {"end": len(text) - third, "middle": third, "beginning": 0}[where]
@@ -188,14 +188,14 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
 @pytest.mark.requirement("EMB-TRUNC-14")
 @pytest.mark.parametrize("end", [" bread", " rivet"], ids=["word", "letter"])
 def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
-    """If two texts of the limit's length differ in the last word or letter, so do their vectors."""
+    """If two texts of the limit's length differ in the last word or letter, their vectors differ."""
     text = text_of_limit(embedding)
     for model in embedding.able_to("embed"):
         truncation.expect_different_vectors(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
 
 
 def text_of_limit(embedding: Embedding) -> str:
-    """Return a text of the limit's length. Raises NotApplicable if it is too short to divide."""
+    """Return a text of the limit's length. Raises NotApplicable if this length is too short to divide."""
     if embedding.stated_limit() < len(FILLER):
         raise NotApplicable(f"a text of {embedding.stated_limit()} characters has no parts")
     return truncation.text_within_limit(embedding, "the_limit")

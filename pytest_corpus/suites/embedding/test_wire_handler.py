@@ -18,7 +18,7 @@ pytestmark = pytest.mark.wire
 @pytest.mark.requirement("COM-CONC-1")
 @pytest.mark.parametrize("operation", ["embed", "embed_batch"])
 def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, operation: str) -> None:
-    """New texts that are sent together get their own vectors."""
+    """New texts in concurrent requests get their own vectors."""
     embedding.require(operation)
     texts = arrange_texts(embedding, "plain", max(2, min(4, embedding.capabilities.limit("concurrency") or 4)))
     requests = [embedding.envelope(operation, embedding.requests.with_text(operation, text)) for text in texts]

@@ -46,7 +46,7 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
 def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
-    """A later operation decides about the node of an earlier one."""
+    """A later operation changes the node of an earlier operation."""
     sandbox = require_carrier(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or 20
     new = {each: sandbox.node(each) for each in ("drop_write", "twice", "thrice")}
@@ -75,7 +75,7 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
-    """A request that writes a node writes and deletes edges too."""
+    """A request that writes a node can also write and delete edges."""
     sandbox = require_carrier(graph, name)
     batches.require_room(graph, 3)
     values = sandbox.put_named("cde")
@@ -91,7 +91,7 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-3", transaction="GRA-TXN-5")
 def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) -> None:
-    """Operations that write two, one and three nodes have three results, successes that count two, one and three."""
+    """Operations that write one, two or three nodes have successful results in order, which count these nodes."""
     reply, sizes = batches.send_sound(graph, name)
     result = expect.success(reply, f"a {name} to work")
     found = results(result)
@@ -119,7 +119,7 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None
 @pytest.mark.requirement("GRA-NODE-8")
 @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
 def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
-    """A node with NaN or an infinity in a batch refuses the batch, or is reported for its operation or itself."""
+    """NaN or an infinity in a node makes the batch refused, or the operation or the node reported as failed."""
     sandbox = require_carrier(graph)
     reply = sandbox.call_many("batch", put(sandbox, sandbox.node("a", corpus_size=number)))
     expect.either(reply, "BadRequest")
@@ -132,7 +132,7 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 @rules("reported GRA-BATCH-4, keeps_its_place GRA-BATCH-3, others_applied GRA-BATCH-5")
 @MIXED
 def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> None:
-    """A failed operation is reported at its place with its index and error, and the others are applied."""
+    """A failed operation is reported with its index and error at its place, and the others are applied."""
     spoiled = batches.send_spoiled(graph, "batch", place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if requirement == "GRA-BATCH-5":
@@ -161,7 +161,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
 @pytest.mark.requirement("GRA-BATCH-4")
 @pytest.mark.parametrize("name", list(MANY))
 def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: str) -> None:
-    """If one node of an operation has no id, the operation or the node is reported, or the request refused."""
+    """If one node of an operation has no id, the operation or the node is reported, or the request is refused."""
     sandbox = require_carrier(graph, name)
     reply = sandbox.call_many(name, put(sandbox, {"id": "", "labels": [], "properties": {}}))
     if expect.either(reply, "BadRequest", "NotSupported"):
@@ -174,7 +174,7 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
 
 @core("GRA-BATCH-6")
 def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> None:
-    """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
+    """A batch of one operation more than `max_batch_ops` is refused with BAD_REQUEST, and nothing is applied."""
     reply, sandbox = batches.send_too_large(graph)
     expect.refusal(reply, "BadRequest")
     sandbox.expect_one_shows((), "no node of a refused batch")
@@ -183,7 +183,7 @@ def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-BATCH-8")
 @pytest.mark.parametrize("hint", ["max_batch_ops", "suggested_batch_reduction"])
 def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> None:
-    """`details` state the limit and the percentage to reduce the batch by."""
+    """`details` state the limit, and the percentage by which to reduce the batch."""
     reply, _ = batches.send_too_large(graph)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
@@ -194,7 +194,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
 
 @pytest.mark.requirement("GRA-BATCH-7")
 def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
-    """A batch of exactly `max_batch_ops` operations is carried out to the last one."""
+    """A batch of exactly `max_batch_ops` operations is carried out completely."""
     most, sandbox = batches.stated_limit(graph), graph.sandbox()
     last = sandbox.node("last")
     items = [*(drop(sandbox, f"none{n}") for n in range(most - 1)), put(sandbox, last)]
@@ -207,7 +207,7 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
 @pytest.mark.core
 @arguments_of("GRA-BATCH-9", "GRA-TXN-6")
 def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """The operations are a list of objects with `op` and `args`; others are refused or reported as failed."""
+    """A value that is not a list of objects with `op` and `args` is refused, or the operation is reported as failed."""
     bad.expect_refused(graph)
 
 
@@ -223,7 +223,7 @@ def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> None:
 
 @pytest.mark.requirement("GRA-BATCH-11")
 def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
-    """A query after a write in the same batch finds the node, if batches take queries."""
+    """A query after a write in the same batch finds the node, if batches accept queries."""
     graph.require("query")
     sandbox = require_carrier(graph)
     node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
@@ -243,7 +243,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
 @rules("leaves_no_trace GRA-TXN-2, says_so GRA-TXN-3")
 @FAILING
 def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: str) -> None:
-    """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
+    """A failed transaction is an error, or has `success` false, and none of its writes, updates and deletes applies."""
     spoiled = batches.send_spoiled(graph, "transaction", place, kind)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
         expect.check(
@@ -255,7 +255,7 @@ def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: 
 
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
-    """A new edge is not there, and a deleted one still is, after a transaction that failed."""
+    """After a failed transaction its new edge does not exist, and the edge that it deleted still exists."""
     sandbox = require_carrier(graph, "transaction")
     batches.require_room(graph, 3)
     values = sandbox.put_named("abc")
@@ -293,7 +293,7 @@ def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> 
 
 @deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
 def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
-    """A batch inside a batch, or a transaction inside one, is carried out, refused permanently or reported so (R8)."""
+    """A batch in a batch, or a transaction in a transaction, is carried out, or fails with a permanent error (R8)."""
     sandbox = require_carrier(graph, name)
     inner = {"op": graph.operation_names.spelling(name), "args": {MANY[name]: [put(sandbox, sandbox.node("a"))]}}
     reply = sandbox.call_many(name, inner)
@@ -304,7 +304,7 @@ def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
 
 @pytest.mark.requirement("GRA-BATCH-5")
 def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
-    """A node that is written before something that is not an operation is there only if the batch is not refused."""
+    """A node before an item that is not an operation is written only if the batch is not refused."""
     sandbox = require_carrier(graph)
     batches.require_room(graph, 2)
     written = []
@@ -335,7 +335,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TXN-2")
 @pytest.mark.parametrize("kind", ["unavailable", "unexpected"])
 def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
-    """If the provider fails and the transaction with it, nothing of it is there."""
+    """If the provider fails and the transaction fails with it, none of its writes is visible."""
     require_carrier(graph, "transaction")
     expect.applicable("provider" in graph.client.hooks, "without the provider nothing fails")
     graph.faults.provider_op("transaction")
@@ -350,7 +350,7 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
 
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
-    """After a failed transaction another one writes the same nodes and is committed."""
+    """After a failed transaction, another transaction writes the same nodes and is committed."""
     sandbox = require_carrier(graph, "transaction")
     node = sandbox.node("a")
     sandbox.call_many("transaction", put(sandbox, node), unusable_operation(sandbox))
@@ -361,7 +361,7 @@ def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-TXN-12")
 def test_each_transaction_has_an_id_of_its_own(graph: Graph) -> None:
-    """Two transactions that state a `transaction_id` state two."""
+    """Two transactions that state a `transaction_id` state different ids."""
     sandbox = require_carrier(graph, "transaction")
     replies = [sandbox.call_many("transaction", put(sandbox, sandbox.node(name))) for name in "ab"]
     stated = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]

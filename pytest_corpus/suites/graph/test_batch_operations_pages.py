@@ -16,7 +16,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 
 @core("GRA-BULK-1")
 def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
-    """New, updated and remaining nodes are listed, deleted ones are not."""
+    """New, updated and remaining nodes are listed, but deleted nodes are not."""
     sandbox = batches.listable_place(graph)
     values = sandbox.put_named("abc")
     sandbox.expect_values("bulk_vertices", values.values(), "every node")
@@ -28,7 +28,7 @@ def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
 
 @core("GRA-BULK-2")
 def test_a_page_is_of_the_schema(graph: Graph) -> None:
-    """Each page, the last one too, is of the schema."""
+    """Each page is valid under the schema, including the last page."""
     sandbox = batches.filled_place(graph, 3)
     sandbox.call("upsert_nodes", {"nodes": [{**sandbox.node("bare"), "labels": []}]})
     for limit in (2, 100):
@@ -39,14 +39,14 @@ def test_a_page_is_of_the_schema(graph: Graph) -> None:
 @core("GRA-BULK-3")
 @pytest.mark.parametrize("limit", [2, 10, 11, 12, None], ids=str)
 def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
-    """Whatever the size of a page, following the cursor gives every node exactly once."""
+    """With any size of a page, following the cursor gives every node exactly once."""
     sandbox, ids, pages = batches.pages(graph, limit)
     batches.expect_every_node_once(sandbox, pages, ids)
 
 
 @rules("listed GRA-BULK-3, found GRA-QUERY-2")
 def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str) -> None:
-    """More than a hundred nodes are all listed, without a `limit`, and all found by a query."""
+    """More than a hundred nodes are all listed without a `limit`, and all found by a query."""
     sandbox, pages, found = batches.crowd(graph)
     if requirement == "GRA-BULK-3":
         batches.expect_every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.CROWD)})
@@ -57,7 +57,7 @@ def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str)
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_pages_of_an_empty_place_end(graph: Graph) -> None:
-    """If nothing was written, or everything deleted, there are no nodes and no more pages."""
+    """If nothing was written, or everything was deleted, there are no nodes and no more pages."""
     sandbox = batches.listable_place(graph)
     graph.require_namespaces(aside=True)
     batches.expect_every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
@@ -68,7 +68,7 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
-    """With a tenant, following the cursor gives every node once too."""
+    """With a tenant, following the cursor also gives every node once."""
     place = batches.listable_place(graph)
     sandbox = place.copy_to(namespace=place.namespace, tenant=graph.settings.tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
@@ -79,7 +79,7 @@ def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> None:
-    """Of two tenants who have a namespace of one name, each pages through its own nodes alone, to the last page."""
+    """Two tenants with a namespace of the same name each get only their own nodes, on all pages."""
     batches.listable_place(graph)
     one, other = isolation.two_tenants(graph, own=True)
     one.put(*(one.node(f"n{number}") for number in (0, 2, 4)))
@@ -100,7 +100,7 @@ def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
 @core("GRA-BULK-5")
 @pytest.mark.parametrize("limit", [2, 100])
 def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
-    """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
+    """Of eleven nodes, pages of any size list exactly the four nodes that match the filter, each once."""
     sandbox = batches.listable_place(graph)
     fit = {2, 3, 7, 10}
     sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(batches.COUNT)))
@@ -110,7 +110,7 @@ def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
 
 @pytest.mark.requirement("GRA-BULK-5")
 def test_a_filter_compares_values(graph: Graph) -> None:
-    """Text, numbers and booleans are compared with their type, several properties all together."""
+    """Text, numbers and booleans are compared with their type, and all properties of a filter must match."""
     sandbox = batches.listable_place(graph)
     kind, other = words.put_nodes_of_two_kinds(sandbox)
     [unknown] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1), "w").values()
@@ -134,7 +134,7 @@ def test_a_filter_compares_values(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-BULK-5")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> None:
-    """A term that is not a plain value lists no node that does not meet it, or is refused permanently."""
+    """A term that is not a plain value lists only nodes that satisfy it, or is refused permanently."""
     sandbox = batches.listable_place(graph)
     sandbox.put(sandbox.node("a", corpus_size=1), sandbox.node("b", corpus_size=2))
     wanted = {"corpus_group": sandbox.group, "corpus_size": batches.PREDICATES[kind]}
@@ -147,7 +147,7 @@ def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) 
 @pytest.mark.core
 @arguments_of("GRA-BULK-6", "GRA-BULK-8")
 def test_arguments_of_a_page_are_checked(graph: Graph, bad: BadArguments) -> None:
-    """`limit` is a whole number from 1 on, `cursor` a string, `filter` an object."""
+    """`limit` must be an integer from 1 on, `cursor` a string, `filter` an object."""
     bad.expect_refused(graph)
 
 

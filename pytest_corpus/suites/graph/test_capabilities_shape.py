@@ -11,7 +11,7 @@ from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, Te
 
 @pytest.mark.requirement("GRA-CAP-1")
 def test_the_operations_of_batches_are_advertised(graph: Graph) -> None:
-    """A list under `extensions` names the operations that batches take."""
+    """A list under `extensions` names the operations that batches accept."""
     graph.require("batch")
     look_at_capabilities(graph.capabilities)
     extensions = graph.capabilities.document.get("extensions")

@@ -39,7 +39,7 @@ def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
 
 @rules("id_of_a_node GRA-OBS-1, namespace GRA-OBS-2")
 def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> None:
-    """No observation of a write, a read or a delete contains the id of the node or its namespace."""
+    """No observation of a write, a read or a delete contains the id of the node or the node's namespace."""
     if requirement == "GRA-OBS-2":
         graph.require_namespaces()
     sandbox, name, replies = cached(graph, "named", lambda: answers_about_a_node(graph))
@@ -52,7 +52,7 @@ def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Non
 @pytest.mark.requirement("COM-TENANT-2")
 @pytest.mark.parametrize("operation", ["health", "get_schema"])
 def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
-    """A report to a tenant contains no namespace and no node id of another one."""
+    """A report to a tenant contains no namespace and no node id of another tenant."""
     graph.require(operation)
     owner, other = isolation.two_tenants(graph, own=True)
     owner.put(owner.node("a"))
@@ -63,7 +63,7 @@ def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) 
 
 
 def answers_about_a_node(graph: Graph) -> tuple[Sandbox, str, list[Reply | StreamReply]]:
-    """A place, the name of a node, and the answers to requests that write, read and delete it there."""
+    """Write, read and delete a node; return the sandbox, the node's name, and the answers."""
     sandbox, name = graph.sandbox("upsert_nodes"), canary()
     find = graph.question("group", group=sandbox.group) if graph.dialect else {}
     asked: dict[str, dict[str, Any]] = {

@@ -91,7 +91,7 @@ NESTED: dict[str, Any] = {
 @core("GRA-NODE-1")
 @pytest.mark.parametrize("where", WHERE)
 def test_a_node_is_read_back(graph: Graph, where: str) -> None:
-    """A node that was written is seen by every operation that shows nodes, wherever it was written."""
+    """Every operation that shows nodes shows a written node, in the default namespace, another one, or of a tenant."""
     graph.require("upsert_nodes")
     sandbox = place_at(graph, where)
     written = sandbox.put(sandbox.node("a"))
@@ -100,7 +100,7 @@ def test_a_node_is_read_back(graph: Graph, where: str) -> None:
 
 @core("GRA-NODE-1")
 def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
-    """Id, every label and every property of a node are listed as they were written."""
+    """The id, every label and every property of a node are listed as written."""
     graph.require("upsert_nodes")
     graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()
@@ -129,7 +129,7 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
 
 @core("GRA-NODE-12")
 def test_an_id_is_any_text(graph: Graph) -> None:
-    """A node whose id is a word is taken, and not only one whose id is a UUID."""
+    """A node with a word as its id is accepted, not only a node with a UUID."""
     only_uuids = graph.prerequisites.takes_only_uuids()
     is_right = not only_uuids
     expect.check(is_right, "ids of any text", "a refusal, which the same node with a UUID is spared", "nodes.0.id")
@@ -138,7 +138,7 @@ def test_an_id_is_any_text(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_is_seen(graph: Graph) -> None:
-    """After three updates there is one node, with the value of the last one; one may come back under another key."""
+    """After three updates there is one node with the last value, even if it repeats an older value under a new key."""
     sandbox = graph.sandbox("upsert_nodes")
     others = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
@@ -153,7 +153,7 @@ def test_an_update_is_seen(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
-    """Another label, a new property and a new value of an old one are there after an update."""
+    """After an update, the node has the other label, the new property and the new value of an old property."""
     graph.require("upsert_nodes")
     graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()
@@ -172,7 +172,7 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
 @core("GRA-NODE-3")
 @pytest.mark.parametrize("count", [3, 20])
 def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
-    """The first, the last and all between them are there."""
+    """All nodes of a request are written, from the first to the last."""
     sandbox = graph.sandbox("upsert_nodes")
     expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
@@ -183,7 +183,7 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
 @rules("schema GRA-NODE-4, counts GRA-NODE-5")
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str, count: int) -> None:
-    """New nodes, and then the same ones updated, are counted in results of the schema, and none has failed."""
+    """Results of the schema count new nodes, and then the same nodes updated, and report no failures."""
     for reply in upsert_twice(graph, count):
         if requirement == "GRA-NODE-4":
             expect_audited("GRA-NODE-4", reply, graph, claim="an upsert to work")
@@ -193,7 +193,7 @@ def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str
 
 @remembered
 def upsert_twice(graph: Graph, count: int) -> list[Reply]:
-    """The answers to an upsert of this number of nodes, and to another one of the same nodes."""
+    """Upsert this number of nodes, then the same nodes again; return both answers."""
     sandbox = graph.sandbox("upsert_nodes")
     expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
     nodes = [[sandbox.node(f"n{number}") for number in range(count)] for _ in range(2)]
@@ -216,7 +216,7 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
 
 @pytest.mark.requirement("GRA-NODE-9")
 def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
-    """Any key, and any text under a key, comes back code point by code point, unless it is refused permanently."""
+    """Any key, and any text under a key, comes back code point by code point, or is refused permanently."""
     for kind, value in keep_properties(graph, KEYS).items():
         expect_written(kind, value, right=same(value, KEYS[kind]))
     changed = ", ".join(words.changed_properties(graph.sandbox())[:1])
@@ -225,7 +225,7 @@ def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-10")
 def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
-    """Lists keep their order and objects their members, unless they are refused; null may become nothing."""
+    """Lists keep their order and objects their members, unless they are refused; null may become absent."""
     for kind, value in keep_properties(graph, {**NESTED, "null": None}).items():
         right = same(value, NESTED.get(kind)) or (kind == "null" and value is ...)
         expect_written(kind, value, right=right)
@@ -234,7 +234,7 @@ def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-NODE-3")
 @pytest.mark.parametrize("kind", LOOKALIKES)
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
-    """Ids that differ in the last letter, letter case, a space or the normal form are two nodes."""
+    """Nodes whose ids differ only in the last letter, letter case, a space or the normal form are different nodes."""
     sandbox = graph.sandbox("upsert_nodes")
     at = [*LOOKALIKES].index(kind)
     others = {each: word for number, (each, word) in enumerate(IDS.items()) if number % len(LOOKALIKES) == at}
@@ -263,7 +263,7 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
 @pytest.mark.core
 @arguments_of("GRA-NODE-6")
 def test_what_is_not_a_list_of_nodes_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """`nodes` is a list of nodes with ids, labels and properties; others are refused or reported as failed."""
+    """A value that is not a list of nodes with ids, labels and properties is refused, or its item is reported."""
     bad.expect_refused(graph)
 
 
@@ -275,7 +275,7 @@ class TestBadItems:
         ("place", "kind"), [("first", "wrong_type"), ("middle", "not_finite"), ("last", "wrong_type")]
     )
     def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
-        """If one node is unusable it is named and the others are there; or the request is refused and none is."""
+        """If one node is unusable, it is reported and the others are written, or the whole request is refused."""
         sandbox = graph.sandbox("upsert_nodes")
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
         good = [sandbox.node(name) for name in "ab"]
@@ -289,7 +289,7 @@ class TestBadItems:
     @pytest.mark.requirement("GRA-NODE-5")
     @pytest.mark.parametrize(("kind", "count"), bad_arguments.alternate_counts(bad_arguments.SPOILED_NODES))
     def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
-        """If nodes of a request fail, those that are there are counted, and those that failed."""
+        """If nodes of a request fail, the result counts the written nodes and the failed nodes."""
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **bad_arguments.SPOILED_NODES[kind]} for number in range(count)]
@@ -300,7 +300,7 @@ class TestBadItems:
     @core("GRA-NODE-8")
     @pytest.mark.parametrize("value", NOT_FINITE.values(), ids=list(NOT_FINITE))
     def test_numbers_of_a_node_are_finite(self, graph: Graph, value: Any) -> None:
-        """NaN and infinities in properties are refused, or reported for that node, and never stored."""
+        """NaN and infinities in properties are refused, or reported for the node, and never stored."""
         sandbox = graph.sandbox("upsert_nodes")
         expect_unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
 
@@ -318,7 +318,7 @@ class TestModel:
 
     @pytest.mark.requirement("GRA-MODEL-1")
     def test_any_sequence_of_writes_adds_up(self, graph: Graph) -> None:
-        """After every step of random sequences of writes, deletes, batches and transactions all is as it should be."""
+        """After every step of random writes, deletes, batches and transactions, the content agrees with a model."""
         graph.require("upsert_nodes", "delete_nodes")
         graph.readers.for_nodes()
         if graph.works("upsert_edges"):
@@ -338,7 +338,7 @@ class TestModel:
 
 @rules("whole GRA-MODEL-2, in_order GRA-MODEL-3")
 def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str) -> None:
-    """Clients that write, read and delete two nodes at once see whole nodes, and in the end the last write."""
+    """Concurrent clients of two nodes see only complete nodes, and finally the last write."""
     events = cached(graph, "history", lambda: history(graph))
     if requirement == "GRA-MODEL-2":
         check(events, converges, "whole nodes, and in the end the last write or nothing after a delete")
@@ -348,7 +348,7 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
 
 
 def expect_written(kind: str, read: Any, *, right: bool) -> None:
-    """Go on if a property that was accepted (`kept`) is read back as it was written."""
+    """Check that an accepted property (`kept`) is read back as written."""
     got = "no property of this name" if read is ... else "another value"
     expect.check(right, f"the property corpus_{kind} as it was written", got, f"properties.corpus_{kind}")
 

@@ -33,7 +33,7 @@ LONG = 40
 @core("GRA-DELETE-1")
 @pytest.mark.parametrize("where", WHERE)
 def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
-    """First one node, then two in one request are gone, and the others stay."""
+    """First one node, then two nodes in one request are deleted; the other nodes stay."""
     graph.require("upsert_nodes", "delete_nodes")
     sandbox = place_at(graph, where)
     values = sandbox.put_named("abcd")
@@ -49,7 +49,7 @@ def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
-    """A delete removes the existing nodes of its list, also of a long one, and keeps nodes of similar ids."""
+    """A delete removes all existing nodes of its list, even of a long one, and keeps nodes with similar ids."""
     graph.require("upsert_nodes", "delete_nodes")
     expect.applicable(graph.at_once >= 2, "one item goes into one request")
     sandbox = graph.sandbox()
@@ -73,7 +73,7 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
-    """Another write, of any kind, does not bring it back; written again, it is there with its new value."""
+    """No other write brings a deleted node back; written again, the node has its new value."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put_named("abc")
     sandbox.remove("nodes", "a")
@@ -95,7 +95,7 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
 
 @core("GRA-DELETE-2")
 def test_deleted_edges_are_gone(graph: Graph) -> None:
-    """Deleted edges are gone, at the end of a long list too; the other edges and all nodes stay."""
+    """Deleted edges are not shown, even from the end of a long list; the other edges and all nodes stay."""
     graph.require("delete_edges")
     edges.require_edge_readers(graph)
     sandbox, values = edges.link_nodes(graph)
@@ -119,7 +119,7 @@ def test_deleted_edges_are_gone(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-2")
 def test_a_parallel_edge_stays(graph: Graph) -> None:
-    """Of two edges between the same nodes the deleted one is gone and the other stays."""
+    """If one of two edges between the same nodes is deleted, the other edge stays."""
     graph.require("delete_edges")
     edges.require_edge_readers(graph)
     expect.applicable(edges.takes(graph, PARALLEL), f"{PARALLEL} is refused permanently")
@@ -131,7 +131,7 @@ def test_a_parallel_edge_stays(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-4")
 def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
-    """No edge leads to or through a node that was deleted, by its id or by a filter."""
+    """No edge leads to or through a deleted node, whether it was deleted by id or by a filter."""
     sandbox, reply = delete_the_middle(graph)
     expect.success(reply, "delete_nodes to work")
     sandbox.put(sandbox.node("d"))
@@ -152,7 +152,7 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-5")
 def test_old_edges_do_not_come_back(graph: Graph) -> None:
-    """A node of the same id, written after the deletion, has no edges."""
+    """A node that is written with the id of a deleted node has no edges."""
     sandbox, _ = delete_the_middle(graph)
     sandbox.put(sandbox.node("b"))
     sandbox.expect_all_lead("a", (), "no old edge to the new node")
@@ -164,7 +164,7 @@ def test_old_edges_do_not_come_back(graph: Graph) -> None:
 @rules("succeeds GRA-DELETE-3, schema GRA-DELETE-8")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kind: str) -> None:
-    """Deleting an unknown id, a deleted id or several of them succeeds with a result of the schema."""
+    """Deleting an unknown id, a deleted id, or several such ids succeeds with a result of the schema."""
     for reply in deletions(graph, kind):
         if requirement == "GRA-DELETE-8":
             expect_audited("GRA-DELETE-8", reply, graph, claim=f"delete_{kind} to work")
@@ -175,7 +175,7 @@ def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kin
 
 @remembered
 def deletions(graph: Graph, kind: str) -> list[Reply]:
-    """The answers to deletes of an unknown id, an existing one, the same again, and both."""
+    """Delete an unknown id, an existing id, the same id again, and both; return the answers."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     sandbox.link(sandbox.edge("a", "b", "e"))
@@ -199,7 +199,7 @@ def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-9")
 def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> None:
-    """Two deletes of one node at once are one deleted node in all."""
+    """Two concurrent deletes of one node count one deleted node in all."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     sandbox.put(sandbox.node("a"))
     request = graph.envelope("delete_nodes", {**sandbox.place, "ids": [sandbox.id("a")]}, sandbox.ctx)
@@ -218,7 +218,7 @@ def test_what_is_not_a_delete_is_refused(graph: Graph, bad: BadArguments) -> Non
 
 @pytest.mark.requirement("GRA-DELETE-7")
 def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
-    """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
+    """A delete without `ids` and `filter`, or with null for them, deletes no node."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.require_namespaces(aside=True)
     sandbox = empty_place(graph)
@@ -233,7 +233,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     ("kind", "size", "gone"), [("x", None, "ac"), ("x", 1, "a"), ("none", None, "")], ids=["one", "two", "nothing_fits"]
 )
 def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int | None, gone: str) -> None:
-    """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
+    """A delete with a filter removes exactly the nodes with all its properties, or is refused and removes none."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
 
@@ -261,7 +261,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
 
 def nodes_with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
-    """Nodes with a property that has a meaning if it is written into a query, and the key of the property."""
+    """Return nodes with values that are harmful if an adapter writes them into a query, and the property's key."""
     values = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
     keys = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
     terms = {kind: ("corpus_kind", word) for kind, word in values.items()}
@@ -274,7 +274,7 @@ def nodes_with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]
 
 @pytest.mark.requirement("GRA-DELETE-6")
 def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
-    """A delete with both removes only nodes that both select, or is refused (R131)."""
+    """A delete with ids and a filter removes only nodes that both select, or is refused (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": "x", "b": "y", "c": "y"}
     nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + kind) for name, kind in kinds.items()}
@@ -289,7 +289,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> None:
-    """A term that is not a plain value deletes only nodes that meet it, or is refused, also with ids (R131)."""
+    """A term that is not a plain value deletes only nodes that satisfy it, or is refused, also with ids (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put(
         *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))
@@ -304,7 +304,7 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("way", list(MANY))
 def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
-    """A delete with a filter in a batch or transaction removes the nodes that fit, or fails."""
+    """A delete with a filter in a batch or transaction removes the matching nodes, or fails."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes", way)
 
     def build_batch_nodes(text: str) -> dict[str, words.Item]:
@@ -321,7 +321,7 @@ def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-6")
 def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
-    """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
+    """A delete of edges with a filter removes the matching edges, or is refused and removes none."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges", "delete_edges")
     values = sandbox.put_named("abc")
 
@@ -338,7 +338,7 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-9")
 @pytest.mark.parametrize("kind", bad_arguments.SPOILED_IDS)
 def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> None:
-    """If an id of a delete fails, the nodes that are gone are counted, and the failed id."""
+    """If an id of a delete fails, the result counts the deleted nodes and the failed id."""
     graph.require("upsert_nodes", "delete_nodes")
     readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
@@ -348,7 +348,7 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
 
 
 def delete_the_middle(graph: Graph) -> tuple[Sandbox, Reply]:
-    """A place with edges from `a` over `b` to `c`, and the answer to the deletion of `b`."""
+    """Write edges from `a` over `b` to `c` and delete `b`; return the sandbox and the answer."""
     graph.require("delete_nodes")
     edges.require_edge_readers(graph)
     sandbox, _ = edges.link_nodes(graph)

@@ -24,7 +24,7 @@ from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, e
 @core("GRA-EDGE-1")
 @pytest.mark.parametrize("edge_reader", EDGE_READERS)
 def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> None:
-    """An edge is seen from its source only."""
+    """An edge is visible from its source only."""
     sandbox, values = edges.link_for(graph, edge_reader)
     others = [] if edge_reader == "traversal" else [sandbox.edge("a", "c", "g", label="CORPUS_OTHER")]
     sandbox.link(sandbox.edge("c", "b", "f"), *others)
@@ -97,7 +97,7 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
 
 @pytest.mark.requirement("GRA-EDGE-3")
 def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
-    """After an update there is one edge of the id, with its new values, its new target and its new label."""
+    """After an update there is one edge with the id, and with its new values, target and label."""
     edge_readers = edges.require_edge_readers(graph)
     sandbox, values = edges.link_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
@@ -130,7 +130,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-EDGE-9")
 def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
-    """Edges that share a source, a target, both ends, or have one end only, are all there."""
+    """All edges of a request are written, even if they share a source, a target or both, or are loops."""
     edge_readers = edges.require_edge_readers(graph)
     pairs = ["ab", "ac", "ad", "bd", "cd", "ba"]
     pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if edges.takes(graph, kind)]
@@ -162,7 +162,7 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
 @rules("permanent GRA-EDGE-4, refused GRA-EDGE-5")
 @pytest.mark.parametrize("missing", ["source", "target", "both"])
 def test_an_edge_without_an_end_is_refused(graph: Graph, requirement: str, missing: str) -> None:
-    """An edge from or to a node that does not exist is refused, or reported as failed; if so, permanently."""
+    """An edge from or to an unknown node is refused or reported as failed, with a permanent error."""
     reply = edges.send_dangling(graph, missing)
     if requirement == "GRA-EDGE-5":
         expect.readable(reply)
@@ -186,14 +186,14 @@ def test_numbers_of_an_edge_are_finite(graph: Graph, value: Any) -> None:
 @pytest.mark.core
 @arguments_of("GRA-EDGE-6")
 def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """`edges` is a list of edges with ids, ends and labels; others are refused or reported as failed."""
+    """A value that is not a list of edges with ids, ends and labels is refused, or its item reported as failed."""
     bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-EDGE-7")
 @pytest.mark.parametrize("place", list(bad_arguments.PLACES))
 def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> None:
-    """If one edge is unusable it is named and the others are there; or the request is refused and none is."""
+    """If one edge is unusable, it is reported and the others are written, or the request is refused and writes none."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
     good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
@@ -208,7 +208,7 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
 @pytest.mark.requirement("GRA-EDGE-8")
 @pytest.mark.parametrize(("kind", "count"), bad_arguments.alternate_counts(bad_arguments.SPOILED_EDGES))
 def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> None:
-    """If edges of a request fail, those that are there are counted, and those that failed."""
+    """If edges of a request fail, the result counts the written edges and the failed edges."""
     edge_readers, sandbox = edges.require_edge_readers(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
     bad = [{**sandbox.edge("a", end), **bad_arguments.SPOILED_EDGES[kind]} for end in "de"[:count]]

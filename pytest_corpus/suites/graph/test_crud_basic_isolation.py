@@ -39,7 +39,7 @@ FIRST = 3
 
 @core("GRA-NS-1")
 def test_namespaces_are_separate(graph: Graph) -> None:
-    """Nodes of one id in two namespaces and in the default one are three nodes."""
+    """Nodes with the same id in two namespaces and in the default namespace are three nodes."""
     one, other = isolation.two_places(graph, "namespaces")
     homes = [one, other, one.copy_to()]
     places = [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
@@ -53,7 +53,7 @@ def test_namespaces_are_separate(graph: Graph) -> None:
 @core("COM-TENANT-1")
 @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
 def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
-    """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
+    """Nodes with the same id of two tenants are two nodes, and a third tenant sees neither."""
     if own:
         graph.require_namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=own)
@@ -78,7 +78,7 @@ def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
 
 @READING
 def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
-    """Edges of another namespace or tenant are not followed, even between nodes of the same ids."""
+    """A traversal does not follow edges of another namespace or tenant, even between nodes with the same ids."""
     graph.require("traversal", "upsert_edges")
     one, other = isolation.two_places(graph, by)
     for place, target in ((one, "b"), (other, "c")):
@@ -97,7 +97,7 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
 @READING
 @pytest.mark.parametrize("name", list(MANY))
 def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str, by: str) -> None:
-    """The nodes that a batch, or a transaction, writes to a namespace or for a tenant are there, and nowhere else."""
+    """Nodes that a batch, or a transaction, writes for a namespace or a tenant are there and nowhere else."""
     graph.require(name)
     one, other = isolation.two_places(graph, by)
     node, others = one.node("a"), other.node("a")
@@ -111,7 +111,7 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
 @DELETING
 @pytest.mark.parametrize("way", WAYS)
 def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
-    """A node that is deleted in one namespace, or for one tenant, is still in another."""
+    """A node that is deleted in one namespace, or for one tenant, still exists in another."""
     graph.require("delete_nodes", *([way] if way in MANY else []))
     one, other, values = isolation.write_in_both(graph, by, WAYS)
     names = similar_names(str(one.namespace if by == "namespaces" else one.tenant), 2, ["composed", "decomposed"])
@@ -132,7 +132,7 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
 
 @DELETING
 def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
-    """An edge, or a node with its edges, that is deleted in one place leaves the edges of another."""
+    """Deleting an edge, or a node with its edges, leaves the edges of another namespace or tenant unchanged."""
     graph.require("delete_edges", "delete_nodes", "upsert_edges")
     one, other = isolation.two_places(graph, by)
     values = {place: place.put_named("ab") for place in (one, other)}
@@ -145,7 +145,7 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None:
-    """Nodes that two tenants write together are each with the tenant that wrote it, and so are queries at once."""
+    """Nodes in concurrent writes of two tenants belong to the right tenant, and concurrent queries show this."""
     graph.require("upsert_nodes")
     tenants = isolation.two_tenants(graph)
     nodes = {place: place.node("a") for place in tenants}
@@ -197,7 +197,7 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NS-1")
 def test_an_item_repeats_the_namespace(graph: Graph) -> None:
-    """Nodes and edges that name the namespace of their request, too, are written there."""
+    """Nodes and edges that repeat the namespace of their request are written to this namespace."""
     graph.require_namespaces()
     sandbox = graph.sandbox("upsert_nodes")
     values = sandbox.put(*({**sandbox.node(name), **sandbox.place} for name in "ab"))
@@ -208,7 +208,7 @@ def test_an_item_repeats_the_namespace(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NS-3")
 def test_an_item_names_its_namespace(graph: Graph) -> None:
-    """A node that names its namespace lies there, though the request names none."""
+    """A node that names its namespace is written there, although the request names none."""
     graph.require("upsert_nodes")
     graph.require_namespaces()
     sandbox = graph.sandbox()
@@ -219,7 +219,7 @@ def test_an_item_names_its_namespace(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NS-3")
 def test_answers_name_the_namespace(graph: Graph) -> None:
-    """If a listed node names a namespace, it is the listed namespace."""
+    """If a listed node names a namespace, this is the listed namespace."""
     graph.require_namespaces()
     sandbox = graph.sandbox("bulk_vertices")
     sandbox.put(sandbox.node("a"))
@@ -232,7 +232,7 @@ def test_answers_name_the_namespace(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-NS-4")
 @pytest.mark.parametrize("reader", [*NODE_READERS, "traversal"])
 def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) -> None:
-    """A namespace without writes is empty and leads nowhere, or is NamespaceNotFound."""
+    """A namespace without writes is empty and has no edges, or is refused with NamespaceNotFound."""
     expect.applicable(graph.capabilities.flag("supports_namespaces") is True, "namespaces are not claimed")
     graph.require(reader) if reader == "traversal" else graph.readers.require_correct(reader)
     graph.seed()
@@ -257,7 +257,7 @@ def test_deleting_in_an_unknown_namespace_does_no_harm(graph: Graph, kind: str) 
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
-    """The schema of a tenant contains no label of another one."""
+    """The schema for a tenant contains no label of another tenant."""
     graph.require("get_schema")
     one, other = isolation.two_tenants(graph)
     label = f"Corpus{canary(8)}"
@@ -269,7 +269,7 @@ def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-CACHE-1")
 def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> None:
-    """The same query, repeated by three tenants of similar names, finds the nodes of each."""
+    """The same query, repeated by three tenants with similar names, finds the nodes of the asking tenant."""
     graph.require("query")
     one, other = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
@@ -281,7 +281,7 @@ def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-CACHE-2")
 def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
-    """No cache scope lets a tenant find the nodes of another one."""
+    """No cache scope lets a tenant find the nodes of another tenant."""
     graph.require("query")
     sandboxes = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in sandboxes}
@@ -337,7 +337,7 @@ def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> None:
 
 
 def node_with_key(sandbox: Sandbox, name: str, end: str) -> dict[str, Any]:
-    """A node whose `corpus_key` has this end."""
+    """Return a node whose `corpus_key` has this end."""
     node = sandbox.node(name)
     node["properties"]["corpus_key"] = sandbox.key(end)
     return node

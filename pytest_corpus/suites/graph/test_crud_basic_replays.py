@@ -45,14 +45,14 @@ class Write:
         put(self._item)
 
     def undo(self) -> None:
-        """Delete the written item, or write the deleted item again."""
+        """Undo the write: delete the written item, or write the deleted item again."""
         if self._deletes:
             self._put()
         else:
             self._sandbox.remove(self._kind, "e" if self._of_edges else "a")
 
     def expect_values(self, claim: str, *, done: bool) -> None:
-        """The place is as it was left by the write, or not."""
+        """Check that the sandbox shows the effect of the write, or does not show it."""
         there = done is not self._deletes
         if self._of_edges:
             self._sandbox.expect_one_leads("a", {"b": self._target} if there else (), claim)
@@ -66,7 +66,7 @@ class Write:
     [*((name, "default") for name in MUTATING), ("upsert_nodes", "tenant"), ("delete_nodes", "namespace")],
 )
 def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
-    """A write that is undone and sent again with its key changes nothing, and is answered as before."""
+    """A write that was undone changes nothing when it is sent again with its key, and is answered as before."""
     sandbox = place_at(graph, where)
     write = Write(graph, sandbox, name)
     key, first = replays.send_first(partial(sandbox.call, name, write.args))
@@ -80,7 +80,7 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("name", ["upsert_edges", *MANY])
 def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) -> None:
-    """A write of which parts failed is answered again with just those failures, in their order."""
+    """The replay of a write with failed parts is answered with exactly the same failures in the same order."""
     sandbox, key = graph.sandbox(name, "upsert_nodes", "upsert_edges"), new_key()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     ends = (("none", "b"), ("a", "b"), ("a", "none"))[: graph.at_once]
@@ -98,7 +98,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
 @pytest.mark.requirement("COM-IDEM-4")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, kind: str) -> None:
-    """Two deletes of one thing under one key, sent together while the provider is slow, have one answer."""
+    """Two concurrent deletes of one thing under one key have the same answer, even if the provider is slow."""
     graph.require("upsert_nodes", f"delete_{kind}", *(["upsert_edges"] if kind == "edges" else []))
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
@@ -112,7 +112,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
 @pytest.mark.requirement("COM-IDEM-7")
 @pytest.mark.parametrize("name", ["upsert_nodes", "delete_edges", "transaction"])
 def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph, name: str) -> None:
-    """Two calls of one write under one key, sent together, reach a slow provider once."""
+    """Two concurrent calls of one write under one key reach a slow provider once."""
     sandbox = graph.sandbox()
     place = {} if name in MANY else sandbox.place
     args = {**place, **Write(graph, sandbox, name).args}
@@ -122,7 +122,7 @@ def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph,
 @pytest.mark.requirement("COM-IDEM-5")
 @pytest.mark.parametrize("name", ["upsert_nodes", *MANY])
 def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
-    """Under the key of a write that the provider failed, the same write is carried out."""
+    """After a failure of the provider, the same write under the same key is carried out."""
     graph.require(name)
     fresh = graph.fresh()
     reply = replays.expect_second_attempt(fresh, name, fresh.requests.distinct(name))
@@ -157,7 +157,7 @@ def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> N
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
-    """Two writes of one node with one key and different values are both carried out."""
+    """Two writes of one node with one key but different values are both carried out."""
     sandbox, key = graph.sandbox("upsert_nodes"), new_key()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
@@ -167,7 +167,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-IDEM-8")
 def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
-    """A write is carried out, though it was made before under keys that differ from its own in a case or a sign."""
+    """A write is carried out even if it was made before under keys that differ from its key in a case or a sign."""
     sandbox = graph.sandbox("upsert_nodes")
     early, late = sandbox.node("a"), sandbox.node("a")
     *others, key = keys_alike()
@@ -182,7 +182,7 @@ def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
-    """Two different operations with one key, and the same arguments, are both carried out."""
+    """Two different operations with the same key and arguments are both carried out."""
     sandbox, key = graph.sandbox("upsert_nodes", "delete_nodes", "delete_edges"), new_key()
     sandbox.put(sandbox.node("a"))
     for name in ("delete_edges", "delete_nodes"):

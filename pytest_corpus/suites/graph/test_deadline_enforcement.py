@@ -19,7 +19,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
 
 @pytest.mark.requirement("COM-DEADLINE-10")
 def test_an_expired_write_changes_nothing(graph: Graph) -> None:
-    """A call whose deadline has passed writes and deletes no node or edge, alone or in a batch."""
+    """An expired call writes and deletes no node or edge, alone or in a batch."""
     sandbox = graph.sandbox("upsert_nodes")
     values = sandbox.put_named("abc")
     linked = graph.works("upsert_edges") and graph.works("delete_edges")

@@ -32,7 +32,7 @@ def test_dialects_are_listed(graph: Graph) -> None:
 
 @deciding("operation", query="GRA-DIALECT-2", stream_query="GRA-DIALECT-3")
 def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
-    """A plain query in each listed dialect finds the nodes that were written."""
+    """A plain query in each listed dialect finds the written nodes."""
     graph.require(operation)
     graph.seed()
     unknown = []
@@ -59,7 +59,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
 
 @pytest.mark.requirement("GRA-DIALECT-2")
 def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
-    """In each listed dialect the node that an edge of one label leads to is found, and none of another label."""
+    """A query in each listed dialect finds the target of an edge with one label, and no target of another label."""
     graph.require("query")
     expect.applicable(len(graph.dialects.known) >= 2, "one dialect is listed, which the tests of edges speak")
     sandbox, values = edges.link_for(graph, "query")
@@ -75,7 +75,7 @@ def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
 @deciding("operation", query="GRA-DIALECT-4", stream_query="GRA-DIALECT-5")
 @pytest.mark.parametrize("form", ["no-such-dialect", "{known}-ext", "sparql\u00fc", "x"])
 def test_an_unknown_dialect_is_not_supported(graph: Graph, form: str, operation: str) -> None:
-    """A dialect that is not listed is NOT_SUPPORTED, even if it resembles a listed one."""
+    """A query in an unlisted dialect is NOT_SUPPORTED, even if its name resembles a listed one."""
     graph.require(operation)
     plain = graph.question("group", group=graph.seeds.group)
     expect.refusal(graph.invoke(operation, {**plain, "dialect": form.format(known=graph.dialect)}), "NotSupported")
@@ -84,7 +84,7 @@ def test_an_unknown_dialect_is_not_supported(graph: Graph, form: str, operation:
 @pytest.mark.requirement("GRA-DIALECT-4")
 @pytest.mark.parametrize("name", list(MANY))
 def test_an_unknown_dialect_in_a_batch_is_not_supported(graph: Graph, name: str) -> None:
-    """A query of a batch, or a transaction, in a dialect that is not listed fails with NOT_SUPPORTED."""
+    """A query in an unlisted dialect fails with NOT_SUPPORTED in a batch or a transaction."""
     graph.require(name, "query")
     args = {**graph.question("group", group=graph.seeds.group), "dialect": "no-such-dialect"}
     reply = graph.call(name, {MANY[name]: [graph.item("query", **args)]})
@@ -95,7 +95,7 @@ def test_an_unknown_dialect_in_a_batch_is_not_supported(graph: Graph, name: str)
 
 @rules("refused_as_such GRA-DIALECT-4, not_working GRA-DIALECT-7")
 def test_a_dialect_of_the_protocol_that_is_not_listed_is_not_supported(graph: Graph, requirement: str) -> None:
-    """If a dialect of the protocol is not listed, it does not work, and its refusal is NOT_SUPPORTED."""
+    """An unlisted dialect of the protocol does not work, and is refused with NOT_SUPPORTED."""
     for reply in ask_unlisted_dialects(graph):
         expect.readable(reply)
         if requirement == "GRA-DIALECT-7":
@@ -106,7 +106,7 @@ def test_a_dialect_of_the_protocol_that_is_not_listed_is_not_supported(graph: Gr
 
 @arguments_of("GRA-DIALECT-6")
 def test_a_dialect_that_is_not_a_string_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """A number, a list or an object in a dialect's place is refused."""
+    """A number, a list or an object instead of a dialect is refused."""
     bad.expect_refused(graph)
 
 
@@ -120,7 +120,7 @@ def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
 
 
 def ask_unlisted_dialects(graph: Graph) -> list[Reply]:
-    """The answers to a plain query, in its most usual words, in the dialects that capabilities do not list."""
+    """Send a plain query in the dialects that capabilities do not list; return the answers."""
     graph.require("query")
     listed = {name.lower() for name in graph.dialects.listed}
     texts = {name: row.spellings["group"][0] for name, row in DIALECTS.items() if name not in listed}

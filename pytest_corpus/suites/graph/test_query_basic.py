@@ -46,7 +46,7 @@ def test_a_plain_query_is_answered(graph: Graph) -> None:
 @FINDING
 @pytest.mark.parametrize("purpose", ["group", "find"])
 def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> None:
-    """By its group or by its key, an operation finds the nodes that fit and no others."""
+    """A query by group or by key finds exactly the matching nodes."""
     queries.require_asking(graph, operation, purpose)
     sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
     values = sandbox.put_named("abc")
@@ -95,7 +95,7 @@ def test_the_present_nodes_are_found(graph: Graph, operation: str, way: str) -> 
 @pytest.mark.core
 @BINDING
 def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
-    """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
+    """A parameter whose text resembles a query finds the node with this value, and no other node."""
     queries.require_asking(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
 
@@ -110,7 +110,7 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
 
 @BINDING
 def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> None:
-    """In every listed dialect, such a parameter finds the node with this value."""
+    """In every listed dialect, a parameter whose text resembles a query finds the node with this value."""
     queries.require_asking(graph, operation)
     others = [name for name in graph.dialects.known[1:] if can_ask(graph, "find", name)]
     expect.applicable(others, "no other dialect is listed that the suite can ask in")
@@ -130,7 +130,7 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
 @pytest.mark.requirement("GRA-QUERY-3")
 @pytest.mark.parametrize("name", list(MANY))
 def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
-    """In queries of a batch or transaction, such a parameter finds the node with this value."""
+    """In a batch or transaction, a parameter whose text resembles a query finds the node with this value."""
     graph.require(name, "query")
     sandbox, keys = queries.tricky_nodes(graph)
     dialects = [dialect for dialect in graph.dialects.known if can_ask(graph, "find", dialect)]
@@ -150,7 +150,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
 
 @deciding("operation", query="GRA-QUERY-4", stream_query="GRA-STREAM-4")
 def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
-    """A parameter of each scalar type finds the node with just this value; a text of digits finds no number."""
+    """A parameter of each scalar type finds exactly the node with this value; a text of digits finds no number."""
     queries.require_asking(graph, operation, "typed")
     sandbox = graph.sandbox(own=False)
     nodes = {kind: sandbox.node(kind, rank=value) for kind, value in queries.TYPED.items()}
@@ -177,7 +177,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
 @deciding("operation", query="GRA-QUERY-5", stream_query="GRA-STREAM-7")
 @pytest.mark.parametrize("purpose", ["group", "find", "links"])
 def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, operation: str) -> None:
-    """A query for something that is not there gives no records, and not an error."""
+    """A query without matches succeeds with no records."""
     graph.require(operation)
     graph.require_question(purpose)
     name = "group" if purpose == "group" else "wanted"
@@ -188,7 +188,7 @@ def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, opera
 @pytest.mark.core
 @deciding("operation", query="GRA-QUERY-6", stream_query="GRA-STREAM-5")
 def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> None:
-    """Broken texts of the dialect are BAD_REQUEST, every time, and a stream of one has no data."""
+    """Texts that are not valid in the dialect are BAD_REQUEST, every time, and a stream of them has no data."""
     graph.require(operation)
     for args, reply in queries.send_broken(graph):
         with expect.resting_on("GRA-QUERY-6") if operation == "stream_query" else nullcontext():
@@ -201,7 +201,7 @@ def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> 
 
 @pytest.mark.requirement("GRA-QUERY-6")
 def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> None:
-    """A question that few engines support is answered or refused permanently; the listed dialects take turns."""
+    """A query that few engines support is answered or refused permanently; the listed dialects take turns."""
     graph.require("query")
     dialects: dict[str, list[str]] = {}
     for name in graph.dialects.known:
@@ -215,7 +215,7 @@ def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> N
 
 @pytest.mark.requirement("GRA-QUERY-7")
 def test_a_text_that_is_not_a_query_is_a_parse_error(graph: Graph) -> None:
-    """Its subtype is QueryParseError."""
+    """The subtype of the refusal is QueryParseError."""
     graph.require("query")
     for _, reply in queries.send_broken(graph):
         expect.refusal(reply, "QueryParseError")
@@ -223,7 +223,7 @@ def test_a_text_that_is_not_a_query_is_a_parse_error(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-QUERY-7")
 def test_an_empty_text_is_refused(graph: Graph) -> None:
-    """A text of nothing, or of spaces, is not a query."""
+    """An empty text, or a text of spaces, is refused."""
     graph.require("query")
     for text in ("", "  "):
         expect.refusal(graph.call("query", {**graph.requests.minimal("query"), "text": text}), "BadRequest")
@@ -278,7 +278,7 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
 
 @deciding("operation", query="GRA-QUERY-11", stream_query="GRA-STREAM-3")
 def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
-    """Records of a query that asks for an order come in it, whatever the order of writing."""
+    """The records of a query with an order have this order, whatever the order of writing."""
     queries.require_asking(graph, operation, "ordered")
     sandbox = graph.sandbox(own=False)
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in (5, 1, 4, 2, 7, 3, 6)]
@@ -331,7 +331,7 @@ OPERATION = pytest.mark.parametrize("operation", ASKING)
 @rules(**TIMED)
 @OPERATION
 def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement: str) -> None:
-    """A `timeout_ms` of a minute changes nothing."""
+    """A `timeout_ms` of a minute does not change the answer."""
     require_timeout(graph, operation, requirement)
     graph.seed()
     args = graph.question("group", group=graph.seeds.group)
@@ -344,7 +344,7 @@ def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement:
 
 @arguments_of("GRA-QUERY-13", "GRA-QUERY-20")
 def test_a_timeout_that_is_not_a_time_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """A `timeout_ms` is a number, and not negative."""
+    """A `timeout_ms` that is not a number, or negative, is refused."""
     require_timeout(graph, bad.operation, bad.requirement)
     bad.expect_refused(graph)
 
@@ -352,7 +352,7 @@ def test_a_timeout_that_is_not_a_time_is_refused(graph: Graph, bad: BadArguments
 @pytest.mark.requirement("GRA-QUERY-19")
 @OPERATION
 def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
-    """A query with a `timeout_ms` whose provider never answers ends with an error, within a second after that."""
+    """If the provider never answers, a query with `timeout_ms` ends with an error within a second after this time."""
 
     def time_out() -> None:
         fresh = graph.fresh()
@@ -369,6 +369,6 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
 
 
 def require_timeout(graph: Graph, operation: str, requirement: str) -> None:
-    """Go on only if an operation works, and a timeout is claimed if the requirement asks for that."""
+    """Check that an operation works, and that a timeout is claimed if the requirement demands a claim."""
     graph.require(operation)
     expect.applicable(requirement != TIMED["claimed"] or graph.claims_timeout, "no timeout of queries is claimed")

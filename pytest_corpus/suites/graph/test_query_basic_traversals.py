@@ -32,7 +32,7 @@ def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
 @pytest.mark.core
 @rules("every_node GRA-TRAV-2, no_deeper GRA-TRAV-3")
 def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str) -> None:
-    """Along a chain each depth reaches the nodes up to it, from a later node too, and no node or edge beyond it."""
+    """From any node of a chain, each depth reaches exactly the nodes and edges up to this depth."""
     sandbox, _ = queries.chain(graph)
     for start, depth in product((0, 1), queries.depths(graph)):
         wanted = {f"n{number}" for number in range(start + 1, min(start + depth, queries.CHAIN) + 1)}
@@ -51,7 +51,7 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
 
 @pytest.mark.requirement("GRA-TRAV-2")
 def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
-    """A reached node has the labels and properties that it was written with, and that it was updated to."""
+    """A reached node has its written labels and properties, also after an update."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put_named(["n0", "n1"])
     sandbox.link(sandbox.edge("n0", "n1"))
@@ -67,7 +67,7 @@ def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-TRAV-2")
 def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
-    """The nodes within reach of any start node are reached, of the first one and of the last one of a long list."""
+    """A traversal reaches the nodes from each start node, also from the last one of a long list."""
     sandbox = graph.sandbox()
     graph.require("traversal", "upsert_edges")
     others = [f"n{number}" for number in range(min(STARTS, 2 * graph.at_once - 6))]
@@ -98,7 +98,7 @@ def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: in
 @core("GRA-TRAV-5")
 @pytest.mark.parametrize("types", ["A", "B", "AB", "C", ""], ids=["first", "second", "both", "none_there", "any"])
 def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
-    """Of edges of two labels those are followed whose label is asked for, at the second step as at the first."""
+    """A traversal follows only edges with the requested label, at every step."""
     sandbox = queries.star(graph)
     labels = [f"CORPUS_{letter}" for letter in types]
     given = {"relationship_types": labels} if types else {}
@@ -118,7 +118,7 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     ids=["number", "text", "nothing_fits", "second_step"],
 )
 def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: Sequence[str], what: str) -> None:
-    """Of a hub's nodes, or edges, those are followed that have the property of the filter, at every step."""
+    """A traversal follows only nodes, or edges, that match the filter, at every step."""
     sandbox, values = queries.filterable_place(graph)
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{kind}")]
@@ -134,7 +134,7 @@ def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: 
 @pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
-    """A term that is not a plain value follows no edge that does not meet it, or is refused permanently."""
+    """A term that is not a plain value follows only edges that satisfy it, or is refused permanently."""
     sandbox, _ = queries.filterable_place(graph)
     args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_size": batches.PREDICATES[kind]}}
     reply = sandbox.call("traversal", args)
@@ -161,7 +161,7 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
 
 @rules("bounded GRA-TRAV-8, works GRA-TRAV-9")
 def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
-    """`max_traversal_depth` steps reach the node at their end; a traversal of more is refused, or stops there."""
+    """A traversal of `max_traversal_depth` steps reaches the last node; a deeper one is refused or stops there."""
     sandbox, most = queries.deep_chain(graph)
     if requirement == "GRA-TRAV-9":
         reached = sandbox.reach("n0", max_depth=most)
@@ -177,7 +177,7 @@ def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
 @pytest.mark.requirement("GRA-TRAV-10")
 @pytest.mark.parametrize("direction", ["OUTGOING", "BOTH"])
 def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
-    """A cycle, a loop and two ways to one node reach each node, and the traversal ends."""
+    """A traversal with a cycle, a loop and two ways to one node reaches each node, and ends."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abcd"))
     pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.takes(graph, LOOP) else []), "cd"]
@@ -191,7 +191,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
 @core("GRA-TRAV-11")
 @pytest.mark.parametrize("known", ["", "before", "behind"], ids=["alone", "last", "first"])
 def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
-    """A start node that does not exist is refused permanently, or nothing is reached from it; others do their work."""
+    """An unknown start node is refused permanently, or reaches nothing; the other start nodes still count."""
     sandbox, _ = queries.chain(graph)
     starts = [sandbox.id("none")]
     if known:
@@ -207,13 +207,13 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
 @pytest.mark.core
 @arguments_of("GRA-TRAV-12", "GRA-TRAV-16")
 def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -> None:
-    """`start_nodes` is a list of ids, `max_depth` a whole number from 1 on, `direction` one of three."""
+    """`start_nodes` must be a list of ids, `max_depth` an integer from 1 on, `direction` one of three words."""
     bad.expect_refused(graph)
 
 
 @pytest.mark.requirement("GRA-TRAV-13")
 def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
-    """With two ways to a node, it and every edge are shown once, and paths begin at the start node."""
+    """With two ways to a node, the node and every edge are shown once, and paths begin at the start node."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abc"))
     ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
@@ -249,7 +249,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-TRAV-14")
 def test_a_traversal_takes_one_outgoing_step_by_default(graph: Graph) -> None:
-    """Without `max_depth` and `direction` only the targets of outgoing edges are reached."""
+    """Without `max_depth` and `direction`, a traversal reaches only the targets of outgoing edges."""
     sandbox, _ = queries.chain(graph)
     result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
     found = {str(node.get("id")) for node in items_of(result, "nodes")} - {sandbox.id("n1")}

@@ -28,7 +28,7 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
 @rules("labels GRA-SCHEMA-2, names GRA-SCHEMA-3, no_values GRA-SCHEMA-4")
 @pytest.mark.parametrize("tenant", [False, True], ids=["no_tenant", "tenant"])
 def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, requirement: str) -> None:
-    """It contains the labels of new nodes and edges and the names of their properties, but no values."""
+    """The schema contains the labels of new nodes and edges and the names of their properties, but no values."""
     graph.require("get_schema")
     schema, edge, nodes = cached(graph, ("schema", tenant), lambda: describe(graph, tenant=tenant))
     what, texts = {
@@ -43,7 +43,7 @@ def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, require
 
 @pytest.mark.requirement("GRA-SCHEMA-2")
 def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
-    """A label that was written after a schema was read appears in the next one."""
+    """A label that was written after a first schema appears in the next schema."""
     sandbox = graph.sandbox("get_schema", own=False)
     schema_of(sandbox)
     label = f"Corpus{canary(6)}"
@@ -54,7 +54,7 @@ def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-SCHEMA-5")
 def test_an_index_is_made_and_dropped(graph: Graph) -> None:
-    """If DDL is claimed, both statements are carried out, and a node is found before, between and after them."""
+    """If DDL is claimed, an index can be made and dropped, and a query finds a node before, between and after."""
     dialect = claimed_ddl(graph)
     graph.require("query")
     graph.require_question("find", dialect)
@@ -69,7 +69,7 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
 
 
 def claimed_ddl(graph: Graph) -> str:
-    """A dialect in which DDL is claimed: by a key of capabilities with the word `ddl`, which is true or lists it."""
+    """Return a dialect with claimed DDL: capabilities have a key with the word `ddl` that is true or lists it."""
     claims = graph.claims("ddl")
     every = any(value is True for value in claims)
     listed = {name for value in claims if isinstance(value, list) for name in value if isinstance(name, str)}
@@ -82,7 +82,7 @@ def claimed_ddl(graph: Graph) -> str:
 
 
 def carry_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
-    """One spelling of a statement is carried out."""
+    """Carry out one spelling of a statement."""
     refused = []
     for text in graph.dialects.texts(purpose, dialect):
         reply = sandbox.call("query", {"text": text, "dialect": dialect, "params": {}})
@@ -96,7 +96,7 @@ def carry_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> Non
 
 
 def describe(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
-    """The schema once two labelled nodes and an edge were written; the edge and the nodes."""
+    """Write two labelled nodes and an edge; return the schema, the edge and the nodes."""
     sandbox = graph.sandbox(tenant=graph.settings.tenant() if tenant else None, own=False)
     nodes = [{**sandbox.node(name), "labels": [f"Corpus{canary(6)}"]} for name in "ab"]
     edge = sandbox.edge("a", "b", label=f"CORPUS{canary(6).upper()}", corpus_weight=2)
@@ -106,7 +106,7 @@ def describe(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[d
 
 
 def schema_of(sandbox: Sandbox) -> str:
-    """The schema as a text, as the tenant of a place gets it."""
+    """Return the schema for the tenant of a sandbox, as text."""
     sandbox.graph.settling.pause()
     result = expect.success(sandbox.graph.call("get_schema", {}, sandbox.ctx), "a schema")
     return json.dumps(result, default=str, ensure_ascii=False)

@@ -15,7 +15,7 @@ OPERATION = "stream_query"
 
 @core("GRA-STREAM-1")
 def test_chunks_are_of_the_schema(graph: Graph) -> None:
-    """Each chunk has `records` and `is_final`, and nothing undocumented."""
+    """Each chunk has `records` and `is_final`, and no undocumented key."""
     graph.require(OPERATION)
     graph.seed()
     expect_audited("GRA-STREAM-1", expect.finished(graph.stream(OPERATION)), graph)
@@ -24,7 +24,7 @@ def test_chunks_are_of_the_schema(graph: Graph) -> None:
 @rules("every_record GRA-STREAM-2, one_terminal COM-STREAM-7, ends COM-STREAM-6")
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
 def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, count: int) -> None:
-    """Streams of no, one or many records have each of them once, and end with one terminal frame, the last one."""
+    """Streams of no, one or many records have each record once, and end with exactly one terminal frame."""
     stream, written, found = queries.stream_nodes(graph, count)
     if requirement != "GRA-STREAM-2":
         expect_audited(requirement, stream, graph)
@@ -35,7 +35,7 @@ def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, coun
 
 @pytest.mark.requirement("GRA-STREAM-2")
 def test_large_records_are_streamed_whole(graph: Graph) -> None:
-    """Records that together are larger than a frame may be are streamed, each in a frame that is not too large."""
+    """Records that together exceed the limit of a frame are streamed in frames within the limit."""
     graph.require(OPERATION, "upsert_nodes")
     graph.readers.require_correct(OPERATION)
     sandbox = graph.sandbox(own=False)

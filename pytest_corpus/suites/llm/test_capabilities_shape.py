@@ -51,7 +51,7 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-CAP-2")
 def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
-    """A stated range lies within the protocol's range."""
+    """A stated range is within the protocol's range."""
     look_at_capabilities(llm.capabilities)
     sampling = llm.capabilities.document.get("sampling")
     stated = {name: sampling.get(key) for name, key in SAMPLING_RANGES.items()} if isinstance(sampling, dict) else {}

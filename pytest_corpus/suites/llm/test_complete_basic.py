@@ -120,7 +120,7 @@ def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
 def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
-    """If a long text is cut by two values of `max_tokens`, at least one has the finish reason "length"."""
+    """If two values of `max_tokens` cut a long text off, at least one completion has the finish reason "length"."""
     limits = sorted({llm.limit(1), llm.limit(2)})
     whole_text = text_and_reason(llm)[0]
     cut = [text_and_reason(llm, max_tokens=limit) for limit in limits]
@@ -211,7 +211,7 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     "message", "first_message", "all_messages", "system_message", "max_tokens", "other_models",
 ])  # fmt: skip
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
-    """A prompt that exceeds the stated context length is refused, whichever part of it is long."""
+    """A prompt that exceeds the stated context length is refused, even if only one part of it is long."""
     llm.require("complete")
     for request in completions.requests_beyond_window(llm, where):
         reply = llm.complete_once(**request)
@@ -340,7 +340,7 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
     ("operation", "scope"), [*(("complete", scope) for scope in CACHE_SCOPES), ("stream", "global")]
 )
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
-    """Whatever cache scope two tenants name, neither gets the answer of the other."""
+    """Two tenants do not get each other's answers, whatever cache scope they name."""
     args = {**completions.cold_arguments(llm, operation), "messages": [user(llm.unique())]}
     contexts = [{**new_tenant(), **cache_scope(llm, scope)} for _ in range(2)]
     completions.expect_own_answer(llm, args, args, *contexts, operation=operation)

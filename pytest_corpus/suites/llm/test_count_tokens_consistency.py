@@ -25,7 +25,7 @@ def test_a_count_grows_with_the_text(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-TOKENS-9")
 def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
-    """A long message adds about as many tokens to `usage.prompt_tokens` as the model counts in it."""
+    """A long message adds about as many tokens to `usage.prompt_tokens` as `count_tokens` counts."""
     llm.require("count_tokens", "complete")
     long = long_text(llm)
     counted = llm.count(long) - llm.count("river")
@@ -63,7 +63,7 @@ def long_text(llm: LLM) -> str:
 def prompt_tokens(llm: LLM, text: str) -> int:
     """Return the prompt tokens that a completion reports for this text.
 
-    Raises Blocked if it reports none, which another requirement judges.
+    Raises Blocked if the completion reports no count, which another requirement judges.
     """
     reply = llm.complete(messages=[user(text)])
     result = expect.success(reply, "a completion")

@@ -150,7 +150,7 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
 @pytest.mark.requirement("LLM-TOOLS-10")
 @pytest.mark.parametrize("chosen", [0, 1], ids=["first", "last"])
 def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
-    """The tool that `tool_choice` names is called, not the other offered tool with a similar name."""
+    """A call names the tool in `tool_choice`, not the other offered tool with a similar name."""
     require_tools(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     for names in (["get_weather", "get-weather"], ["get_weather", "get_time"]):
@@ -265,7 +265,7 @@ def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
 
 
 def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete") -> None:
-    """Check that messages are refused; NOT_SUPPORTED is right too if their roles or tools are not offered."""
+    """Check that messages are refused. NOT_SUPPORTED is also right if their roles or tools are not offered."""
     listed = messages if isinstance(messages, list) else []
     keys = {key for message in listed if isinstance(message, dict) for key in message}
     tools = bool(keys & {"tool_calls", "tool_call_id"})
@@ -286,7 +286,7 @@ def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
 
 
 def require_tools(llm: LLM) -> None:
-    """Go on only if tools are claimed, or if a plain request with tools is accepted."""
+    """Check that tools are claimed, or that a plain request with tools is accepted."""
     llm.require("complete")
     expect.applicable(llm.tools is not False, "no listed model has tools")
     if llm.tools is None and not llm.accepts("complete", **tool_arguments(llm)):
@@ -294,14 +294,14 @@ def require_tools(llm: LLM) -> None:
 
 
 def require_tools_of(llm: LLM, operation: str) -> None:
-    """Go on only if an operation accepts tools; no document offers them for streams (SPECIFICATION 8.3)."""
+    """Check that an operation accepts tools. No document offers tools for streams (SPECIFICATION 8.3)."""
     llm.require(operation)
     if operation == "stream" and not llm.accepts(operation, **tool_arguments(llm)):
         raise NotApplicable("a stream with tools is refused permanently")
 
 
 def require_use(llm: LLM, claimed: bool | None) -> None:
-    """Go on only if a tool is claimed, or is called all the same: an unknown argument may be ignored."""
+    """Check that a tool is claimed, or is called nevertheless, because an unknown argument may be ignored."""
     require_tools(llm)
     expect.applicable(claimed is not None or tool_calls_of(llm), "tools are not claimed, and not used")
 
@@ -310,7 +310,7 @@ def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]
     """Return the tool calls in the answer to a request that requires one.
 
     Args:
-        asked: a `tool_choice` that is not claimed has to be taken all the same, as a SHOULD says (R72).
+        asked: True if an unclaimed `tool_choice` must be obeyed, too, because of a SHOULD (R72).
     """
     require_tools(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
@@ -328,7 +328,7 @@ def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]
 
 
 def require_tool_calls(llm: LLM) -> list[Any]:
-    """Return the tool calls of an answer that requires one; if it has none, another requirement reports it."""
+    """Return the tool calls in an answer; if there are none, another requirement reports the failure."""
     with expect.resting_on("LLM-TOOLS-1"):
         calls = tool_calls_of(llm)
         expect.check(calls, "at least one tool call", "no tool call", "result.tool_calls")

@@ -60,7 +60,7 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 @pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
-    """Both ends of a stated range, its middle and an integer are accepted; else they may be refused (R117)."""
+    """Both ends of a stated range, its middle and an integer in it are accepted; others may be refused (R117)."""
     llm.require(operation)
     expect.applicable(llm.takes(name, operation), f"{name} is refused permanently")
     value = value_in_range(llm, name, where)
@@ -149,7 +149,7 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
     ids=str,
 )
 def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, value: Any) -> None:
-    """An invalid value is refused even if the signature of the operation lacks its argument."""
+    """An invalid value is refused even if the operation's signature lacks the argument."""
     llm.require(operation)
     llm.expect_refused(operation, **{name: value})
 

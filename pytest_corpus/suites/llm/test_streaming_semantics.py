@@ -21,7 +21,7 @@ from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 @pytest.mark.core
 @rules("schema LLM-STREAM-1, increments LLM-STREAM-9, usage LLM-STREAM-2")
 def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
-    """Each chunk has `is_final` and a `text` that adds to the earlier ones; the total of its usage is the sum."""
+    """Each chunk has `is_final` and a `text` that extends earlier texts; the total of its usage is the sum."""
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
     if requirement == "LLM-STREAM-2":
@@ -88,7 +88,7 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
 
 @pytest.mark.requirement("LLM-STREAM-8")
 def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
-    """At the lowest temperature the chunks make the text of `complete`, if `complete` is repeatable."""
+    """At the lowest temperature, the joined chunks equal the text of `complete`, if `complete` is repeatable."""
     llm.require("stream")
     llm.require("complete")
     if "temperature" not in completions.cold_arguments(llm) or completions.cold_arguments(
@@ -113,7 +113,7 @@ def long_stream(llm: LLM) -> StreamReply:
 
 
 def require_usage(found: Iterable[bool]) -> None:
-    """Go on only if a chunk reports usage."""
+    """Check that a chunk reports usage."""
     expect.applicable(any(found), "no chunk reports usage")
 
 

@@ -1,4 +1,4 @@
-"""The findings of a check of a tree of files, sorted by file: each file has a test."""
+"""The findings of a check of a tree of files, sorted by file. Each file has a test."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -19,7 +19,7 @@ def by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[str]]:
 
 
 def list_files(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, ...]:
-    """Return every file of a table and of its folder, or the folder's name if it is missing, so that its test fails."""
+    """Return every file of a table and of its folder. For a missing folder return its name, so that a test fails."""
     try:
         return files()
     except OSError:

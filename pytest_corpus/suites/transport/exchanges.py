@@ -1,4 +1,4 @@
-"""Raw exchanges with a remote adapter; each is made once and read by several tests."""
+"""Raw exchanges with a remote adapter. Each exchange is made once, and several tests read it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ class SeenExchange:
 
     @property
     def bodies(self) -> list[Any]:
-        """The JSON values in the answer, read leniently; None for each that is not JSON."""
+        """The JSON values in the answer, read leniently; None for each part that is not JSON."""
         return [parse_leniently(each) for each in payloads(self.answer)]
 
     @property
@@ -55,13 +55,13 @@ def way_of(subject: Subject) -> str:
 
 
 def remote_of(subject: Subject) -> RemoteAdapter:
-    """Return the remote adapter; the gate lets no test run without one."""
+    """Return the remote adapter. Without one, the gate admits no test."""
     assert subject.client.remote is not None
     return subject.client.remote
 
 
 def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool = False) -> T:
-    """Call `ask` once for this component, or with `everywhere` once for the whole adapter, and return its result."""
+    """Call `ask` once for this component, or once for the whole adapter with `everywhere`; return the result."""
     known, key = remote_of(subject).known, ("" if everywhere else subject.component, name)
     if key not in known or not subject.settings.remembers:
         known[key] = ask()
@@ -75,7 +75,7 @@ def send_once(subject: Subject, name: str, request: RawRequest, *, everywhere: b
 
 
 def send(subject: Subject, request: RawRequest) -> SeenExchange:
-    """Make a new raw exchange, and wait if the adapter asks for it."""
+    """Make a new raw exchange; wait and repeat it if the adapter asks for a retry."""
     seen: list[SeenExchange] = []
 
     def attempt(_waited_s: float) -> Reply:
@@ -234,7 +234,7 @@ def is_envelope(body: Any) -> bool:
 
 
 def require_no_delay(seen: SeenExchange) -> SeenExchange:
-    """Return the exchange, and go on only if the adapter did not ask to retry later."""
+    """Return the exchange. Raises Undecided if the adapter asks for a later retry."""
     expect.assessable(not any(map(is_busy, seen.bodies)), Obstacle.COME_AGAIN)
     return seen
 

@@ -129,7 +129,7 @@ def send_no_json(subject: Subject) -> SeenExchange:
 
 
 def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
-    """Yield the frames that answer input that is not a request; on a message channel those without an id."""
+    """Yield the frames that answer input that is not a request; on a message channel, the frames without an id."""
     if seen.answer.status or seen.answer.code:
         yield from seen.bodies
         return
@@ -154,7 +154,7 @@ def texts(seen: SeenExchange) -> list[bytes]:
 
 
 def is_utf8(data: bytes, *, is_whole: bool) -> bool:
-    """True if bytes are UTF-8; if they are incomplete, they may end within a character."""
+    """True if bytes are UTF-8. Incomplete bytes may end within a character."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data, final=is_whole)
     except UnicodeDecodeError:
@@ -163,7 +163,7 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
 
 
 def call_together(subject: Subject) -> list[tuple[str, str]]:
-    """Return pairs of an answer to a request alone and with others; empty if it must be retried."""
+    """Return pairs of an answer to a request alone and with others; empty if a retry is necessary."""
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refusals(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):

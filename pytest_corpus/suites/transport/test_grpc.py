@@ -35,7 +35,7 @@ def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> N
 
 @pytest.mark.requirement("TRA-GRPC-3")
 def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
-    """The status of an error is OK, or the one in ERRORS 3.2 for its class."""
+    """The status of an error is OK, or the status in ERRORS 3.2 for the error's class."""
     for seen in exchanges.refusals(subject):
         answer = exchanges.require_answer(seen).answer
         envelope = answer.trailing.get(GRPC_ENVELOPE)

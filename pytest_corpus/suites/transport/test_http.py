@@ -48,7 +48,7 @@ def test_a_unary_answer_is_json(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-2")
 def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
-    """The status of each error is 200 or the one in ERRORS 3.1."""
+    """The status of each error is 200 or the status in ERRORS 3.1."""
     for seen in refusals(subject):
         body = body_of(require_answer(seen))
         names = error_names(body) if looks_like_error(body) else ()
@@ -157,7 +157,7 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
 
 @rules("refused TRA-HTTP-10, read_as_it_is TRA-HTTP-11")
 def test_another_major_version_is_refused(subject: Subject, requirement: str) -> None:
-    """A request for version 2 is NOT_SUPPORTED, and one for version 1.3 is served."""
+    """A request for version 2 is NOT_SUPPORTED, and a request for version 1.3 is served."""
     one, two = (call_version(subject, version) for version in ("v1.3", "v2.0"))
     bodies = [body_of(require_no_delay(require_answer(seen))) for seen in (one, two)]
     served = [looks_like_success(body) for body in bodies]

@@ -50,7 +50,7 @@ def test_the_last_part_is_the_terminal(subject: Subject, name: str) -> None:
 
 
 def frames_in(subject: Subject, name: str) -> tuple[exchanges.SeenExchange, list[bytes]]:
-    """Return a stream in a format, and its lines or events, after a check that each is a frame."""
+    """Return a stream in a format, and its lines or events. Raises the violation if one of them is not a frame."""
     seen = exchanges.offered_stream(subject, STREAM_TYPES[name])
     part, split = PARTS[name]
     found = split(seen.answer.body)

@@ -37,18 +37,18 @@ ORDERS = ((0, 1, 2, 3, 4, 4, 3, 2, 1, 0, 2, 3), (2, 0, 1), (4, 3, 2, 1, 0), (1, 
 
 
 def largest_batch(vector: Vector) -> int:
-    """The stated maximum of vectors in an upsert."""
+    """Return the stated maximum of vectors in an upsert. Raises Undecided without a usable maximum."""
     return vector.limits.require_limit("max_batch_size", min(MOST_VECTORS, MOST_NUMBERS // vector.dimensions))
 
 
 def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
-    """Vectors of different directions."""
+    """Return vectors of different directions."""
     return [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
 
 
 @pytest.mark.requirement("VEC-LIMIT-1")
 def test_the_largest_batch_is_stored(vector: Vector) -> None:
-    """A batch of exactly `max_batch_size` vectors is accepted, and all of it is there."""
+    """A batch of exactly `max_batch_size` vectors is accepted and stored completely."""
     expect.applicable(vector.limits.batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied")
     filters = vector.features.filters
     most = largest_batch(vector)
@@ -66,7 +66,7 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
 @pytest.mark.core
 @rules("refused VEC-LIMIT-2, stores_nothing VEC-LIMIT-3, limit VEC-LIMIT-6, reduction VEC-LIMIT-7")
 def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) -> None:
-    """A batch above `max_batch_size` is refused and stores nothing; details give the limit and a reduction."""
+    """A batch above `max_batch_size` is refused and stores nothing; `details` give the limit and a reduction."""
     most, denied = largest_batch(vector), vector.capabilities.flag("supports_batch_operations") is False
     held, replies, found, shown_by = send_too_large(vector, most)
     for reply in replies:
@@ -90,7 +90,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
 
 @remembered
 def send_too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]], list[Exchange]]:
-    """A stored vector, the answers to batches above the limit, the content afterwards, and the queries that show it."""
+    """Send batches above the limit; return a stored vector, the answers, the content and the queries that show it."""
     held = vector.item(90)
     sandbox = vector.sandbox(held)
     replies = [sandbox.upsert(*batch_of(vector, most + more)) for more in (1, 7)]
@@ -135,7 +135,7 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
 
 @rules("refused_or_stored VEC-LIMIT-8, not_stored VEC-LIMIT-14")
 def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> None:
-    """Two vectors at once are refused, or stored both; they should be refused."""
+    """If batches are denied, two vectors in a request are both stored, or refused; they should be refused."""
     expect.applicable(vector.capabilities.flag("supports_batch_operations") is False, "batch operations are not denied")
     vector.require("upsert")
     items = [vector.item(20), vector.item(110)]
@@ -160,7 +160,7 @@ FEW = 5
 @core("VEC-MULTI-1")
 @pytest.mark.parametrize("count", [1, 2, MANY])
 def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None:
-    """As many results as queries, each of the schema."""
+    """A batch has as many results as queries, each valid under the schema."""
     vector.require("query", "batch_query")
     if count == MANY:
         is_right = vector.limits.batch is None or vector.limits.batch >= MANY
@@ -173,31 +173,31 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
 
 
 def takes_many(vector: Vector) -> bool:
-    """True if a batch may be long: no stated limit forbids it, and it is not refused permanently."""
+    """True if a long batch is possible: no stated limit forbids it, and it is not refused permanently."""
     return (vector.limits.batch or MANY) >= MANY and not send_many(vector).is_a(*PERMANENT)
 
 
 def queries_at_once(vector: Vector) -> int:
-    """The number of queries in a long batch that is surely not too long."""
+    """Return a number of queries for a long batch that is surely not too long."""
     return min(vector.limits.batch or MANY, MANY if takes_many(vector) else FEW)
 
 
 @remembered
 def send_many(vector: Vector) -> Reply:
-    """The answer to a long batch of plain queries."""
+    """Send a long batch of plain queries and return the answer."""
     return vector.call(
         "batch_query", vector.requests.query_arguments("batch_query", *[vector.requests.minimal("query")] * MANY)
     )
 
 
 def send_batch(vector: Vector, *queries: dict[str, Any]) -> Reply:
-    """The answer to a batch, which has as many results as queries."""
+    """Send a batch and return the answer, which must have as many results as queries."""
     reply = vector.call("batch_query", vector.requests.query_arguments("batch_query", *queries))
     return expect_results(reply, len(queries))
 
 
 def expect_results(reply: Reply, count: int) -> Reply:
-    """An answer to a batch of this number of queries, which has as many results."""
+    """Check that an answer to a batch has one result for each of this number of queries."""
     results = results_of(expect.success(reply, "an answer to the batch"))
     expect.check(len(results) == count, f"{count} results", f"{len(results)}", "result")
     return reply
@@ -215,7 +215,7 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
 
 @core("VEC-MULTI-2")
 def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
-    """Each query finds its own vector first, in whatever order they are asked."""
+    """Each query of a batch finds its own vector first, in any order of the queries."""
     vector.require("query", "batch_query")
     vector.features.need_direction()
     sandbox, items = five_directions(vector)
@@ -255,7 +255,7 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
 
 
 def expect_filters_in_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
-    """Check that an operator and an odd word select the same in a batch as alone, or are refused there (R31, R138).
+    """Check that an operator and an odd word select the same in a batch as alone, or are refused (R31, R138).
 
     The other queries filter by other odd words and find nothing. If the batch is refused, the query is sent alone.
     """
@@ -277,14 +277,14 @@ def expect_filters_in_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[s
 
 
 def summary_of(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """The content of matches without their numbers, in an order that ties do not change."""
+    """Return the content of matches without their numbers, in an order that does not depend on ties."""
     return sorted((id_of(match), bool(metadata_of(match)), bool(vector_of(match).get("vector"))) for match in matches)
 
 
 @pytest.mark.requirement("VEC-MULTI-3")
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_batch_ranks_by_the_metric(vector: Vector, metric: str) -> None:
-    """Each query of a batch has its matches in the order of the metric of its namespace."""
+    """Each query of a batch has its matches in the order of the namespace's metric."""
     vector.require("query", "batch_query")
     found = [ranking for ranking in rankings(vector, metric) if ranking.batched]
     expect.applicable(found, "no query of a batch has matches")
@@ -332,7 +332,7 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
 
 @pytest.mark.requirement("VEC-MULTI-7")
 def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vector: Vector) -> None:
-    """It is refused, or answered from the namespace that it names."""
+    """A query of another namespace is refused, or answered from the namespace that the query names."""
     vector.features.need_namespaces("query", "batch_query")
     item = vector.item(40)
     other = vector.sandbox(item)

@@ -21,7 +21,7 @@ LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_fil
 
 @pytest.mark.requirement("VEC-CAP-1")
 def test_metrics_are_advertised(vector: Vector) -> None:
-    """Some key that speaks of metrics names at least one of the protocol's."""
+    """A key of capabilities on metrics names at least one metric of the protocol."""
     look_at_capabilities(vector.capabilities)
     stated = list(metrics_of(vector.capabilities.document))
     is_right = any(map(canonical, stated))
@@ -30,7 +30,7 @@ def test_metrics_are_advertised(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-CAP-2")
 def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
-    """A namespace of each listed metric takes a vector and finds it again."""
+    """A namespace of each listed metric accepts a vector, and a query finds it."""
     vector.require("query")
     vector.features.need_namespaces()
     listed = vector.capabilities.names("metrics")
@@ -41,7 +41,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
 
 
 def is_ranked(vector: Vector, metric: str) -> bool:
-    """A namespace of a metric was created, filled and queried, as the tests of ranking need it."""
+    """True if a namespace of a metric could be created, filled and queried for the tests of ranking."""
     known = canonical(metric)
     try:
         ranked = known is not None and vector.features.spelling(known) == metric and bool(rankings(vector, known))
@@ -62,7 +62,7 @@ def test_the_most_matches_are_published(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-CAP-4")
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) -> None:
-    """A limit that is stated can be kept."""
+    """A stated limit is a positive integer."""
     look_at_capabilities(vector.capabilities)
     stated = [(path, value) for path, value in vector.capabilities.stated_places(name) if is_number(value)]
     expect.applicable(stated, f"no {name} is stated")
@@ -73,7 +73,7 @@ def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) ->
 
 
 def metrics_of(document: Mapping[str, Any]) -> Iterator[str]:
-    """Every word under a key that speaks of metrics, however spelled and nested."""
+    """Return every word under a key on metrics, in any spelling and nesting."""
     for section in ("", *SECTIONS, "extensions"):
         holder = document.get(section) if section else document
         for key, value in holder.items() if isinstance(holder, Mapping) else ():

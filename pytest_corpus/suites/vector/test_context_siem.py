@@ -45,7 +45,7 @@ from pytest_corpus.text.values import same
 
 @pytest.mark.requirement("COM-CTX-6")
 def test_one_context_flows_over_all_components(vector: Vector) -> None:
-    """One context carries a flow: a graph query is completed, embedded, searched for and stored."""
+    """One context carries a flow: records of a graph are completed, embedded, searched for and stored."""
     vector.require("upsert", "query")
     ctx = flow.shared_context(vector.settings.edition)
     numbers = flow.embed_flow(vector, ctx)
@@ -63,7 +63,7 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-LEAK-1")
 def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
-    """The failure of an item contains nothing of its vector or its metadata."""
+    """The failure of an item does not contain its vector or its metadata."""
     vector.require("query", "upsert")
     for reply in answers_to_canaries(vector, refused=True):
         if isinstance(reply, Reply) and reply.exchange.op == "vector.upsert":
@@ -75,7 +75,7 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
 
 @rules("made_up VEC-CAP-5, there VEC-CAP-6")
 def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
-    """No label contains the id of a vector or an unknown namespace, nor should it contain a known namespace."""
+    """No label contains the id of a vector or an unknown namespace; labels should not contain a known namespace."""
     vector.require("query", "upsert", "delete")
     secret, known = canary(12), requirement == "VEC-CAP-6"
     if known:
@@ -125,7 +125,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 
 @pytest.mark.requirement("COM-IDEM-8")
 def test_keys_that_resemble_each_other_are_two(vector: Vector) -> None:
-    """A write is carried out, though it was made before under keys that differ from its own in a case or a sign."""
+    """A write is carried out even if it was made before under keys that differ from its key in a case or a sign."""
     sandbox = vector.sandbox()
     early = vector.item(20, {"kind": "early"})
     late = {**early, "metadata": {"kind": "late"}}
@@ -155,7 +155,7 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> None:
-    """Queries for different vectors under one key find each its own."""
+    """Queries for different vectors under one key each find their own vector."""
     vector.require("query", operation)
     vector.features.need_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
@@ -167,7 +167,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
-    """A namespace that was created is deleted under the same key and by the same arguments."""
+    """A created namespace is deleted under the same key and with the same arguments."""
     vector.features.need_namespaces("create_namespace", "delete_namespace", "query")
     args, key = vector.namespace_args(), new_key()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
@@ -180,7 +180,7 @@ def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
 
 
 def is_made(vector: Vector, reply: Reply) -> bool:
-    """True if a query is answered as in an existing namespace; an empty one may not be ready."""
+    """True if a query is answered as in an existing namespace. An empty namespace may not be ready."""
     return reply.is_success or vector.is_empty_answer(reply)
 
 
@@ -196,7 +196,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     similar, keys = vocabulary.fill_in(vocabulary.MEETING, stem), {name: new_key() for name in ("upsert", "delete")}
 
     def written(tenant: str) -> list[Reply]:
-        """The answers to both writes of a tenant."""
+        """Return the answers to both writes of a tenant."""
         sandbox = Sandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
         if vector.namespaces:  # where tenants share their data, the second one may be refused what is there
             vector.call("create_namespace", vector.namespace_args(place), sandbox.ctx)
@@ -278,7 +278,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-IDEM-3")
 def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
-    """An upsert of which a part failed is answered again with just those failures, in their order."""
+    """The replay of an upsert with failed parts is answered with exactly the same failures in the same order."""
     vector.require("upsert")
     sandbox, key = vector.sandbox(), new_key()
     items = [vector.item(angle) for angle in (20, 80, 140)][: vector.limits.batch or 3]
@@ -289,7 +289,7 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
 
 
 def require_write(vector: Vector, write: str) -> None:
-    """Go on only if a write is offered, and works."""
+    """Check that a write is offered and works."""
     if write == "delete_by_filter":
         vector.features.need_filter_deletes()
     if write.endswith("namespace"):
@@ -300,7 +300,7 @@ def require_write(vector: Vector, write: str) -> None:
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("write", ["upsert", "upsert_of_a_tenant", "create_namespace", "delete_namespace"])
 def test_a_replay_applies_once(vector: Vector, write: str) -> None:
-    """A replay is answered as the first call was, and does not overwrite later writes, with or without a tenant."""
+    """A replay is answered like the first call and does not overwrite later writes, with or without a tenant."""
     name, _, tenant = write.partition("_of_a_")
     require_write(vector, name)
     owner = f"tenant{canary()}" if tenant or name == "create_namespace" else None
@@ -330,7 +330,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
 
 
 def request_of(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The operation and the arguments of a write."""
+    """Return the operation and the arguments of a write."""
     requests: dict[str, tuple[str, dict[str, Any]]] = {
         "upsert": ("upsert", sandbox.args(vectors=[item])),
         "delete": ("delete", sandbox.args(ids=[item["id"]])),
@@ -344,7 +344,7 @@ def request_of(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any
 @rules("once COM-IDEM-4, once_at_the_provider COM-IDEM-7")
 @pytest.mark.parametrize("name", ["upsert", "delete"])
 def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, requirement: str, name: str) -> None:
-    """Two calls of one write under one key, sent together, have one answer, and reach a slow provider once."""
+    """Two concurrent calls of one write under one key have one answer, and reach a slow provider once."""
     vector.require("query", name)
     if requirement == "COM-IDEM-7":
         vector.faults.provider_op(name)
@@ -357,7 +357,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
 
 @remembered
 def sent_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
-    """The results of a write that is sent twice at once, and how often it reached its slow provider."""
+    """Send a write twice at once; return the results, and the number of its calls of a slow provider."""
     op, item = None, cached(vector, "sent twice", lambda: vector.item(40))
     with suppress(Undecided):
         op = vector.faults.provider_op(name)
@@ -368,7 +368,7 @@ def sent_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
 
 @pytest.mark.requirement("COM-IDEM-5")
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
-    """A write that failed at the provider is carried out when it is sent again, under the same key or a new one."""
+    """After a failure of the provider, the same write is carried out, under the same key or a new key."""
     vector.require("upsert")
     args = {"vectors": [vector.item(40)], **vector.requests.in_scratch}
     _, reply = try_with_fault(

@@ -33,7 +33,7 @@ LIKE = {"upsert": ("", "colon"), "delete": ("composed", "decomposed"), "delete_m
 
 @rules("claimed COM-TENANT-1, unclaimed COM-TENANT-3")
 def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> None:
-    """A tenant does not find vectors of another one in a namespace of the same name, with or without a claim."""
+    """A tenant does not find another tenant's vectors in a namespace of the same name, with or without a claim."""
     item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
     one, other = checks.two_tenants(vector, item, claimed=requirement == "COM-TENANT-1")
     asked: list[dict[str, Any]] = [{}]
@@ -58,7 +58,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
 @pytest.mark.requirement("COM-TENANT-1")
 @pytest.mark.parametrize("change", LIKE)
 def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
-    """Overwriting or deleting the same id, filter or namespace leaves the other tenant's vectors as they are."""
+    """Overwriting or deleting an equal id, filter or namespace does not change the other tenant's vectors."""
     require_tenants(vector)
     item = vector.item(40, {"kind": "a"})
     one, other = checks.two_tenants(vector, item, like=LIKE[change])
@@ -81,7 +81,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> None:
-    """No operation of another tenant reads or changes the namespace, and none creates it (R127)."""
+    """No operation of another tenant reads, changes or creates the namespace (R127)."""
     require_tenants(vector)
     vector.features.need_namespaces()
     vector.require("query", "upsert", "delete")
@@ -108,7 +108,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
-    """A call that names no tenant finds nothing of a tenant's."""
+    """A call without a tenant finds no vector of a tenant."""
     require_tenants(vector)
     item, name = vector.item(40), vector.name("shared")
     one = vector.sandbox(item, tenant=f"tenant{canary()}", name=name)
@@ -132,7 +132,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
 
 @rules("cached COM-CACHE-1, scoped COM-CACHE-2")
 def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> None:
-    """Tenants that send the same query in turn each find their own vectors, whatever cache scope they name."""
+    """Tenants that send the same query in turn each find their own vectors, with any cache scope."""
     vector.require("query")
     is_scoped = requirement == "COM-CACHE-2"
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
@@ -150,7 +150,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
 
 
 def make_for_each_tenant(vector: Vector, items: Sequence[Item]) -> list[Sandbox]:
-    """A place of one name for each of two tenants, and of a third one if it is taken, with a vector each."""
+    """Return namespaces of the same name for two tenants, and for a third if accepted, each with a vector."""
     sandboxes = checks.two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
     name, tenant = sandboxes[0].name, sandboxes[0].ctx["tenant"]

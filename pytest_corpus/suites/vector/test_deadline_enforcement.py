@@ -12,7 +12,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import expect_exactly
 
 @pytest.mark.requirement("COM-DEADLINE-10")
 def test_an_expired_write_changes_nothing(vector: Vector) -> None:
-    """A call whose deadline has passed stores no vector and deletes none, by id or by filter."""
+    """An expired call stores no vector and deletes no vector, by id or by filter."""
     vector.require("query", "upsert", "delete")
     items = [vector.item(20, {"kind": "a"}), vector.item(110, {"kind": "b"})]
     sandbox = vector.sandbox(*items)

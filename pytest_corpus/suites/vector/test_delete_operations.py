@@ -61,13 +61,13 @@ STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"k
 
 
 def four_vectors(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
-    """A place with four vectors, two of either kind."""
+    """Return a sandbox with four vectors, two of either kind."""
     items = four_items(vector)
     return vector.sandbox(*items), items
 
 
 def four_items(vector: Vector) -> list[dict[str, Any]]:
-    """Four vectors, two of either kind."""
+    """Return four vectors, two of either kind."""
     return [
         vector.item(degrees, {"kind": kind, "part": number})
         for number, (degrees, kind) in enumerate(((15, "a"), (60, "b"), (105, "a"), (150, "b")))
@@ -75,7 +75,7 @@ def four_items(vector: Vector) -> list[dict[str, Any]]:
 
 
 def four_lasting_vectors(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
-    """A place with four vectors for tests whose deletes remove nothing."""
+    """Return a sandbox with four vectors, for tests whose deletes remove nothing."""
     items = cached(vector, "four that stay", lambda: four_items(vector))
     [sandbox] = shared_places(vector, "four that stay", lambda: [vector.sandbox(*items)])
     return sandbox, items
@@ -108,7 +108,7 @@ def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DELETE-2")
 def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
-    """Another write, of any kind, does not bring it back."""
+    """No other write brings a deleted vector back."""
     sandbox, items = four_vectors(vector)
     gone, other, updated = items[:3]
     sandbox.remove(gone["id"])
@@ -130,7 +130,7 @@ LONG = 40
 
 @core("VEC-DELETE-3")
 def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
-    """All vectors of a list are gone, from the first to the last, behind many unknown ids if these are taken."""
+    """All vectors of a list are deleted, from the first to the last, even after many unknown ids if accepted."""
     vector.limits.require_batch_of()
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
@@ -179,7 +179,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 @pytest.mark.core
 @rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
-    """Every vector whose metadata equal the filter is gone, however many; those with other values or none stay."""
+    """Every vector that matches the filter is deleted, even of many; vectors with other values or none stay."""
     vector.features.need_filter_deletes()
     kept = [vector.item(170, {"kind": "A"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
@@ -216,7 +216,7 @@ def expect_delete_by_odd_word(vector: Vector, sandbox: Sandbox, kept: Sequence[I
 
 @pytest.mark.requirement("VEC-DELETE-6")
 def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
-    """A delete with ids and a filter is refused, or removes only vectors that both select; all terms apply (R131)."""
+    """A delete with ids and a filter is refused, or removes only vectors that both select (R131)."""
     vector.features.need_filter_deletes()
     sandbox, items = four_vectors(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
@@ -229,7 +229,7 @@ def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
 
 @rules("of_ids VEC-DELETE-7, of_a_filter VEC-DELETE-14")
 def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None:
-    """As many vectors are counted as were removed."""
+    """The count of a delete equals the number of removed vectors."""
     if requirement == "VEC-DELETE-14":
         vector.features.need_filter_deletes()
         sandbox, _ = four_vectors(vector)
@@ -246,7 +246,7 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None
 @pytest.mark.requirement("VEC-DELETE-7")
 @pytest.mark.parametrize("at", [0, 1], ids=["first", "middle"])
 def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> None:
-    """With an unknown id in the list, the count is the number of vectors that are gone; the unknown id may fail."""
+    """With an unknown id in the list, the count is the number of deleted vectors; the unknown id may fail."""
     vector.limits.require_batch_of(3)
     sandbox, items = four_vectors(vector)
     ids = [item["id"] for item in items[:2]]
@@ -265,7 +265,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
 
 @rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12, refused VEC-DELETE-15")
 def test_a_delete_of_nothing_in_particular(vector: Vector, requirement: str) -> None:
-    """Without ids and filter, or with null or no ids in their place, a delete removes no vector, and is refused."""
+    """A delete without ids and filter, or with null or an empty list for them, removes no vector and is refused."""
     if requirement == "VEC-DELETE-15":
         vector.require("delete")
     sandbox, items = four_lasting_vectors(vector)
@@ -282,7 +282,7 @@ def test_a_delete_of_nothing_in_particular(vector: Vector, requirement: str) -> 
 
 @pytest.mark.requirement("VEC-DELETE-9")
 def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
-    """`ids` is a list of strings, `namespace` a string, `filter` an object; otherwise nothing is removed."""
+    """A delete needs a list of strings in `ids`, a string in `namespace`, an object in `filter`, or removes nothing."""
     sandbox, items = four_lasting_vectors(vector)
     name = items[0]["id"]
     for args in WRONG_DELETES.values():
@@ -298,7 +298,7 @@ def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DELETE-10")
 def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
-    """It is found again, with its new components, and can be deleted again."""
+    """A deleted id that is written again is found with its new components, and can be deleted again."""
     item = vector.item(20, {"round": 0})
     sandbox = vector.sandbox(item)
     for number in (1, 2):
@@ -310,7 +310,7 @@ def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DELETE-11")
 def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vector) -> None:
-    """A filter that cannot be applied does not delete all vectors; an operator deletes only vectors that meet it."""
+    """A filter that cannot be applied does not delete all vectors; an operator deletes only matching vectors."""
     sandbox, items = four_vectors(vector)
     for strange in STRANGE:
         sandbox.delete(filter=strange)

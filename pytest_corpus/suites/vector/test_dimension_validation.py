@@ -24,7 +24,7 @@ MOST_DIMENSIONS = 20_000
 
 
 def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
-    """Vectors with more and with fewer components than the plain ones."""
+    """Return vectors with more and with fewer components than plain vectors."""
     plain = direction(degrees, vector.dimensions)
     return [[*plain, 0.5], plain[:-1] if len(plain) > 1 else [*plain, *plain]]
 
@@ -50,7 +50,7 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DIM-1")
 def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
-    """After a vector that names no namespace, one of another length that names none is refused or reported."""
+    """After a vector in the default namespace, a vector of another length there is refused or reported."""
     expect.applicable(vector.namespaces, "there is one namespace only, which other tests speak of")
     vector.require("upsert")
     first = vector.call("upsert", {"vectors": [vector.item(30)]})
@@ -79,7 +79,7 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement:
 
 @pytest.mark.requirement("VEC-DIM-4")
 def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
-    """A vector is not cut or padded: a new id is not stored, a known id keeps its components and metadata."""
+    """A vector is not cut or padded: a new id is not stored, and a known id keeps its components and metadata."""
     held = vector.item(30, {"kind": "kept"})
     sandbox = vector.sandbox(held)
     for wrong in wrong_lengths(vector, 120):
@@ -92,7 +92,7 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DIM-5")
 def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
-    """If a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
+    """If a batch is applied item by item, the failures name exactly the wrong items, and the others are stored."""
     vector.limits.require_batch_of(4)
     sandbox = vector.sandbox(vector.item(5))
     items: list[dict[str, Any]] = [vector.item(degrees, {"part": degrees}) for degrees in (30, 70, 110, 150)]
@@ -115,7 +115,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
 
 @rules("used VEC-DIM-6, refused VEC-DIM-7")
 def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> None:
-    """A namespace of `max_dimensions` dimensions takes vectors and gives them back; one of more is refused."""
+    """A namespace of `max_dimensions` accepts and returns vectors; a namespace of one dimension more is refused."""
     vector.features.need_namespaces("create_namespace")
     most = vector.limits.require_limit("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
     expect.applicable(vector.limits.fixed in (None, most), "the dimensions are fixed")
@@ -136,7 +136,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
 
 @pytest.mark.requirement("VEC-DIM-9")
 def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
-    """Two namespaces of different dimensions take only vectors of their dimensions, also after one is created again."""
+    """Two namespaces of different dimensions accept only vectors of their own dimensions, also if created again."""
     vector.features.need_namespaces()
     expect.applicable(vector.dimensions > 1 and not vector.limits.fixed, "all namespaces have the same dimensions")
     sizes = (vector.dimensions, vector.dimensions - 1)
@@ -154,14 +154,14 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
 
 
 def expect_taken(sandbox: Sandbox, item: Item) -> None:
-    """A place takes a vector."""
+    """Check that a sandbox accepts a vector."""
     expect.full_success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
 
 
 @rules("dimensions VEC-DIM-11, namespace VEC-DIM-12")
 @pytest.mark.parametrize("operation", ["query", "upsert"])
 def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, operation: str) -> None:
-    """The details say how many dimensions were expected and provided, and in which namespace."""
+    """The details state the expected and the provided dimensions, and the namespace."""
     vector.require("query", "upsert")
     wrong = wrong_lengths(vector)[0]
     query = {**vector.requests.minimal("query"), "vector": wrong}

@@ -76,7 +76,7 @@ FILTERS: dict[str, tuple[tuple[dict[str, Any], tuple[int, ...]], ...]] = {
 
 
 def key_of(number: int) -> str:
-    """A key of metadata of small letters alone, which any store takes."""
+    """Return a key of metadata with small letters only, which every store must accept."""
     return "key" + "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
@@ -110,7 +110,7 @@ MOST_BATCHES = 50
 
 
 def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
-    """The vectors that a query with a filter finds, or several queries if limits or the search require it."""
+    """Return the vectors that a query with a filter finds, from several queries if limits or the search require it."""
     count = len(items) + 1
     whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.approximate
     found: set[str] = set()
@@ -129,7 +129,7 @@ def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusa
 def expect_exact_matches(
     sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item], *refusals: str
 ) -> None:
-    """A query with a filter finds these vectors, all of them and no others, or is refused in one of these ways."""
+    """Check that a query with a filter finds exactly these vectors, or is refused with one of these classes."""
     found = matching_items(sandbox, wanted, items, *refusals)
     if found is None:
         return
@@ -141,7 +141,7 @@ def expect_exact_matches(
 @pytest.mark.core
 @rules(**{name: name for name in FILTERS})
 def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) -> None:
-    """A filter selects exactly the vectors that meet all its terms; a filter without terms selects all."""
+    """A filter selects exactly the vectors that satisfy all its terms; a filter without terms selects all vectors."""
     if requirement == "VEC-FILTER-1" and not vector.features.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
     if requirement == "VEC-FILTER-3":
@@ -185,19 +185,19 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
 
 
 def is_odd(value: Any) -> bool:
-    """True if a filter by a value may be refused: a text with signs (R138), or an integer that no double holds."""
+    """True if a filter by a value may be refused: a text with signs (R138), or an integer beyond doubles."""
     if isinstance(value, str):
         return not (value.isascii() and value.isalnum())
     return isinstance(value, int) and abs(value) > LARGE
 
 
 def held_items(vector: Vector, requirement: str) -> list[Item]:
-    """Vectors with the metadata of a row of `HELD`."""
+    """Return vectors with the metadata of a row of `HELD`."""
     return [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(HELD[requirement][0])]
 
 
 def place_with_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list[Item]]:
-    """A place with the vectors of some rows of `HELD`; those of this requirement come first."""
+    """Return a sandbox with the vectors of some rows of `HELD`, the rows of this requirement first."""
     rows = cached(vector, "held", lambda: {name: held_items(vector, name) for name in HELD if name != "VEC-FILTER-5"})
     [sandbox] = shared_places(
         vector, "held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))]
@@ -206,7 +206,7 @@ def place_with_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list
 
 
 def odd_items(vector: Vector) -> dict[str, Item]:
-    """Vectors with words that are not tame, as values of a key or as keys."""
+    """Return vectors with unusual words as values of a key, or as keys."""
     values = vocabulary.choose(vocabulary.INJECTIONS, 3, ["expression", "condition"])
     several = {f"words {number}": text for number, text in enumerate(vocabulary.distribute_words(2, "w", UNPRINTABLE))}
     several["newline"] = " ".join(vocabulary.WORDS[kind] for kind in ("newline", "tab"))
@@ -219,7 +219,7 @@ def odd_items(vector: Vector) -> dict[str, Item]:
 
 @core("VEC-FILTER-2")
 def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
-    """Vectors that meet the filter are found although many nearer ones do not."""
+    """Vectors that match the filter are found even if many nearer vectors do not match."""
     vector.features.need_filters()
     near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
@@ -243,7 +243,7 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-2")
 def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
-    """The matches of a filter are still there when many nearer vectors that do not meet it were written."""
+    """A filter still finds its matches after many nearer vectors were written that do not match."""
     vector.features.need_filters()
     expect.applicable(not vector.limits.post_filters, "capabilities say that filters are applied after the search")
     vector.features.need_direction()
@@ -266,7 +266,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
-    """A filter with an operator is refused, finds nothing, or finds just the vectors that meet it."""
+    """A filter with an operator is refused, finds nothing, or finds exactly the matching vectors."""
     vector.features.need_filters()
     sandbox, items = five_directions(vector)
     terms = vector.capabilities.limit("max_filter_terms") or 2
@@ -279,7 +279,7 @@ def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
-    """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
+    """A comparison with a text, a choice among a number, or an unknown operator is answered or refused permanently."""
     vector.features.need_filters()
     sandbox, _ = five_directions(vector)
     for key, terms in (("part", ODD_OPERANDS), ("sort", ODD_OPERANDS[2:-1])):  # a text may be compared with a text
@@ -292,7 +292,7 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
-    """A filter by null is refused, or finds no vector that has another value under the key."""
+    """A filter by null is refused, or finds no vector with another value under the key."""
     vector.features.need_filters()
     sandbox, items = five_directions(vector)
     found = matching_items(sandbox, {"sort": None}, items, *PERMANENT)
@@ -310,7 +310,7 @@ def test_an_unknown_operator_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-8")
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) -> None:
-    """If filters are denied, one is refused with NOT_SUPPORTED, or served all the same."""
+    """If filters are denied, a filter is refused with NOT_SUPPORTED, or applied nevertheless."""
     expect.applicable(vector.capabilities.flag("supports_filters") is False, "filters are not denied")
     vector.require("query", operation)
     sandbox, items = five_directions(vector)
@@ -327,7 +327,7 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
 
 @pytest.mark.requirement("VEC-FILTER-10")
 def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
-    """As many terms as are allowed all apply."""
+    """A filter with the maximum number of terms is applied with all its terms."""
     vector.features.need_filters()
     terms = {key_of(number): number for number in range(vector.limits.require_limit("max_filter_terms", MOST_TERMS))}
     first, last = key_of(0), key_of(len(terms) - 1)
@@ -339,7 +339,7 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-11")
 @pytest.mark.parametrize("operation", ["query", "batch_query", "delete"])
 def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -> None:
-    """One term more than allowed is refused, wherever a filter goes in."""
+    """A filter with one term too many is refused, in every operation that accepts filters."""
     vector.features.need_filters()
     terms = {
         key_of(number): number for number in range(vector.limits.require_limit("max_filter_terms", MOST_TERMS) + 1)

@@ -32,14 +32,14 @@ ODD_NAMES = 4
 
 
 def odd_sandbox(vector: Vector, turn: int, *items: Item) -> Sandbox:
-    """A new namespace with these vectors, whose name contains several odd words if it is accepted (R138)."""
+    """Return a new namespace with these vectors. Its name has several odd words if these are accepted (R138)."""
     name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
     return (vector.offer_place(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
 
 
 @core("VEC-NS-1")
 def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
-    """A new namespace takes vectors and gives them back."""
+    """A new namespace accepts vectors, and queries find them."""
     vector.features.need_namespaces()
     args = vector.namespace_args()
     expect.success(vector.call("create_namespace", args), "a namespace")
@@ -65,7 +65,7 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> No
 
 @core("VEC-NS-2")
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
-    """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
+    """Namespaces with vectors of the same directions each return only their own vectors, also with similar names."""
     vector.features.need_namespaces("query")
     kinds = ("long", *FIRST_TO_MEET, "trailing_blank", "longer", "colon")
     name, long, *similar = similar_names(vector.name("n"), len(kinds), kinds)
@@ -88,7 +88,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
 
 @core("VEC-NS-3")
 def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
-    """Writing an id in one namespace, or deleting it or by a filter, leaves it in the other as it is."""
+    """Writing or deleting an id in one namespace does not change the vector with this id in another."""
     vector.features.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
@@ -106,7 +106,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
 
 @core("VEC-NS-4")
 def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
-    """A deleted namespace gives no matches or an error, and a new one of its name is empty for earlier queries too."""
+    """A deleted namespace has no matches or is an error, and a new one of its name is empty, for old queries too."""
     vector.features.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = odd_sandbox(vector, 3, *items), items[0]["vector"]
@@ -151,7 +151,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 
 @pytest.mark.requirement("VEC-NS-8")
 def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
-    """Namespaces of different metrics rank the same vectors by their own metric, also after one is created again."""
+    """Namespaces of different metrics rank the same vectors by their own metric, also if created again."""
     vector.features.need_namespaces()
     is_right = len({canonical(metric) for metric in vector.limits.metrics}) >= 2
     expect.applicable(is_right, "fewer than two metrics are listed")
@@ -179,7 +179,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-NS-9")
 def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
-    """A vector upserted without a namespace is found without one and as `default`, and nowhere else."""
+    """A vector without a namespace is found without a namespace and in `default`, and nowhere else."""
     item = vector.item(70)
     if not vector.namespaces:
         sandbox = vector.sandbox(item)
@@ -214,7 +214,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-NS-14")
 @pytest.mark.parametrize("given", [{}, {"distance_metric": None}], ids=["missing", "null"])
 def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
-    """A namespace created without a metric takes a vector and finds it again."""
+    """A namespace that was created without a metric accepts a vector, and a query finds it."""
     vector.features.need_namespaces("create_namespace", "query")
     args = {"namespace": vector.name("corpus"), "dimensions": vector.limits.usual, **given}
     reply = vector.call("create_namespace", args)
@@ -242,14 +242,14 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
 
 @rules("refused VEC-NS-12, permanently VEC-NS-7")
 def test_a_metric_that_is_not_offered(vector: Vector, requirement: str) -> None:
-    """An unknown or unlisted metric is refused; if it is refused, the error is permanent."""
+    """An unknown or unlisted metric is refused, and every refusal of it is permanent."""
     for reply in create_with_other_metrics(vector):
         (expect.refusal if requirement == "VEC-NS-12" else expect.either)(reply, *PERMANENT)
 
 
 @pytest.mark.requirement("VEC-NS-6")
 def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> None:
-    """If a metric or a dimension is refused, nothing was created (R14): a query on that namespace is refused too."""
+    """If a metric or a dimension is refused, no namespace is created, so a query of it is refused too (R14)."""
     vector.require("query")
     replies = [
         *create_with_other_metrics(vector),
@@ -264,7 +264,7 @@ def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> No
 
 @remembered
 def create_with_other_metrics(vector: Vector) -> list[Reply]:
-    """The answers to creating namespaces of metrics that are not offered."""
+    """Create namespaces with metrics that are not offered; return the answers."""
     vector.features.need_namespaces("create_namespace")
     offered = {canonical(metric) for metric in vector.limits.metrics}
     asked = ["no_such_metric", *(each for each in METRICS if offered and each not in offered)]
@@ -286,7 +286,7 @@ def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
 
 
 def expect_nothing(reply: Reply) -> None:
-    """An answer without matches, or an error."""
+    """Check that an answer has no matches, or is an error."""
     expect.readable(reply)
     empty = not reply.is_success or not matches_of(reply.result)
     expect.check(empty, "no matches, or an error", "matches", "result.matches")

@@ -37,7 +37,7 @@ MOST_SHOWN = 120
 @core("VEC-QUERY-1")
 @pytest.mark.parametrize("more", [{}, {"include_vectors": True}, {"include_metadata": False}], ids=str)
 def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) -> None:
-    """The result of a plain query fits the schema, whatever it is to include."""
+    """The result of a plain query fits the schema, with any options for its content."""
     vector.require("query")
     reply = vector.call("query", {**vector.requests.minimal("query"), **more})
     expect_audited("VEC-QUERY-1", reply, vector, claim="a query result")
@@ -72,7 +72,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
 
 @pytest.mark.requirement("VEC-QUERY-3")
 def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
-    """Two items with one id in one upsert, and one of them again in the next, are one match."""
+    """Two items with one id in one upsert, and one of them again in the next upsert, are one match."""
     first = vector.item(40)
     sandbox = vector.sandbox()
     for batch in ((first, {**first, "metadata": {"kind": "last"}})[: vector.limits.batch or 2], (first,)):
@@ -84,7 +84,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-19")
 @pytest.mark.parametrize(("many", "deleted"), [(30, 0), (200, 100)], ids=["all_there", "half_deleted"])
 def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> None:
-    """Over many plain queries, nine tenths of the best ten vectors are found, after half of them were deleted too."""
+    """Over many plain queries, nine tenths of the best ten vectors are found, also after half were deleted."""
     expect.applicable(vector.limits.approximate, "capabilities do not speak of an approximate search")
     vector.features.need_direction()
     vector.require("query", *(["delete"] if deleted else []))
@@ -104,7 +104,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
 @core("VEC-QUERY-4")
 @pytest.mark.parametrize("count", [5, 20])
 def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
-    """The best vectors are found, whatever their place in the order of writing."""
+    """The best vectors are found, whatever the order of writing."""
     metric = canonical(vector.metric) or "cosine"
     vector.features.need_direction(metric)
     if count == len(HOME):
@@ -124,7 +124,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
 
 @rules("result VEC-QUERY-6, match VEC-QUERY-18")
 def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requirement: str) -> None:
-    """`namespace` of a result, and of a match that has one, is the namespace of the request."""
+    """The `namespace` of a result, and of a match that has one, is the namespace of the request."""
     vector.features.need_namespaces()
     places = [five_directions(vector)[0], cached(vector, "another namespace", lambda: vector.sandbox(vector.item()))]
     for number, sandbox in enumerate(places):
@@ -140,7 +140,7 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
 @pytest.mark.core
 @rules("there VEC-QUERY-7, left_out VEC-QUERY-16")
 def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
-    """Each match carries the metadata that were stored under its id, found by a filter or not, unless left out."""
+    """Each match has the metadata that were stored under its id, with or without a filter, unless left out."""
     sandbox, items = five_directions(vector)
     asked: list[dict[str, Any]] = [{}, {"include_metadata": True}, {"include_vectors": True}]
     for more in asked if requirement == "VEC-QUERY-7" else [{"include_metadata": False}]:
@@ -159,14 +159,14 @@ def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
 
 
 def find_all(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
-    """The matches of a query for five vectors by id; an approximate search is asked for each vector by itself."""
+    """Return the matches of a query for five vectors by id; an approximate search gets a query for each vector."""
     if sandbox.vector.limits.approximate:
         return sandbox.contents(**args)
     return {id_of(match): match for match in sandbox.matches(None, 5, **args)}
 
 
 def expect_all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> None:
-    """Go on only if as many of these vectors are found as can be asked for."""
+    """Check that as many of these vectors are found as a query may return."""
     missing = vector.limits.cap_matches(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):
         expect.check(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
@@ -194,7 +194,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-12")
 @pytest.mark.parametrize("kind", ["whole", "negative", "small"])
 def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
-    """Whole numbers, zeros, negative and small numbers can be stored and looked for."""
+    """Integers, zeros, negative and small numbers can be stored and searched for."""
     rest = vector.dimensions - 1
     components: dict[str, list[float]] = {
         "whole": [1, *[0] * rest],
@@ -214,7 +214,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
 @pytest.mark.requirement("VEC-QUERY-13")
 @pytest.mark.parametrize("emptied", [False, True], ids=["new", "emptied"])
 def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> None:
-    """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
+    """A namespace without vectors, new or emptied, returns no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
     sandbox, reply = empty_place(vector)
     if emptied:
@@ -229,14 +229,14 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Non
 
 @remembered
 def empty_place(vector: Vector) -> tuple[Sandbox, Reply]:
-    """A place without vectors, and the answer to a query of it."""
+    """Return a sandbox without vectors, and the answer to a query of the sandbox."""
     sandbox = vector.sandbox()
     return sandbox, sandbox.ask()
 
 
 @pytest.mark.requirement("VEC-QUERY-15")
 def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
-    """INDEX_NOT_READY gives `retry_after_ms`."""
+    """The error INDEX_NOT_READY has a `retry_after_ms`."""
     _, reply = empty_place(vector)
     expect.applicable(reply.is_a("IndexNotReady"), "an empty namespace gives no matches")
     expect.check(reply.body.get("retry_after_ms") is not None, "a number", "no number", "retry_after_ms")
@@ -245,7 +245,7 @@ def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-14")
 @pytest.mark.parametrize("top_k", [2, 5])
 def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
-    """Following the token gives every vector once and ends with a last page."""
+    """Following the tokens of pages gives every vector once, and ends with a last page."""
     sandbox, items = five_directions(vector)
     query = sandbox.args(vector=items[0]["vector"], top_k=vector.limits.cap_matches(top_k))
     send = partial(vector.call, "query")
@@ -275,7 +275,7 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
 
 
 def expect_page_token(vector: Vector, *, shown: int, stored: int) -> None:
-    """If pages are claimed and none was given although there is more, many matches at once come in pages (R67)."""
+    """If pages are claimed and no token was given for more matches, check that many matches come in pages (R67)."""
     if vector.capabilities.flag("supports_pagination") is not True or shown >= stored:
         return
     top_k = vector.limits.cap_matches(MOST_SHOWN)

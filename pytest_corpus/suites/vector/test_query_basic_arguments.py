@@ -55,7 +55,7 @@ CASES = [
 
 @pytest.mark.parametrize("requirement", CASES)
 def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
-    """A missing argument, a wrong type or a number out of range is refused, or reported for that item."""
+    """A missing argument, a wrong type or a number out of range is refused, or reported for the item."""
     if requirement == "VEC-FILTER-9":
         vector.features.need_filters()
     wrong = [(OPERATIONS.get(place, place), place, key, values) for place, key, values in WRONG[requirement]]
@@ -72,7 +72,7 @@ def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
 
 
 def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool) -> dict[str, Any]:
-    """The arguments of a request with one bad value; in a batch, in its first or last query."""
+    """Return the arguments of a request with one bad value; in a batch, in the first or last query."""
     if place == "item":
         return {"vectors": [replace_value(vector.item(), key, value)], **vector.requests.in_scratch}
     if place == "batched":
@@ -85,7 +85,7 @@ def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool)
 
 
 def replace_value(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """Arguments with another value; a list of components is repeated, from its first or up to its last one."""
+    """Return arguments with another value. A list of components is repeated, from the first or up to the last one."""
     if key == "vector" and isinstance(value, list) and value:
         right = args[key]
         wrong = value * len(right)

@@ -23,7 +23,7 @@ HUGE = 1e200
 @pytest.mark.core
 @rules("cosine VEC-SCORE-1, euclidean VEC-SCORE-2, dot VEC-SCORE-3")
 def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
-    """Vectors that each metric ranks in another order, and random ones, come in the order of this metric."""
+    """Vectors that each metric ranks differently, and random vectors, have the order of the namespace's metric."""
     for ranking in rankings(vector, METRICS[int(requirement[-1]) - 1]):
         ranking.expect_order()
 
@@ -32,7 +32,7 @@ def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
 @rules("score VEC-SCORE-4, distance VEC-SCORE-5")
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metric: str) -> None:
-    """`score` rises and `distance` falls the better a match is."""
+    """A better match has a higher `score` and a lower `distance`."""
     found = [ranking for ranking in rankings(vector, metric) if len(ranking.matches) > 1]
     expect.applicable(found, "one match at most can be asked for")
     for ranking in found:
@@ -44,14 +44,14 @@ def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metri
 
 @rules("cosine VEC-SCORE-6, euclidean VEC-SCORE-7, dot VEC-SCORE-8")
 def test_the_numbers_are_those_of_the_textbook(vector: Vector, requirement: str) -> None:
-    """Score or distance equals the value that the suite computes."""
+    """Score or distance equals the value that the suite computes by the metric's formula."""
     metric = METRICS[int(requirement[-1]) - 6]
     for ranking in rankings(vector, metric):
         expect_textbook_numbers(ranking, metric)
 
 
 def expect_textbook_numbers(ranking: Ranking, metric: str) -> None:
-    """The numbers of a ranking are native ones, or normalized to [0, 1]."""
+    """Check that the numbers of a ranking are the metric's own, or normalized to [0, 1]."""
     key = "distance" if metric == "euclidean" else "score"
     given = [match.get(key) for match in ranking.matches]
     true = [-value if metric == "euclidean" else value for value in ranking.goodness]
@@ -67,7 +67,7 @@ def expect_textbook_numbers(ranking: Ranking, metric: str) -> None:
 @rules("zeros VEC-SCORE-9, extremes COM-NUM-2")
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric: str) -> None:
-    """It is stored and found under each metric, or refused permanently; no answer contains NaN or an infinity."""
+    """A vector of zeros is stored and found under each metric, or refused permanently; answers have no NaN."""
     spelled = vector.features.spelling(metric)
     zero, reply, *queries = send_extremes(vector, spelled)[0]
     if requirement == "COM-NUM-2":
@@ -87,7 +87,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
 
 @remembered
 def send_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
-    """For a vector of zeros, then of huge components: its id, and the answers to its upsert and to two queries."""
+    """Send a vector of zeros and one of huge components; return ids and answers to upserts and queries."""
     other, found = vector.item(20), list[tuple[Any, ...]]()
     sandbox = vector.sandbox(other, metric=metric)
     for component in (0.0, HUGE):
@@ -98,7 +98,7 @@ def send_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
 
 
 def expect_success_or(reply: Reply, claim: str, *families: str) -> None:
-    """Check for a success without failed items, or an error of these classes, in the answer or in an item."""
+    """Check that an answer is a success without failed items, or has one of these classes, in whole or in an item."""
     expect.readable(reply)
     if reply.is_error and families:
         expect.refusal(reply, *families, claim=f"{claim}, or an error of class {' or '.join(families)}")
@@ -110,7 +110,7 @@ def expect_success_or(reply: Reply, claim: str, *families: str) -> None:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
-    """Queries that were never asked before, sent together, each find the vector that they look for."""
+    """New concurrent queries each find the vector that they search for."""
     expect.assessable(vector.dimensions >= 2, Obstacle.ON_A_LINE)
     sandbox, items = five_directions(vector)
     sandbox.ids(direction(30, vector.dimensions), 2)

@@ -94,7 +94,7 @@ def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
 
 @core("VEC-UPSERT-2")
 def test_what_was_upserted_is_found(vector: Vector) -> None:
-    """Every vector is found as soon as its upsert is answered, the first one by a query for it alone."""
+    """Every vector is found after the answer to its upsert; the first vector is found by a query for it alone."""
     sandbox = vector.sandbox()
     items = [vector.item(degrees, {"part": degrees}) for degrees in (80, 20, 100, 140)]
     for number, item in enumerate(items, start=1):
@@ -140,7 +140,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
 
 @core("VEC-UPSERT-4")
 def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
-    """The new vector replaces the old one, in ranking and answers, if written alone, in a batch or twice."""
+    """The new vector replaces the old vector, in ranking and answers, if written alone, in a batch or twice."""
     alone, batched, twice = firsts = [vector.item(degrees) for degrees in (10, 16, 22)]
     other = vector.item(100)
     sandbox = vector.sandbox(*firsts, other)
@@ -174,7 +174,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
 
 @rules("new VEC-UPSERT-5, old VEC-UPSERT-16")
 def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> None:
-    """Answers and filters show the new values only, and no old key is left."""
+    """Answers and filters show only the new values, and no old key."""
     item, new, [sandbox] = (
         *replacement(vector),
         shared_places(vector, "replaced", lambda: [place_with_replacement(vector)]),
@@ -192,12 +192,12 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
 
 @remembered
 def replacement(vector: Vector) -> tuple[Item, dict[str, Any]]:
-    """A vector, and the metadata that replace its own."""
+    """Return a vector, and the metadata that replace the vector's own."""
     return vector.item(30, {"kind": "old", "part": 1, "old": "a"}), {"kind": "new", "part": 2}
 
 
 def place_with_replacement(vector: Vector) -> Sandbox:
-    """A place in which the metadata of a vector were replaced."""
+    """Return a sandbox in which the metadata of a vector were replaced."""
     item, new = replacement(vector)
     sandbox = vector.sandbox(item, vector.item(120, {"kind": "other"}))
     sandbox.put({**item, "metadata": new})
@@ -206,7 +206,7 @@ def place_with_replacement(vector: Vector) -> Sandbox:
 
 @rules("scalars VEC-UPSERT-6, doubles VEC-UPSERT-19, null_and_lists VEC-UPSERT-15")
 def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> None:
-    """Each value comes back as it was written, and with its type."""
+    """Each metadata value comes back unchanged, with its type."""
     scalars = SCALARS if vector.capabilities.rounds_numbers else {**SCALARS, **DOUBLES}
     held = {"VEC-UPSERT-6": scalars, "VEC-UPSERT-19": DOUBLES, "VEC-UPSERT-15": NULL_AND_LISTS}[requirement]
     item, [sandbox] = vector.item(30, held), shared_places(vector, "metadata", lambda: [vector.sandbox()])
@@ -230,7 +230,7 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Non
 
 @pytest.mark.requirement("VEC-UPSERT-17")
 def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
-    """Two items with one id in a batch leave one vector, the last one."""
+    """Two items with one id in a batch leave one vector, the last item."""
     vector.limits.require_batch_of()
     first = vector.item(20, {"part": 1})
     last = {**first, "vector": direction(150, vector.dimensions), "metadata": {"part": 2}}
@@ -245,7 +245,7 @@ def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-UPSERT-7")
 def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
-    """New and overwritten vectors count as processed, and none as failed."""
+    """New and overwritten vectors count as processed, and no vector counts as failed."""
     sandbox, items = vector.sandbox(), [vector.item(20 + 30 * part) for part in range(4)]
     for size in (1, 4, 4):
         batch = items[: min(size, vector.limits.batch or size)]
@@ -259,7 +259,7 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
 @rules("settled VEC-UPSERT-11, reported VEC-UPSERT-12")
 @pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
 def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: str, at: int) -> None:
-    """A batch with a bad item is refused whole, or applied except for that item, which is reported with its class."""
+    """A batch with a bad item is refused, or applied except for this item, which is reported with its class."""
     vector.limits.require_batch_of(3)
     found = False
     for batch in mixed_batches(vector)[at]:
@@ -287,7 +287,7 @@ def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> N
 
 @pytest.mark.requirement("VEC-UPSERT-13")
 def test_ids_are_told_apart(vector: Vector) -> None:
-    """Two ids that resemble each other are two vectors."""
+    """Two ids that resemble each other belong to two vectors."""
     stem, sandbox = vector.name(), vector.sandbox()
     halves: list[dict[str, Item]] = [
         {
@@ -304,13 +304,13 @@ def test_ids_are_told_apart(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-UPSERT-18")
 def test_an_id_may_be_any_text(vector: Vector) -> None:
-    """An id that is not a UUID is taken as a UUID is."""
+    """An id that is not a UUID is accepted like a UUID."""
     expect.check(vector.features.takes_any_id(), "any text to be taken as an id", "a refusal, though a UUID is taken")
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_may_name_a_namespace(vector: Vector) -> None:
-    """An item may repeat the namespace of its batch; with another namespace it is refused or stored in one of them."""
+    """An item may repeat the namespace of its batch. With another namespace it is refused, or stored in one of both."""
     vector.features.need_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)
@@ -329,7 +329,7 @@ def test_an_item_may_name_a_namespace(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-NUM-1")
 def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
-    """NaN and infinities in a vector or its metadata are refused or reported, and nothing of it is stored."""
+    """NaN and infinities in a vector or its metadata are refused or reported, and never stored."""
     vector.require("upsert")
     sandbox, rest, items = vector.sandbox(vector.item(20)), vector.item(70)["vector"], []
     for first, last in ((math.nan, math.nan), (math.inf, -math.inf)):
@@ -346,7 +346,7 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
-    """Vectors that are upserted at once into several namespaces and tenants are found there with their metadata."""
+    """Concurrent upserts into several namespaces and of several tenants are all found with their metadata."""
     vector.require("upsert", "query")
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
     places = places_side_by_side(vector)
@@ -381,7 +381,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
 
 
 def places_side_by_side(vector: Vector) -> list[Sandbox]:
-    """Places that differ in their namespace or in their tenant alone, if both are offered; else one."""
+    """Return sandboxes that differ only in namespace or tenant, if both are offered; else one sandbox."""
     places = [vector.sandbox()]
     if vector.namespaces and vector.features.names_at_once(2) > 1:
         places.append(vector.sandbox())
@@ -400,7 +400,7 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
 
 @rules("whole VEC-STATE-2, in_order VEC-STATE-3")
 def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str) -> None:
-    """Clients that write, read and delete two ids at once see whole vectors, and in the end the last write."""
+    """Concurrent clients of two ids see only complete vectors, and finally the last write."""
     if requirement == "VEC-STATE-2":
         check(history(vector), converges, "whole vectors, and in the end the last write or nothing after a delete")
         return

@@ -1,4 +1,4 @@
-"""A client library, as the tests of request builders use it."""
+"""A client library in the form that the tests of request builders use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ STAGES = {
 
 
 class ClientTarget(Target):
-    """Checks how far the envelope of each builder gets in the pipeline.
+    """Checks the stages of the pipeline that the envelope of each builder passes.
 
     If a stage fails, its requirement reports it, and the later stages are blocked. No adapter is called, and nothing
     is written.
@@ -81,13 +81,13 @@ class ClientTarget(Target):
 
     @property
     def offered(self) -> list[str]:
-        """The operations with a builder under an unambiguous name."""
+        """The operations with a builder that has an unambiguous name."""
         return [case.op for case in CASES if self.library.name_of(case) and not self.library.is_unclear(case)]
 
     def decide(self, op: str, requirement: str) -> None:
         """Check that the envelope of an operation passes the stage that decides a requirement.
 
-        Raises Violation if it does not, NotApplicable if there is no builder or nothing to check, NotAssessed if the
+        Raises Violation if it fails, NotApplicable if there is no builder or nothing to check, NotAssessed if the
         builder is ambiguous, Blocked if an earlier stage fails.
         """
         stages = list(STAGES)
@@ -105,7 +105,7 @@ class ClientTarget(Target):
             self.auditor.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
 
     def envelope_after_stages(self, op: str, last: str) -> Any:
-        """Return the envelope of an operation after it passed the stages up to that of a requirement.
+        """Return the envelope of an operation after it passed all stages up to the stage of a requirement.
 
         Raises:
             NotApplicable, NotAssessed, Blocked
@@ -126,7 +126,7 @@ class ClientTarget(Target):
     def run_builder(self, op: str) -> Built:
         """Return the result of an operation's builder.
 
-        Raises NotApplicable if there is none, NotAssessed if the builder is ambiguous.
+        Raises NotApplicable if there is no builder, NotAssessed if the builder is ambiguous.
         """
         case = self.case(op)
         name = self.library.name_of(case)

@@ -87,7 +87,7 @@ def test_the_arguments_meet_their_schema(library: ClientTarget, op: str) -> None
 @each
 @pytest.mark.requirement("WIR-ARGS-3")
 def test_the_arguments_have_their_first_names(library: ClientTarget, op: str) -> None:
-    """No other argument replaces `messages` or `vector`."""
+    """The arguments have `messages` or `vector`, not another argument that replaces it."""
     args = json_roundtrip(library.envelope_after_stages(op, "WIR-ARGS-2"))["args"]
     path, other = next(iter(replaced_keys(op, args).items()), ("", ""))
     check(not other, path.rpartition(".")[2], f"{other} in its place", path)
