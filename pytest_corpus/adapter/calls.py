@@ -71,7 +71,7 @@ class Sending:
 
 
 def entry_point_of(exchange: Exchange) -> str:
-    """The entry point of the wire handler to which a request goes."""
+    """Return the entry point of the wire handler to which a request goes."""
     return "handle_stream" if exchange.streaming else "handle"
 
 
@@ -182,7 +182,7 @@ def is_steady(exchange: Exchange, limit: float) -> bool:
 
 
 def endless(exchange: Exchange) -> CallFault:
-    """The fault of a stream that does not end although a short request was sent as well."""
+    """Return the fault of a stream that does not end although a short request was sent as well."""
     return CallFault("endless", f"still going on after {len(exchange.frames)} frames{AGAIN}")
 
 

@@ -17,7 +17,7 @@ class DeclarationError(PlainError):
         return self._sentence(self.fault)
 
     def without_content(self) -> str:
-        """The sentence without the text of an exception."""
+        """Return the sentence without the text of an exception."""
         return self._sentence(self.shape or self.fault)
 
     def _sentence(self, fault: str) -> str:

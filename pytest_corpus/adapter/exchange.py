@@ -128,7 +128,7 @@ def is_not_offered(exchange: Exchange) -> bool:
 
 
 def op_of(request: Any) -> str:
-    """The operation that a request names; empty if it names none."""
+    """Return the operation that a request names; empty if it names none."""
     op = request.get("op") if type(request) is dict or isinstance(request, Mapping) else None
     return op if isinstance(op, str) else ""
 
@@ -140,13 +140,13 @@ def is_stream(request: Any) -> bool:
 
 
 def context_of(request: Any) -> Mapping[str, Any] | None:
-    """The operation context of a request, if it is an object."""
+    """Return the operation context of a request, if it is an object."""
     ctx = request.get("ctx") if type(request) is dict or isinstance(request, Mapping) else None
     return ctx if type(ctx) is dict or isinstance(ctx, Mapping) else None
 
 
 def non_finite(value: Any, path: str = "") -> Iterator[str]:
-    """The paths of all NaN and infinities in a JSON value."""
+    """Yield the paths of all NaN and infinities in a JSON value."""
     if isinstance(value, float):
         yield from () if math.isfinite(value) else (path or "(root)",)
     elif isinstance(value, dict):

@@ -27,7 +27,7 @@ class Capabilities:
         self._raw: dict[str, Any] = {}
 
     def raw(self, name: str) -> Any:
-        """The value of a fact as the adapter states it, or None."""
+        """Return the value of a fact as the adapter states it, or None."""
         if name not in self._raw:
             self._raw[name] = next((value for _, value in self.stated_places(name)), None)
         return self._raw[name]

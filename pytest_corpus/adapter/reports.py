@@ -26,7 +26,7 @@ class Observation:
     at: float = field(default=0.0, compare=False, repr=False)
 
     def labels(self) -> list[object]:
-        """The values of the observation that could carry content."""
+        """Return the values of the observation that could carry content."""
         return [self.component, self.op, self.code, self.extra]
 
 
@@ -42,7 +42,7 @@ class Count:
     at: float = field(default=0.0, compare=False, repr=False)
 
     def labels(self) -> list[object]:
-        """The values of the count that could carry content."""
+        """Return the values of the count that could carry content."""
         return [self.component, self.name, self.extra]
 
     @property

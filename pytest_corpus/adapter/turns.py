@@ -93,7 +93,7 @@ class Body:
         return lambda: Body(self.turns, self._places, values, self)
 
     def value_of(self, holder: object, name: str) -> Any:
-        """The value of an attribute while this body gives way."""
+        """Return the value of an attribute while this body gives way."""
         return self._values[next(at for at, (each, own) in enumerate(self._places) if each is holder and own == name)]
 
     def leave(self) -> None:

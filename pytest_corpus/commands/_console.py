@@ -151,12 +151,12 @@ def table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]
 
 
 def plural(number: int, noun: str) -> str:
-    """A count with its noun, e.g. ``1 file`` and ``2 files``."""
+    """Return a count with its noun, e.g. ``1 file`` and ``2 files``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def findings_text(findings: Sized) -> str:
-    """The number of findings: ``no findings``, ``1 finding``, ``2 findings``."""
+    """Return the number of findings: ``no findings``, ``1 finding``, ``2 findings``."""
     return plural(len(findings), "finding") if findings else "no findings"
 
 

@@ -41,7 +41,7 @@ class Document:
 
 
 def shown_name(name: str) -> str:
-    """The name of a file or of stdin in messages."""
+    """Return the name of a file or of stdin in messages."""
     return "stdin" if name == STDIN else name
 
 

@@ -48,7 +48,7 @@ def use_connection(folder: Path, headers: Sequence[str]) -> None:
 
 
 def connection(headers: Sequence[str]) -> ConnectionSettings:
-    """The connection settings of the current folder, with the headers of the command line (NAME:VALUE)."""
+    """Return the connection settings of the current folder, with the headers of the command line (NAME:VALUE)."""
     if any(not each.isprintable() or ":" not in each for each in headers):
         raise CommandError("--header: write NAME:VALUE in one line")
     found = folder_settings(Path.cwd(), headers)
@@ -108,7 +108,7 @@ def note(command: str, text: str) -> None:
 
 
 def _signal(number: int) -> str:
-    """The name of a signal, or its number if this system has no name for it."""
+    """Return the name of a signal, or its number if this system has no name for it."""
     try:
         return signal.Signals(number).name
     except ValueError:

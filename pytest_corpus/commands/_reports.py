@@ -23,7 +23,7 @@ def report(name: str) -> dict[str, Any]:
 
 
 def target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
-    """The path to write and its suffix, checked before the work starts."""
+    """Return the path to write and its suffix, checked before the work starts."""
     if output is None:
         return None
     path = Path(output)

@@ -66,7 +66,7 @@ def require_package(package: str, extra: str) -> None:
 
 
 def key_signer(name: str) -> Signer:
-    """The signer with the Ed25519 key that `--public-key` names."""
+    """Return the signer with the Ed25519 key that `--public-key` names."""
     require_package("cryptography", "sign")
     key = _key("--public-key", name, dsse.public)
     own = dsse.keyid(key)
@@ -74,7 +74,7 @@ def key_signer(name: str) -> Signer:
 
 
 def identity_signer(identity: str, issuer: str | None) -> Signer:
-    """The signer with the identity that `--identity` names and its issuer confirms."""
+    """Return the signer with the identity that `--identity` names and its issuer confirms."""
     require_package("sigstore", "sigstore")
     vouching = issuer or next((by for below, by in keyless.ISSUERS.items() if identity.startswith(below)), None)
     if vouching is None:
@@ -101,7 +101,7 @@ def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
 
 
 def target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX) -> Path:
-    """The path of a report's signed statement; it must not replace the report or the key."""
+    """Return the path of a report's signed statement; it must not replace the report or the key."""
     path = Path(output or _statement_path(report, suffix))
     if not path.name.endswith(suffix) or path.name == suffix:
         raise CommandError(f"-o {path}: the name must end in {suffix}")

@@ -46,7 +46,7 @@ class _File:
     error: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """The results in the form of the JSON document."""
+        """Return the results in the form of the JSON document."""
         return {
             "file": self.file,
             "valid": not self.invalid and not self.error,
@@ -194,7 +194,7 @@ class _Check:
 
 
 def schema_for(name: str, value: Any, edition: str | None) -> str:
-    """The short name of the schema of a message in the file `name`.
+    """Return the short name of the schema of a message in the file `name`.
 
     The ``op`` of a request (SPECIFICATION 4.2.6) selects the request schema of the operation. In an edition without
     one, the component's request envelope. All error envelopes have one schema (SCHEMA 3.1). Any other message with the

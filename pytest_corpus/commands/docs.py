@@ -48,7 +48,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _find(pages: Mapping[str, Page], topic: str) -> str:
-    """The Markdown or text of a topic. Raises CommandError if the topic is unknown."""
+    """Return the Markdown or text of a topic. Raises CommandError if the topic is unknown."""
     name = topic.removesuffix(".md").lower()
     if name in pages:
         return pages[name]()

@@ -79,7 +79,7 @@ def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Li
 
 
 def _row(name: str) -> Golden:
-    """The row of a golden by its path or file name, with or without the ending."""
+    """Return the row of a golden by its path or file name, with or without the ending."""
     bases = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
     stems = {base.rpartition(".")[0]: golden for base, golden in bases.items()}
     asked = Path(name).name

@@ -75,7 +75,7 @@ def _check(folder: Path) -> None:
 
 
 def _files(component: str, provider: str) -> dict[str, str]:
-    """The text of each file of the repository, by path."""
+    """Return the text of each file of the repository, by path."""
     try:
         root = resources.folder("skeletons")
     except FileNotFoundError as error:

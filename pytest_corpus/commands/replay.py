@@ -108,7 +108,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
-    """The findings in order, one for each test that found them."""
+    """Yield the findings in order, one for each test that found them."""
     number = 0
     for (adapter, test, repetition), trace in transcript.tests.items():
         ended = trace.ended or {"findings": ()}
@@ -180,7 +180,7 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
 
 
 def steps(transcript: Transcript, finding: RecordedFinding) -> Iterator[str]:
-    """The calls of a finding's smallest story as numbered lines, after a heading."""
+    """Yield the calls of a finding's smallest story as numbered lines, after a heading."""
     if finding.story:
         yield f"    {finding.story['said']}"
         for number, line in enumerate(story(transcript, finding), 1):
@@ -257,7 +257,7 @@ def _check_credentials(new: Transcript) -> None:
 
 
 def _tests(component: str, profile: str) -> Collection[str]:
-    """The tests that this version has for a component. Imports pytest."""
+    """Return the tests that this version has for a component. Imports pytest."""
     from pytest_corpus.suites import inventory
 
     return inventory.tests(component, profile) if component in (*COMPONENTS, *WIRE) else ()

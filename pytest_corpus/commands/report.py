@@ -101,7 +101,7 @@ def _combine(given: argparse.Namespace) -> int:
 
 
 def _link(report: Path, target: Path) -> str:
-    """The link from a matrix to a report, or to the report's page if it is in the same folder."""
+    """Return the link from a matrix to a report, or to the report's page if it is in the same folder."""
     page = report.with_suffix(".html")
     found = page if page.is_file() and page.resolve() != target.resolve() else report
     try:
@@ -170,7 +170,7 @@ def _verification_faults(name: str) -> list[str]:
 
 
 def shipped(component: str, profile: str) -> Mapping[str, str]:
-    """The tests in this version's suite. Imports pytest."""
+    """Return the tests in this version's suite. Imports pytest."""
     from pytest_corpus.suites import inventory
 
     return inventory.tests(component, profile)

@@ -117,7 +117,7 @@ def _lint(given: argparse.Namespace) -> int:
 
 
 def _bundle(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
-    """A schema, with every schema that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
+    """Return a schema, with every schema that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
     found: dict[str, dict[str, Any]] = {document["$id"]: document}
     waiting = [document]
     while waiting:
@@ -130,7 +130,7 @@ def _bundle(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]
 
 
 def _references(node: Any) -> set[str]:
-    """The ``$id`` of each file that a schema refers to."""
+    """Return the ``$id`` of each file that a schema refers to."""
     if isinstance(node, list):
         return set().union(*map(_references, node))
     if not isinstance(node, dict):

@@ -67,7 +67,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _access(given: argparse.Namespace) -> Access:
-    """The access rules of the server. Raises CommandError if anyone on a network could call it."""
+    """Return the access rules of the server. Raises CommandError if anyone on a network could call it."""
     token = os.environ.get(TOKEN_VARIABLE, "") if given.token is None else given.token
     if (token or given.token is not None) and not re.fullmatch(r"[\x21-\x7e]+", token):
         source = TOKEN_VARIABLE if given.token is None else "--token"

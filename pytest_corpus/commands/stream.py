@@ -138,7 +138,7 @@ def _size(source: BinaryIO) -> int | None:
 
 
 def _hint(begin: bytes, sse: bool, report: StreamReport) -> str:
-    """A probable cause of the errors, derived from the first bytes of the stream, or an empty text."""
+    """Return a probable cause of the errors, derived from the first bytes of the stream, or an empty text."""
     looks_like_sse = begin.removeprefix(BOM).lstrip().startswith(_SSE_FIELDS)
     if not sse and looks_like_sse:
         return "this looks like server-sent events; if it is, say --sse"

@@ -152,7 +152,7 @@ def _wait_for_change(folder: str, before: Mapping[str, int]) -> dict[str, int]:
 
 
 def _stamps(folder: str) -> Iterator[tuple[str, int]]:
-    """The source files below a folder, each with the time of its last change."""
+    """Yield the source files below a folder, each with the time of its last change."""
     for here, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in OTHERS and not name.startswith(".")]
         for name in names:

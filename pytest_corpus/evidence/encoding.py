@@ -49,7 +49,7 @@ def fragment(given: Any) -> Any:
 
 
 def text_of(written: Any) -> str:
-    """The original JSON text of an encoded value."""
+    """Return the original JSON text of an encoded value."""
     if isinstance(written, dict) and set(written) == {TEXT}:
         return str(written[TEXT])
     return to_bytes(written).decode()

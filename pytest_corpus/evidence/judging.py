@@ -74,7 +74,7 @@ SWITCHES = ("strict",)
 
 
 def stated_options(transcript: Transcript) -> dict[str, str]:
-    """The options of the run that influence its tests and their results.
+    """Return the options of the run that influence its tests and their results.
 
     Raises:
         TranscriptError: the header contains another option or an invalid value.

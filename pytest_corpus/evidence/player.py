@@ -84,7 +84,7 @@ class Player(Source):
         """Return at once, because the answers are recorded."""
 
     def next(self, entry_point: str, component: str, *asked: Any) -> dict[str, Any]:
-        """The recorded next call, or the recorded group of concurrent calls.
+        """Return the recorded next call, or the recorded group of concurrent calls.
 
         Raises:
             Unrecorded: the next call in the transcript is different or missing.
@@ -215,7 +215,7 @@ class RecordedInstance:
 def make_recorded_client(
     declaration: Declaration, player: Player, facts: Mapping[str, Any], call_timeout: float = 30.0, **options: Any
 ) -> AdapterClient:
-    """A client whose answers come from a record."""
+    """Return a client whose answers come from a record."""
     hooks = Hooks()
     instance = RecordedInstance(player, facts, hooks)
     return AdapterClient(declaration, call_timeout, hooks=hooks, instance=instance, **options).open(())

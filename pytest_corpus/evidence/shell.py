@@ -162,7 +162,7 @@ def _headers(target: ShellTarget) -> str:
 
 
 def _header(target: ShellTarget, name: str, value: str) -> str:
-    """A header as a shell word. Only a variable that the run itself named is replaced."""
+    """Return a header as a shell word. Only a variable that the run itself named is replaced."""
     found = _VARIABLE.fullmatch(value) if target.recorded is None else None
     if found is None:
         return shlex.quote(printable(f"{name}: {value}"))
@@ -203,7 +203,7 @@ def _grpc(target: ShellTarget, sent: Sent) -> str:
 
 
 def _python(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
-    """A script for an adapter that a Python factory creates."""
+    """Yield a script for an adapter that a Python factory creates."""
     spec = repr(target.declared) if target.is_importable else 'os.environ["ADAPTER"]'
     yield "python - <<'END'"
     yield "import asyncio, json, os, time"
@@ -220,7 +220,7 @@ def _python(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
 
 
 def sent_requests(line: Mapping[str, Any]) -> list[Sent]:
-    """The requests in a line of a transcript."""
+    """Return the requests in a line of a transcript."""
     entry_point = line.get("entry_point")
     requests = [each["request"] for each in line.get("calls", [line]) if "request" in each and entry_point != "raw"]
     faults = line.get("faults_struck", ())

@@ -215,5 +215,5 @@ class _Reading:
 
 
 def key_of(line: Mapping[str, Any]) -> Key:
-    """The adapter, test and repetition that a line belongs to."""
+    """Return the adapter, test and repetition that a line belongs to."""
     return line["adapter"], line["test"], int(line["repetition"])

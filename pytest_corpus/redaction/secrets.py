@@ -94,7 +94,7 @@ def redact_command(command: str) -> str:
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of environment variables whose names suggest keys, tokens, secrets or passwords.
+    """Return the values of environment variables whose names suggest keys, tokens, secrets or passwords.
 
     Simple settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
     """

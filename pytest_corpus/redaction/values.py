@@ -129,7 +129,7 @@ def list_keys(what: str, found: Iterable[object]) -> str:
 
 
 def place(path: str) -> str:
-    """A path in an answer, without keys that may be content."""
+    """Return a path in an answer, without keys that may be content."""
     return ".".join(_step(step) for step in path.split("."))
 
 
@@ -142,14 +142,14 @@ def _step(step: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value in JSON terms; for other values the Python type."""
+    """Return the kind of a value in JSON terms; for other values the Python type."""
     known = {None: "null", bool: "a boolean", str: "a string", int: "a number", float: "a number", list: "an array"}
     name = known.get(None if value is None else type(value), "an object" if isinstance(value, Mapping) else "")
     return name or f"a {type_name(value)}"
 
 
 def type_name(value: Any) -> str:
-    """The name of an object's type, even if the object overrides it."""
+    """Return the name of an object's type, even if the object overrides it."""
     if type(value) is Unreadable:
         return value.type
     name = type.__dict__["__name__"].__get__(type(value))
@@ -164,7 +164,7 @@ def names(found: Iterable[str]) -> str:
 
 
 def shown_file(name: str) -> str:
-    """A path for people. An unusual path is not shown, because it may contain more than a location."""
+    """Return a path for people. An unusual path is not shown, because it may contain more than a location."""
     if not _FILE.fullmatch(name):
         return "a file of an unusual name"
     try:
@@ -174,7 +174,7 @@ def shown_file(name: str) -> str:
 
 
 def shape(value: object, most: int) -> str:
-    """A JSON value without content, in one line of at most `most` characters.
+    """Return a JSON value without content, in one line of at most `most` characters.
 
     Keys, numbers and protocol words are shown, and of other strings the length.
     """
@@ -182,12 +182,12 @@ def shape(value: object, most: int) -> str:
 
 
 def describe_size(text: str) -> str:
-    """The length of a text; a protocol word is shown unchanged."""
+    """Return the length of a text; a protocol word is shown unchanged."""
     return text if text in VOCABULARY else f"<{len(text)} characters>"
 
 
 def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, own: Iterable[str] = ()) -> str:
-    """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
+    """Return a JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
 
     If the value is `foreign` (not from the suite), every word that looks like a credential is masked, except the
     suite's texts (`own`), UUIDs and names in the form of the suite.
@@ -202,7 +202,7 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
 
 
 def _plain_ids(value: object, key: str = "") -> Iterator[str]:
-    """The names in a JSON value that the suite made, and its UUIDs."""
+    """Yield the names in a JSON value that the suite made, and its UUIDs."""
     if isinstance(value, Mapping | list):
         for name, item in value.items() if isinstance(value, Mapping) else ((key, item) for item in value):
             yield from _plain_ids(item, str(name))
@@ -211,7 +211,7 @@ def _plain_ids(value: object, key: str = "") -> Iterator[str]:
 
 
 def map_value(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
-    """A JSON value with texts and keys mapped by two functions, and long arrays shortened."""
+    """Return a JSON value with texts and keys mapped by two functions, and long arrays shortened."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):

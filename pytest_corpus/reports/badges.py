@@ -10,7 +10,7 @@ SHIELDS_COLORS = {"good": "brightgreen", "caution": "yellow", "bad": "red", "non
 
 
 def endpoint(document: view.Document) -> str:
-    """The endpoint document: label, message, colour."""
+    """Return the endpoint document: label, message, colour."""
     tone = view.tone(document)
     badge = {
         "schemaVersion": 1,
@@ -35,7 +35,7 @@ _NARROW, _WIDE = "fijlrtI.,:;'|! ", "mwMW@%"
 
 
 def picture(document: view.Document) -> str:
-    """An SVG badge, 20 pixels high, with its text as its title."""
+    """Return an SVG badge, 20 pixels high, with its text as its title."""
     label, said = document["spec"]["protocol"], message(document)
     left, right = _width(label) + 12, _width(said) + 12
     whole, title = left + right, escape(f"{label}: {said}", quote=True)

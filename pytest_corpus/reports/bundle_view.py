@@ -10,12 +10,12 @@ TONES = {"passed": "good", "failed": "bad", "not_judged": "none"}
 
 
 def sections(document: Mapping[str, Any]) -> list[Section]:
-    """The bundles of a report."""
+    """Return the bundles of a report."""
     return list(document.get("bundles", ()))
 
 
 def numbers(section: Section) -> list[tuple[str, str]]:
-    """The metrics that have data, with their names."""
+    """Return the metrics that have data, with their names."""
     ends = section.get("intervals", {})
     known = sorted((name, number) for name, number in section["metrics"].items() if number is not None)
     return [(name, _number(number, ends.get(name))) for name, number in known]
@@ -28,7 +28,7 @@ def _number(number: float | None, ends: Sequence[float] | None = None) -> str:
 
 
 def cases(section: Section) -> str:
-    """The number of cases by outcome."""
+    """Return the number of cases by outcome."""
     found = section["cases"]
     words = [
         f"{found['passed']} / {found['total']} passed",
@@ -50,7 +50,7 @@ def threshold(entry: Mapping[str, Any]) -> str:
 
 
 def outcome(entry: Mapping[str, Any]) -> str:
-    """The metric of a threshold and its outcome."""
+    """Return the metric of a threshold and its outcome."""
     word = "is undecided" if entry.get("undecided") else "holds" if entry["holds"] else "does not hold"
     return f"{_number(entry['actual'], entry.get('interval'))}, {word}"
 
@@ -65,12 +65,12 @@ def difference(entry: Mapping[str, Any]) -> str:
 
 
 def label(section: Section) -> str:
-    """The variant and the provider."""
+    """Return the variant and the provider."""
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 
 def headline(document: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The tone and the words of a report that contains only bundles; None for other reports."""
+    """Return the tone and the words of a report that contains only bundles; None for other reports."""
     found = sections(document)
     if document["components"] or not found:
         return None
@@ -118,7 +118,7 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def latencies(section: Section) -> list[float]:
-    """The milliseconds of all answers."""
+    """Return the milliseconds of all answers."""
     samples = (sample for result in section.get("results", ()) for sample in result.get("samples", ()))
     return [sample["latency_ms"] for sample in samples if "latency_ms" in sample]
 
@@ -133,5 +133,5 @@ def describe_scorer_calls(section: Section) -> str:
 
 
 def baseline(section: Section) -> list[tuple[str, str]]:
-    """The changes since the baseline."""
+    """Return the changes since the baseline."""
     return [(kind.replace("_", " "), ", ".join(what)) for kind, what in sorted(section.get("baseline", {}).items())]

@@ -49,12 +49,12 @@ def rulings() -> MappingProxyType[str, Ruling]:
 
 
 def rulings_of(entry: Requirement) -> tuple[Ruling, ...]:
-    """The rulings that are a source of a requirement."""
+    """Return the rulings that are a source of a requirement."""
     return tuple(rulings()[source] for source in entry.source if RULING_ID.fullmatch(source))
 
 
 def requirements_of_ruling(ruling: Ruling) -> tuple[str, ...]:
-    """The ids of the requirements whose source is this ruling."""
+    """Return the ids of the requirements whose source is this ruling."""
     return tuple(entry.id for entry in catalogue().values() if ruling.id in entry.source)
 
 
@@ -124,7 +124,7 @@ COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword argu
 
 
 def _messages(golden: Golden) -> tuple[Any, ...]:
-    """The documents of a golden, generated from the schemas if there is no file."""
+    """Return the documents of a golden, generated from the schemas if there is no file."""
     path = resources.folder("golden") / golden.file
     if path.is_file():
         text = path.read_text("utf-8")
@@ -141,7 +141,7 @@ MARGIN = " " * 14
 def select(
     globs: Sequence[str] = (), components: Sequence[str] = (), levels: Sequence[str] = ()
 ) -> tuple[Requirement, ...]:
-    """The requirements that match any of the globs, components and levels; an empty filter matches all."""
+    """Return the requirements that match any of the globs, components and levels; an empty filter matches all."""
     return tuple(
         entry
         for entry in catalogue().values()
@@ -160,7 +160,7 @@ def list_entries(entries: Iterable[Requirement] | None = None) -> str:
 
 
 def explain(wanted: str) -> str | None:
-    """The complete text on a requirement or ruling; None if the id is unknown."""
+    """Return the complete text on a requirement or ruling; None if the id is unknown."""
     asked = wanted.strip().upper()
     if asked in catalogue():
         return card(catalogue()[asked])
@@ -168,7 +168,7 @@ def explain(wanted: str) -> str | None:
 
 
 def unknown_id_message(wanted: str) -> str:
-    """The message for an unknown id: the ids most similar to it."""
+    """Return the message for an unknown id: the ids most similar to it."""
     kind, known = (
         ("ruling", rulings().keys())
         if RULING_ID.fullmatch(wanted.strip().upper())
@@ -180,7 +180,7 @@ def unknown_id_message(wanted: str) -> str:
 
 
 def card(entry: Requirement) -> str:
-    """A requirement as a few lines of text, with its rulings and an example."""
+    """Return a requirement as a few lines of text, with its rulings and an example."""
     lines = [f"{entry.id} ({entry.level})", fill(entry.text, 100, initial_indent="  ", subsequent_indent="  ")]
     lines.append(f"  source:     {', '.join(entry.source)}")
     lines.append(f"  components: {', '.join(entry.components)}")
@@ -200,7 +200,7 @@ def card(entry: Requirement) -> str:
 
 
 def ruling_card(ruling: Ruling) -> str:
-    """A ruling as a few lines of text, with the requirements that are based on it."""
+    """Return a ruling as a few lines of text, with the requirements that are based on it."""
     resting = ", ".join(requirements_of_ruling(ruling)) or "no requirement names it"
     asked = fill(resting, 100, initial_indent="  asked by:   ", subsequent_indent=MARGIN, break_on_hyphens=False)
     return "\n".join([f"{ruling.id} {ruling.title} ({ruling.section})", _paragraphs(ruling), asked])

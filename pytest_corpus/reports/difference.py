@@ -32,7 +32,7 @@ class Earlier:
 
     @classmethod
     def of(cls, document: view.Document) -> Earlier:
-        """The earlier run of a report."""
+        """Return the earlier run of a report."""
         when = str(document["started_at"])[:16].replace("T", " ")
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _statuses(document).items()})
 
@@ -45,7 +45,7 @@ class Earlier:
 
 
 def since(document: view.Document, earlier: Earlier) -> str:
-    """A summary of the changes since an earlier run: ``12 fixed, 1 newly violated, 3 still violated``."""
+    """Return a summary of the changes since an earlier run: ``12 fixed, 1 newly violated, 3 still violated``."""
     found = Counter(earlier.change_of(entry) for entry in document["requirements"])
     said = [f"{found[change]} {words}" for change, words in reversed(CHANGES.items()) if found[change]]
     return ", ".join(said) or "nothing changed"
@@ -70,7 +70,7 @@ def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, 
 def compare(
     old: view.Document, new: view.Document, level: str = ""
 ) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    """The changes of requirements by kind, and the reasons why they are a regression."""
+    """Return the changes of requirements by kind, and the reasons why they are a regression."""
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     before, after = _statuses(old), _statuses(new)
     for key in (*after, *(key for key in before if key not in after)):
@@ -83,7 +83,7 @@ def compare(
 
 
 def text(difference: Mapping[str, Any]) -> str:
-    """The changes as lines of text, with the conclusion last."""
+    """Return the changes as lines of text, with the conclusion last."""
     said = difference["verdict"]
     lines = [f"verdict: {said['old']}" if said["old"] == said["new"] else f"verdict: {said['old']} -> {said['new']}"]
     if (was := difference["edition"]["old"]) != (now := difference["edition"]["new"]):

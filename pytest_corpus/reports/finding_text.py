@@ -9,24 +9,24 @@ from pytest_corpus.verdict.verdict import hint_of
 
 
 def headline(finding: Finding) -> str:
-    """The requirement and its sentence."""
+    """Return the requirement and its sentence."""
     entry = catalogue()[finding.requirement]
     return f"{entry.id} ({entry.level}): {entry.text}"
 
 
 def one_line(finding: Finding) -> str:
-    """The whole finding in one line, for small places."""
+    """Return the whole finding in one line, for small places."""
     return printable(f"{headline(finding)} Expected {finding.expected}; got {received_text(finding)}")
 
 
 def received_text(finding: Finding) -> str:
-    """The received value and its place in the answer."""
+    """Return the received value and its place in the answer."""
     text, place = received_sentence(finding.got, finding.path)
     return text + (f"  (at {place})" if place else "")
 
 
 def block(finding: Finding, *, test: bool = False, script: bool = False) -> list[str]:
-    """A finding with its evidence as text; optionally with the id of its test and commands that repeat it."""
+    """Return a finding with its evidence as text; optionally with the id of its test and commands that repeat it."""
     entry, (values, lists) = catalogue()[finding.requirement], _texts(finding)
     known = {
         "source": ", ".join(entry.source),
@@ -53,7 +53,7 @@ def evidence_lines(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _texts(finding: Finding) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """The texts of the evidence, and the lists of lines, by label."""
+    """Return the texts of the evidence, and the lists of lines, by label."""
     values = {
         "test": finding.node,
         "sent": finding.sent,

@@ -37,7 +37,7 @@ JUNIT = ".junit.xml"  # the suffix of pytest's own JUnit file, which pytest writ
 
 
 def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -> str | None:
-    """The longest known suffix of a file name; the name must have a part before it."""
+    """Return the longest known suffix of a file name; the name must have a part before it."""
     fitting = [suffix for suffix in known if name.lower().endswith(suffix) and len(name) > len(suffix)]
     return max(fitting, key=len, default=None)
 
@@ -69,7 +69,7 @@ def render(
 
 
 def comparing_suffixes() -> tuple[str, ...]:
-    """The formats that can show the changes since an earlier report."""
+    """Return the formats that can show the changes since an earlier report."""
     return tuple(suffix for suffix, module in FORMATS.items() if "earlier" in signature(_renderer(module)).parameters)
 
 
@@ -80,6 +80,6 @@ def _renderer(module: str) -> Callable[..., str]:
 
 
 def list_suffixes(known: Mapping[str, str] | tuple[str, ...]) -> str:
-    """The suffixes as text: ``.json, .md or .html``."""
+    """Return the suffixes as text: ``.json, .md or .html``."""
     *most, last = known
     return f"{', '.join(most)} or {last}" if most else last

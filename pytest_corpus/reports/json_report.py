@@ -60,7 +60,7 @@ class RunFacts:
 
 
 def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
-    """The report as a JSON value of printable text, with its `sha256`, as `schemas/report/` describes it."""
+    """Return the report as a JSON value of printable text, with its `sha256`, as `schemas/report/` describes it."""
     optional: dict[str, Any] = {
         "commit": run.commit,
         "ci": dict(run.ci),
@@ -112,7 +112,7 @@ def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
 
 
 def requirements(verdict: Verdict) -> list[dict[str, Any]]:
-    """The requirements of a report."""
+    """Return the requirements of a report."""
     return [_clean(_requirement(status)) for part in verdict.components for status in part.statuses]
 
 
@@ -124,7 +124,7 @@ def without_adapter(run: RunFacts) -> dict[str, Any]:
 
 
 def render(document: Mapping[str, Any]) -> str:
-    """The canonical text: sorted keys, an indentation of two spaces, a newline at the end.
+    """Return the canonical text: sorted keys, an indentation of two spaces, a newline at the end.
 
     Raises:
         TypeError, ValueError: the document is not a JSON value.
@@ -171,7 +171,7 @@ _OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """The SHA-256 of a document's canonical text, in UTF-8, without the member `sha256`.
+    """Return the SHA-256 of a document's canonical text, in UTF-8, without the member `sha256`.
 
     To compute it from the file, leave out the line `sha256`: ``grep -v '^  "sha256": ' report.json | sha256sum``.
     """
@@ -180,12 +180,12 @@ def digest(document: Mapping[str, Any]) -> str:
 
 
 def digest_of_text(data: bytes) -> str:
-    """The digest of a canonical text without its line `sha256`."""
+    """Return the digest of a canonical text without its line `sha256`."""
     return hashlib.sha256(re.sub(rb'\n  "sha256": .*', b"", data, count=1)).hexdigest()
 
 
 def seal(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with the `sha256` of its content."""
+    """Return the document with the `sha256` of its content."""
     return {**document, "sha256": digest(document)}
 
 
@@ -204,7 +204,7 @@ def _clean(value: Any) -> Any:
 
 
 def environment() -> dict[str, str]:
-    """The versions of software that can influence a verdict."""
+    """Return the versions of software that can influence a verdict."""
     return {
         "python": platform.python_version(),
         "platform": platform.system().lower(),
@@ -332,7 +332,7 @@ SYSTEMS = (
 
 
 def ci(environ: Mapping[str, str]) -> dict[str, str]:
-    """The known `name`, `id` and `url` of the CI run; empty outside of CI."""
+    """Return the known `name`, `id` and `url` of the CI run; empty outside of CI."""
     system = _system(environ)
     if system is None:
         return {}
@@ -347,7 +347,7 @@ def ci(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def commit(environ: Mapping[str, str], folder: Path) -> str | None:
-    """The commit under test, as 40 or 64 hexadecimal digits: as CI states it, otherwise from git in a folder."""
+    """Return the commit under test, as 40 or 64 hexadecimal digits: as CI states it, otherwise from git in a folder."""
     system = _system(environ)
     origin = environ.get(system.commit, "").lower() if system else ""
     return origin if _COMMIT.fullmatch(origin) else _commit_of_git(folder)

@@ -73,7 +73,7 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
 
 
 def mixed_editions(matrix: Mapping[str, Any]) -> str:
-    """A sentence if the reports were judged by different editions of the requirements; otherwise empty."""
+    """Return a sentence if the reports were judged by different editions of the requirements; otherwise empty."""
     if len(matrix["editions"]) < 2:
         return ""
     said = ", ".join(f"{printable(each['label'])} by {printable(each['edition'])}" for each in matrix["reports"])
@@ -112,14 +112,14 @@ SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell r
 
 
 def unsatisfied(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows that the adapter does not satisfy, for each chapter with such rows."""
+    """Return the rows that the adapter does not satisfy, for each chapter with such rows."""
     fine = {"satisfied", "not_applicable", None}
     shown = [{**chapter, "rows": [row for row in chapter["rows"] if {*row["statuses"]} - fine]} for chapter in chapters]
     return [chapter for chapter in shown if chapter["rows"]]
 
 
 def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """The rows of every chapter. Chapters are sorted by component, then in the order of the reports."""
+    """Return the rows of every chapter. Chapters are sorted by component, then in the order of the reports."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for number, document in enumerate(documents):
         for entry in document["requirements"]:

@@ -53,12 +53,12 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def schema_flaws(document: object) -> list[str]:
-    """The violations of `schemas/report/report.schema.json` in a document, as at most ten lines."""
+    """Return the violations of `schemas/report/report.schema.json` in a document, as at most ten lines."""
     return flaws(SCHEMA, document)
 
 
 def bundle_flaw(sections: object) -> str:
-    """The first violation of the report's schema in its bundle sections; empty if there is none."""
+    """Return the first violation of the report's schema in its bundle sections; empty if there is none."""
     return first_flaw(SCHEMA, sections, "bundles")
 
 

@@ -23,7 +23,7 @@ OTHERWISE = "pyproject.toml"
 
 
 def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
-    """The log as JSON with sorted keys."""
+    """Return the log as JSON with sorted keys."""
     entries = [entry for status in ("violated", "deviated") for entry in view.of_status(document, status)]
     rules = {entry["id"]: _rule(entry) for entry in entries}
     order = {name: number for number, name in enumerate(rules)}
@@ -84,7 +84,7 @@ def _results(
 
 
 def _message(document: view.Document, entry: Mapping[str, Any], finding: Mapping[str, str] | None) -> str:
-    """The expected and the received value, and the command that shows them again."""
+    """Return the expected and the received value, and the command that shows them again."""
     again = f"Rerun: {view.rerun(document, entry['id'])}"
     if finding is None:
         return f"{entry['text']} {again}"
@@ -98,7 +98,7 @@ def _escape(text: str) -> str:
 
 
 def _file(document: view.Document) -> str:
-    """The file of an adapter whose name has the form module:factory."""
+    """Return the file of an adapter whose name has the form module:factory."""
     declared = DECLARED.fullmatch(str(document["adapter"]["name"]))
     return f"{declared[1].replace('.', '/')}.py" if declared else OTHERWISE
 

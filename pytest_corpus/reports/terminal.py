@@ -45,7 +45,7 @@ def violations(verdict: Verdict) -> list[Status]:
 
 
 def rank(verdict: Verdict) -> list[Violated]:
-    """The violated MUSTs in the order of repair, one for all components together."""
+    """Return the violated MUSTs in the order of repair, one for all components together."""
     blocks: Counter[str] = Counter()
     fails: Counter[str] = Counter()
     found: dict[str, tuple[Requirement, list[str]]] = {}
@@ -97,7 +97,7 @@ class Detail(NamedTuple):
 def summary(
     ledger: Ledger, verdict: Verdict, detail: Detail | None = None, notes: Iterable[TerminalLine] = ()
 ) -> list[TerminalLine]:
-    """The numbers and findings of each component, ways to assess more, then `notes`, and the verdict last."""
+    """Return the numbers and findings of each component, ways to assess more, then `notes`, and the verdict last."""
     subject = f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"
     lines = [TerminalLine(f"{subject}: {ledger.outage}", "caution") if ledger.outage else TerminalLine(subject)]
     verdict, others = what_ran(verdict)
@@ -150,7 +150,7 @@ def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
 
 
 def fix_first(verdict: Verdict) -> list[TerminalLine]:
-    """The violations to repair first, in at most eight lines; empty if there is only one violation."""
+    """Return the violations to repair first, in at most eight lines; empty if there is only one violation."""
     every = rank(verdict)
     if len(every) < 2:
         return []

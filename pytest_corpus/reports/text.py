@@ -29,5 +29,5 @@ def received_sentence(got: str, path: str) -> tuple[str, str]:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: ``1 test``, ``2 tests``."""
+    """Return a number with its noun: ``1 test``, ``2 tests``."""
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -44,12 +44,12 @@ def is_altered(document: Document) -> bool:
 
 
 def tone(document: Document) -> Tone:
-    """The tone of the document's verdict."""
+    """Return the tone of the document's verdict."""
     return "none" if is_altered(document) else TONES[document["verdict"]]
 
 
 def words(document: Document) -> str:
-    """The verdict in words, with the number of obstacles."""
+    """Return the verdict in words, with the number of obstacles."""
     if is_altered(document):
         return "altered"
     return f"{_words(document)}, on recorded answers" if document.get("provider") else _words(document)
@@ -68,50 +68,50 @@ def _words(document: Document) -> str:
 
 
 def by_level(entries: Iterable[Mapping[str, Any]]) -> str:
-    """The number of requirements by level: ``20 MUST and 11 SHOULD``."""
+    """Return the number of requirements by level: ``20 MUST and 11 SHOULD``."""
     numbers = Counter(entry["level"] for entry in entries)
     return " and ".join(f"{number} {level}" for level, number in sorted(numbers.items()))
 
 
 def components(document: Document) -> list[str]:
-    """The components, in the order of the protocol."""
+    """Return the components, in the order of the protocol."""
     return [component for component in TITLES if component in document["components"]]
 
 
 def titles(document: Document) -> str:
-    """The names of the components, with commas."""
+    """Return the names of the components, with commas."""
     return ", ".join(TITLES[component] for component in components(document)) or "none"
 
 
 def numbers(document: Document, component: str) -> Iterator[LevelNumbers]:
-    """The numbers of each level of a component."""
+    """Yield the numbers of each level of a component."""
     for level, totals in sorted(document["components"][component]["totals"].items()):
         yield LevelNumbers(level.upper(), applicable=applicable(totals), **totals)
 
 
 def applicable(totals: Mapping[str, int]) -> int:
-    """The number of requirements that apply, from counts by status."""
+    """Return the number of requirements that apply, from counts by status."""
     return sum(totals.values()) - totals.get("not_applicable", 0)
 
 
 def ratio(totals: Mapping[str, int]) -> str:
-    """The satisfied requirements among those that apply: ``3 / 4``."""
+    """Return the satisfied requirements among those that apply: ``3 / 4``."""
     return f"{totals.get('satisfied', 0)} / {applicable(totals)}"
 
 
 def of_status(document: Document, status: str) -> list[dict[str, Any]]:
-    """The requirements with a status."""
+    """Return the requirements with a status."""
     return [entry for entry in document["requirements"] if entry["status"] == status]
 
 
 def binding_violations(document: Document) -> list[dict[str, Any]]:
-    """The violations that count for the verdict."""
+    """Return the violations that count for the verdict."""
     levels = counting_levels(document["level"])
     return [entry for entry in of_status(document, "violated") if entry["level"] in levels]
 
 
 def chapter(requirement: str) -> str:
-    """The title of a requirement's chapter; if the catalogue does not know it, the id without its number."""
+    """Return the title of a requirement's chapter; if the catalogue does not know it, the id without its number."""
     return chapter_titles().get(requirement) or requirement.rpartition("-")[0]
 
 
@@ -132,7 +132,7 @@ def fix_first(document: Document) -> list[dict[str, Any]]:
 
 
 def rerun(document: Document, requirement: str) -> str:
-    """The command that runs one requirement again, with the options of the run."""
+    """Return the command that runs one requirement again, with the options of the run."""
     chosen = f"--corpus-requirement={shlex.quote(printable(requirement))}"
     if command := _command(document):
         seed = f" --corpus-seed={int(document['seed'])}" if document["seed"] else ""
@@ -160,7 +160,7 @@ def _command(document: Document) -> str:
 
 
 def evidence_of(evidence: Iterable[Finding], entry: Mapping[str, Any], finding: Mapping[str, str]) -> Finding | None:
-    """The evidence of a finding, preferably from a test of the same requirement; None without evidence."""
+    """Return the evidence of a finding, preferably from a test of the same requirement; None without evidence."""
     key = (entry["component"], entry["id"], finding["expected"], finding["got"], finding["path"])
     found = [each for each in evidence if (each.component, each.requirement, each.expected, each.got, each.path) == key]
     own = {test["test"] for test in entry["tests"]}
@@ -168,7 +168,7 @@ def evidence_of(evidence: Iterable[Finding], entry: Mapping[str, Any], finding: 
 
 
 def notices(document: Document) -> list[str]:
-    """The remarks to read before the verdict."""
+    """Return the remarks to read before the verdict."""
     lines = []
     if is_altered(document):
         lines.append("The sha256 of this report does not match its content: it was changed after it was written.")
@@ -178,7 +178,7 @@ def notices(document: Document) -> list[str]:
 
 
 def notes(document: Document) -> list[str]:
-    """The notes of the attestation: gaps, deviations, profile, and the notes of the run."""
+    """Return the notes of the attestation: gaps, deviations, profile, and the notes of the run."""
     lines = [*notices(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
     if document["complete"]:
         lines.append("All suites ran unmodified and whole.")
@@ -190,7 +190,7 @@ def notes(document: Document) -> list[str]:
 
 
 def facts(document: Document) -> list[tuple[str, str]]:
-    """The identity of the run, by label; the values are texts from the adapter or its machine."""
+    """Return the identity of the run, by label; the values are texts from the adapter or its machine."""
     adapter, spec = document["adapter"], document["spec"]
     server = " ".join(str(adapter[key]) for key in ("server", "version") if key in adapter)
     ci = document.get("ci", {})
@@ -235,7 +235,7 @@ class OperationTimes(NamedTuple):
 
 
 def times(document: Document) -> list[OperationTimes]:
-    """The durations of each operation; all operations have the same columns."""
+    """Return the durations of each operation; all operations have the same columns."""
     every: dict[str, Counter[int]] = {}
     for component in components(document):
         for op, took in sorted(document["components"][component].get("took_ms", {}).items()):
@@ -257,7 +257,7 @@ def _time(column: int) -> str:
 
 
 def usage_text(parts: Iterable[Mapping[str, Any]]) -> str:
-    """The number of calls to components, and their reported tokens; empty if unknown."""
+    """Return the number of calls to components, and their reported tokens; empty if unknown."""
     every = list(parts)
     calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))
     return (count(calls, "call") + (f", {count(tokens, 'token')}" if tokens else "")) if calls else ""

@@ -99,7 +99,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def file_digest(path: Path) -> str:
-    """The SHA-256 of a file that was just written."""
+    """Return the SHA-256 of a file that was just written."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -130,7 +130,7 @@ class Line:
         return str(self.members["kind"])
 
     def refused(self, why: str) -> PlainError:
-        """The error that refuses the file because of this line."""
+        """Return the error that refuses the file because of this line."""
         return self.of.error(f"{self.where}: {why}")
 
     def check(self, schema: str, part: str) -> None:

@@ -63,7 +63,7 @@ class Deviation:
 
 
 def today() -> date:
-    """The current day in UTC."""
+    """Return the current day in UTC."""
     return datetime.now(UTC).date()
 
 

@@ -51,7 +51,7 @@ class Edition:
     errata: tuple[Erratum, ...] = ()
 
     def of(self, entry: Requirement) -> Requirement:
-        """A requirement with its level in this edition."""
+        """Return a requirement with its level in this edition."""
         level: Any = self.levels.get(entry.id, PREVIEW)
         return entry if level == entry.level else replace(entry, level=level)
 
@@ -61,7 +61,7 @@ class Edition:
         return f"released {self.released}" if self.released else "not released"
 
     def flaws(self, known: Mapping[str, Requirement]) -> Iterator[str]:
-        """The faults of a released edition: lost requirements, and sentences that changed without an erratum."""
+        """Yield the faults of a released edition: lost requirements, and sentences that changed without an erratum."""
         corrected = {each.requirement for each in self.errata}
         for name, digest in self.digests.items():
             if name not in known:
@@ -79,14 +79,14 @@ class Edition:
 
 
 def names() -> list[str]:
-    """The names of all editions, oldest first."""
+    """Return the names of all editions, oldest first."""
     found = [path.stem for path in FOLDER.glob("*.toml")]
     return sorted(found, key=lambda name: [int(part) for part in name.split(".")])
 
 
 @cache
 def edition(name: str) -> Edition:
-    """The edition with a name. Raises EditionError if it is unknown."""
+    """Return the edition with a name. Raises EditionError if it is unknown."""
     if name not in names():
         raise EditionError(f"there is no edition {name!r}; use {' or '.join(names())}")
     document = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
@@ -101,23 +101,23 @@ def edition(name: str) -> Edition:
 
 
 def current() -> Edition:
-    """The newest released edition; if none is released, the newest edition."""
+    """Return the newest released edition; if none is released, the newest edition."""
     every = [edition(name) for name in names()]
     return next((each for each in reversed(every) if each.released), every[-1])
 
 
 def digest_of(entry: Requirement) -> str:
-    """The digest of a requirement's sentence."""
+    """Return the digest of a requirement's sentence."""
     return hashlib.sha256(entry.text.encode()).hexdigest()[:16]
 
 
 def current_table() -> str:
-    """The table of an edition, as TOML, with the levels and digests that the catalogue has now."""
+    """Return the table of an edition, as TOML, with the levels and digests that the catalogue has now."""
     return "".join(f'{entry.id} = "{entry.level} {digest_of(entry)}"\n' for entry in catalogue().values())
 
 
 def changes(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
-    """The changes from one edition to another: kind, id, and the old and new value."""
+    """Yield the changes from one edition to another: kind, id, and the old and new value."""
     for name in dict.fromkeys((*old.levels, *new.levels)):
         was, now = old.levels.get(name), new.levels.get(name)
         if was is None or now is None:

@@ -72,5 +72,5 @@ class Finding:
         return {each.name: getattr(self, each.name) for each in fields(self) if each.compare}
 
     def at_level(self, level: Level) -> Finding:
-        """The finding with the evidence that a level shows."""
+        """Return the finding with the evidence that a level shows."""
         return self.full or self if level == "full" else replace(self, full=None)

@@ -90,7 +90,7 @@ _DUMPED: dict[str, TestRecord] = {}
 
 
 def ledger_key(component: str, test: str, repetition: int = 0) -> str:
-    """The key of one execution of a test: ``component/test``; the third repetition has the suffix ``#3``."""
+    """Return the key of one execution of a test: ``component/test``; the third repetition has the suffix ``#3``."""
     return f"{component}/{test}" + (f"#{repetition}" if repetition else "")
 
 
@@ -199,7 +199,7 @@ class Ledger:
         self.doubts.add(why)
 
     def account(self) -> dict[str, Any]:
-        """The results of a worker as a JSON value, which `take_account` reads."""
+        """Return the results of a worker as a JSON value, which `take_account` reads."""
         return {
             **{name: getattr(self, name) for name in _PARTS},
             **{name: sorted(getattr(self, name)) for name in _SETS},
@@ -235,7 +235,7 @@ class Ledger:
         return found
 
     def mismatches(self) -> dict[str, set[str]]:
-        """The tests whose records prove nothing, by the kinds of `MISMATCHES`."""
+        """Return the tests whose records prove nothing, by the kinds of `MISMATCHES`."""
         made, arrived = self._made, self._arrived
         ran, came = set(made), set(arrived)
         every = (*made.values(), *arrived.values())
@@ -286,7 +286,7 @@ class Ledger:
         ]
 
     def _tests_without_announced_rerun(self) -> set[str]:
-        """The tests that were announced to run again but did not."""
+        """Return the tests that were announced to run again but did not."""
         return {key for key, number in self.reruns.items() if number and number >= len(self._arrived[key])}
 
 
@@ -304,7 +304,7 @@ def _merge(records: list[TestRecord]) -> TestRecord:
 
 
 def unseen(ledger: Ledger) -> list[str]:
-    """A sentence for each component whose test writes never became visible."""
+    """Return a sentence for each component whose test writes never became visible."""
     return [
         f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
         for component, seconds in sorted(ledger.missed.items())
@@ -312,7 +312,7 @@ def unseen(ledger: Ledger) -> list[str]:
 
 
 def describe_left_data(ledger: Ledger) -> list[str]:
-    """A sentence for each kind of data that the suite could not delete from the adapter's store."""
+    """Return a sentence for each kind of data that the suite could not delete from the adapter's store."""
     return [
         f"{len(names)} {kind}{'s' if len(names) > 1 else ''} could not be deleted: "
         + ", ".join(sorted(names)[:LISTED])

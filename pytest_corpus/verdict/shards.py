@@ -27,7 +27,7 @@ class Shard:
         return f"only shard {self.number} of {self.of} was to run"
 
     def tests(self, suites: Mapping[str, Sequence[str]]) -> frozenset[tuple[str, str]]:
-        """The tests of this shard as (component, test), from the ordered tests of each component's suite.
+        """Return the tests of this shard as (component, test), from the ordered tests of each component's suite.
 
         The order of tests is kept. Chapters stay together if possible, because their tests share cached answers; the
         parameters of a test always stay together.
@@ -53,7 +53,7 @@ def parse(text: str, most: int = MOST_SHARDS) -> Shard:
 
 
 def _ends(sizes: Sequence[int], parts: int) -> list[int]:
-    """The end of each part. Parts have similar sizes, and if possible none is empty."""
+    """Return the end of each part. Parts have similar sizes, and if possible none is empty."""
     ends, total, so_far = [0], sum(sizes), 0
     starts = []
     for size in sizes:

@@ -66,7 +66,7 @@ class ComponentVerdict:
     statuses: tuple[Status, ...]
 
     def totals(self, level: str | None = None) -> Counter[str]:
-        """The number of requirements with each status, at one level or at all levels."""
+        """Return the number of requirements with each status, at one level or at all levels."""
         return Counter(s.status for s in self.statuses if level in (None, s.requirement.level))
 
 
@@ -82,7 +82,7 @@ class Verdict:
     faults: tuple[str, ...] = ()
 
     def of_status(self, status: str, levels: Container[str] = ("MUST", "SHOULD", "MAY", PREVIEW)) -> list[Status]:
-        """The requirements with a status, at some levels."""
+        """Return the requirements with a status, at some levels."""
         every = (each for part in self.components for each in part.statuses)
         return [each for each in every if each.status == status and each.requirement.level in levels]
 
@@ -176,7 +176,7 @@ def _add_blockers(statuses: list[Status]) -> Iterable[Status]:
 
 
 def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool) -> str:
-    """The verdict on a component, from the level and status of each requirement."""
+    """Return the verdict on a component, from the level and status of each requirement."""
     pairs = list(statuses)
     musts = {status for of, status in pairs if of == "MUST"}
     binding = {status for of, status in pairs if of in counting_levels(level)}
@@ -190,12 +190,12 @@ def verdict_of(statuses: Iterable[tuple[str, str]], level: str, *, partial: bool
 
 
 def counting_levels(level: str) -> tuple[str, ...]:
-    """The levels whose violations count with `--corpus-level`."""
+    """Return the levels whose violations count with `--corpus-level`."""
     return ("MUST",) if level == "must" else ("MUST", "SHOULD")
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst of the components' verdicts; partial without any component."""
+    """Return the worst of the components' verdicts; partial without any component."""
     return max(verdicts, key=VERDICTS.index, default="partial")
 
 

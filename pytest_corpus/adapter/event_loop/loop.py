@@ -331,7 +331,7 @@ def _name_of(task: asyncio.Task[Any]) -> str:
 
 
 def _qualname(coroutine: Any) -> str:
-    """The name of a coroutine or generator, whatever its class."""
+    """Return the name of a coroutine or generator, whatever its class."""
     return safe_call(lambda: coroutine.__qualname__) or type_name(coroutine)
 
 

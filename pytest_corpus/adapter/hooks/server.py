@@ -51,7 +51,7 @@ class HookServer(LoopbackServer):
         return self._called | {"provider"} if is_reached else self._called
 
     def address(self) -> tuple[str, str]:
-        """The number of the address for reports of the current call, and the address."""
+        """Return the number of the address for reports of the current call, and the address."""
         self._number += 1
         number = str(self._number)
         if (call := current_call()) is not None:

@@ -35,7 +35,7 @@ class Address:
 
 
 def scheme_of(declared: str) -> Scheme | None:
-    """The scheme of an address without label; None if the declaration is not an address."""
+    """Return the scheme of an address without label; None if the declaration is not an address."""
     return next((scheme for scheme in SCHEMES if declared.strip().lower().startswith(scheme.prefix)), None)
 
 
@@ -84,7 +84,7 @@ def parse(declared: str) -> Address:
 
 
 def display_address(declared: str) -> str:
-    """The form of an address in reports."""
+    """Return the form of an address in reports."""
     scheme = scheme_of(declared)
     return declared if scheme is None else _display(declared.strip(), scheme)
 

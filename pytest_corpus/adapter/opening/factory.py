@@ -157,7 +157,7 @@ def _missing_module_advice(name: str) -> str:
 
 
 def user_code_error(declared: str, what: str, error: BaseException) -> DeclarationError:
-    """The error for an exception in the user's code, with the lines of that code that raised it.
+    """Return the error for an exception in the user's code, with the lines of that code that raised it.
 
     For a failed import only names are shown.
     """
@@ -171,7 +171,7 @@ def user_code_error(declared: str, what: str, error: BaseException) -> Declarati
 
 
 def describe(error: BaseException) -> str:
-    """An exception in one line: its type and the first line of its text, without possible credentials."""
+    """Return an exception in one line: its type and the first line of its text, without possible credentials."""
     first = safe_str(error.msg if isinstance(error, SyntaxError) else error).strip().splitlines()
     return f"{type_name(error)}: {redact(first[0][:200])}" if first else type_name(error)
 
@@ -182,7 +182,7 @@ def _suggest(name: str, known: list[str], prefix: str = "") -> str:
 
 
 def accepted_hooks(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
-    """The hooks that a factory accepts, by name. Raises DeclarationError if it requires other arguments."""
+    """Return the hooks that a factory accepts, by name. Raises DeclarationError if it requires other arguments."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except KeyboardInterrupt:
@@ -228,7 +228,7 @@ class Opened:
         return component in self.transports or self.shared is not None
 
     def transport(self, component: str) -> Transport:
-        """The transport to a component. If the component is not served, every call is a fault."""
+        """Return the transport to a component. If the component is not served, every call is a fault."""
         return self.transports.get(component, self.shared) or InProcess(None)
 
     async def close(self) -> list[str]:

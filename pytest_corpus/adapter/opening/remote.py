@@ -190,5 +190,5 @@ class RemoteAdapter:
             return tls
 
     def unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
-        """The error for an address that cannot be used."""
+        """Return the error for an address that cannot be used."""
         return DeclarationError(self.address.shown, fault, remedy)

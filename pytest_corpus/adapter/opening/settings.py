@@ -38,7 +38,7 @@ class SettingError(PlainError):
 
 
 def setting(key: str) -> str:
-    """The name of a setting in the ini file."""
+    """Return the name of a setting in the ini file."""
     return f"corpus_{key.replace('-', '_')}"
 
 
@@ -58,7 +58,7 @@ class ConnectionSettings:
         self.folder, self._ini, self._table, self._options = folder, ini, table, options
 
     def connection(self) -> Connection:
-        """The connection to an adapter. Raises SettingError."""
+        """Return the connection to an adapter. Raises SettingError."""
         longest = f"{SECONDS}, at most {MOST_STARTUP_S}"
         number = self.number("connections", CONNECTIONS, lambda n: n in range(1, MOST_CONNECTIONS + 1),
                              f"a whole number from 1 to {MOST_CONNECTIONS}")  # fmt: skip
@@ -72,11 +72,11 @@ class ConnectionSettings:
         )
 
     def call_timeout_s(self, usual: float = CALL_TIMEOUT_S) -> float:
-        """The seconds after which a call is abandoned. Raises SettingError."""
+        """Return the seconds after which a call is abandoned. Raises SettingError."""
         return self.number("call-timeout", usual, lambda s: 0 < s < float("inf"), SECONDS)
 
     def text(self, key: str) -> str:
-        """The value of a setting as text; empty if it has none."""
+        """Return the value of a setting as text; empty if it has none."""
         value = self._ini.get(key)
         if value is None or not str(value).strip():
             value = self._table.get(key, "")
@@ -92,7 +92,7 @@ class ConnectionSettings:
         return lines
 
     def place(self, key: str) -> str:
-        """The source of a setting, for messages."""
+        """Return the source of a setting, for messages."""
         if key in self._options:
             return f"--corpus-{key}"
         return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting(key)
@@ -102,7 +102,7 @@ class ConnectionSettings:
         return f"{self.place(key)}={printable(self.text(key))}"
 
     def number(self, key: str, usual: float, valid: Callable[[float], bool], form: str) -> float:
-        """The value of a setting as a number. Raises SettingError."""
+        """Return the value of a setting as a number. Raises SettingError."""
         try:
             number = float(self.text(key) or usual)
         except ValueError:
@@ -143,7 +143,7 @@ def _header(given: str, place: str) -> tuple[str, str]:
 
 
 def table_in(folder: Path) -> dict[str, Any]:
-    """The table in the pyproject.toml of a folder. Raises SettingError."""
+    """Return the table in the pyproject.toml of a folder. Raises SettingError."""
     path = folder / PROJECT
     if not path.is_file():
         return {}
@@ -162,7 +162,7 @@ def table_in(folder: Path) -> dict[str, Any]:
 
 
 def folder_settings(folder: Path, headers: Sequence[str] = ()) -> ConnectionSettings:
-    """The settings that a pytest run in a folder would have, with more headers. Raises SettingError."""
+    """Return the settings that a pytest run in a folder would have, with more headers. Raises SettingError."""
     place, ini = find_settings(folder)
     table = table_in(place)
     held = ConnectionSettings(folder, ini, table)
@@ -170,7 +170,7 @@ def folder_settings(folder: Path, headers: Sequence[str] = ()) -> ConnectionSett
 
 
 def find_settings(folder: Path) -> tuple[Path, dict[str, Any]]:
-    """The folder of the ini file that pytest would read, and its settings of the connection.
+    """Return the folder of the ini file that pytest would read, and its settings of the connection.
 
     As in pytest, it is the first ini file in the folder or above; without any, the nearest pyproject.toml.
     """
@@ -189,7 +189,7 @@ def find_settings(folder: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _section(path: Path) -> Mapping[str, Any] | None:
-    """The pytest settings in a file; None without any. If a file is unreadable, pytest reports the reason."""
+    """Return the pytest settings in a file; None without any. If a file is unreadable, pytest reports the reason."""
     with suppress(ValueError, AttributeError, configparser.Error):
         if path.suffix != ".toml":
             parser = configparser.RawConfigParser(

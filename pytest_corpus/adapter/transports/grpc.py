@@ -26,7 +26,7 @@ _VALUE = re.compile(r"[\x20-\x7e]*")
 
 
 def invalid_metadata(headers: Mapping[str, str]) -> list[str]:
-    """The headers whose name or value gRPC cannot transmit as metadata."""
+    """Return the headers whose name or value gRPC cannot transmit as metadata."""
     return [name for name, value in headers.items() if not (_NAME.fullmatch(name.lower()) and _VALUE.fullmatch(value))]
 
 

@@ -186,7 +186,7 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
 
 
 def _complete_frames(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
-    """The frames in payloads: every event, or every line that is not blank, without its line end."""
+    """Yield the frames in payloads: every event, or every line that is not blank, without its line end."""
     for payload in payloads:
         if payload is None:
             raise too_long_failure()
@@ -196,7 +196,7 @@ def _complete_frames(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
 
 
 def content_type(response: aiohttp.ClientResponse) -> str:
-    """The content type of an answer, without its parameters."""
+    """Return the content type of an answer, without its parameters."""
     return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
 
 

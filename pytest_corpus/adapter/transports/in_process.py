@@ -117,14 +117,14 @@ def _encode(answer: Any) -> bytes:
 
 
 def _fault_of(error: BaseException, task: object) -> CallFault:
-    """The fault of an exception. If the exception stops this call, raise it again."""
+    """Return the fault of an exception. If the exception stops this call, raise it again."""
     if is_collected(task) or is_cancelled(error):
         raise error
     return CallFault("raised", type_name(error), escaped_exception(error))
 
 
 def copy_value(value: Any) -> Any:
-    """A deep copy, with a fast path for JSON types."""
+    """Return a deep copy, with a fast path for JSON types."""
     kind = type(value)
     if kind is dict:
         return {key: copy_value(item) for key, item in value.items()}

@@ -116,7 +116,7 @@ class CallMultiplexer:
             listener.news.set()
 
     async def unary(self, envelope: Any) -> bytes:
-        """The only frame that answers a request."""
+        """Return the only frame that answers a request."""
         number, queue = await self._begin(envelope, streaming=False)
         try:
             answer = await queue.get()

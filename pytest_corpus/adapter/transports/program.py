@@ -90,7 +90,7 @@ class Program(asyncio.SubprocessProtocol):
             await self._writable.wait()
 
     async def wait(self, seconds: float) -> int | None:
-        """The exit code, if the program ends and its output is read within this time."""
+        """Return the exit code, if the program ends and its output is read within this time."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._exited.wait(), seconds)
             for closed in self._closed.values():

@@ -95,7 +95,7 @@ class CallFailed(Exception):
 
 
 def too_long_failure() -> CallFailed:
-    """The failure of a call whose answer is too long to be read."""
+    """Return the failure of a call whose answer is too long to be read."""
     return CallFailed(CallFault("cut_off", TOO_LONG))
 
 
@@ -104,17 +104,17 @@ CREDENTIALS = "set credentials in corpus_header: NAME:VALUE"
 
 
 def unauthorized_failure(status: str) -> CallFailed:
-    """The failure of a call that a server refuses because of its credentials, without an envelope."""
+    """Return the failure of a call that a server refuses because of its credentials, without an envelope."""
     return CallFailed(CallFault("raised", f"the status is {status}, without an envelope", wants_credentials=True))
 
 
 def connection_failure(error: Exception) -> CallFailed:
-    """The failure of a call whose connection ended with an error."""
+    """Return the failure of a call whose connection ended with an error."""
     return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))
 
 
 def request_bytes(envelope: Any) -> bytes:
-    """A request as compact UTF-8 JSON; NaN and infinities become ``1e999``, which is valid JSON (R88)."""
+    """Return a request as compact UTF-8 JSON; NaN and infinities become ``1e999``, which is valid JSON (R88)."""
     data = to_bytes(envelope)
     if b"NaN" not in data and b"Infinity" not in data:
         return data
@@ -172,7 +172,7 @@ class Transport(Protocol):
         """The answer of the unary entry point: the bytes of one JSON document. Raises CallFailed without an answer."""
 
     def stream(self, envelope: Any) -> Frames:
-        """The frames of the streaming entry point, which is called when the first frame is requested."""
+        """Return the frames of the streaming entry point, which is called when the first frame is requested."""
 
     async def aclose(self) -> None:
         """Release the transport's resources, such as connections, but not the objects of a factory."""

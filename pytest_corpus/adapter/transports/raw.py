@@ -107,7 +107,7 @@ class RawAnswer:
         return time.monotonic() - self.started
 
     def header(self, name: str) -> str:
-        """The values of a header, separated by commas; empty if it is absent."""
+        """Return the values of a header, separated by commas; empty if it is absent."""
         return ", ".join(value for each, value in self.headers if each.lower() == name.lower())
 
     @property

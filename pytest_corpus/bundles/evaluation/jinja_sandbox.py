@@ -64,7 +64,7 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def budget() -> StepBudget:
-    """The budget of the rendering in progress."""
+    """Return the budget of the rendering in progress."""
     return _BUDGET.get()
 
 

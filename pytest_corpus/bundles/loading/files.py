@@ -84,7 +84,7 @@ class SourceFile:
     lines: dict[tuple[Key, ...], int] = field(default_factory=dict)
 
     def line(self, *path: Key) -> int:
-        """The line of the value at a path, or of the closest value around it."""
+        """Return the line of the value at a path, or of the closest value around it."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)

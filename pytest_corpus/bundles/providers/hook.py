@@ -12,7 +12,7 @@ from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, 
 
 
 def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[str, Callable[..., Any]]:
-    """The functions that a hook returns, by name; later ones win. Raises BundleError if the hook
+    """Return the functions that a hook returns, by name; later ones win. Raises BundleError if the hook
     fails."""
     found: dict[str, Callable[..., Any]] = {}
     try:

@@ -26,7 +26,7 @@ class CompletionRequest:
     sample: int = 0
 
     def remaining_s(self) -> float:
-        """The seconds left. A call makes sense only if the number is above 0."""
+        """Return the seconds left. A call makes sense only if the number is above 0."""
         return max(0.001, self.deadline - time.monotonic())
 
     @property

@@ -18,7 +18,7 @@ BUILT_IN = ("corpus", "openai", "anthropic", "mock")
 
 
 def provider_names(hooks: Mapping[str, Complete]) -> list[str]:
-    """The provider names that a bundle may use."""
+    """Return the provider names that a bundle may use."""
     return [*BUILT_IN, *hooks]
 
 

@@ -46,7 +46,7 @@ class Cassettes:
         self._recorded: set[tuple[str, str]] = set()
 
     def replay(self, provider: str, request: CompletionRequest) -> Answer | None:
-        """The recorded answer; None if it is to be recorded. Raises MissingAnswer if recording is not
+        """Return the recorded answer; None if it is to be recorded. Raises MissingAnswer if recording is not
         allowed."""
         if self.mode == "all":
             return None

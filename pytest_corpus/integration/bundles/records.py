@@ -90,7 +90,7 @@ class BundleResults:
         return head.is_whole and len(results) == len(head.cases) and (sound or not stops_early)
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
-        """The report section of each bundle, by key; thresholds apply to the keys in `judged`."""
+        """Return the report section of each bundle, by key; thresholds apply to the keys in `judged`."""
         found = build_all({key: (head, self.results_in_order(key)) for key, head in self.heads.items()}, judged)
         for key, section in found.items() if self._shard else ():
             whole = replace(self.heads[key], selected=len(self.heads[key].cases))
@@ -103,7 +103,7 @@ class BundleResults:
         return [known[case] for case in self.heads[key].cases if case in known]
 
     def contents(self) -> list[dict[str, Any]]:
-        """The recorded prompts and answers, for the developer's page."""
+        """Return the recorded prompts and answers, for the developer's page."""
         found = ((self.heads[key], list(store.results.values())) for key, store in self.stores.items())
         return [each for head, results in found for each in contents(head, results)]
 

@@ -248,13 +248,13 @@ def _anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> colle
 
 
 def _function_of(item: pytest.Item) -> str:
-    """The function of a conformance item, after its suite and a dot; empty for any other item."""
+    """Return the function of a conformance item, after its suite and a dot; empty for any other item."""
     own = collect.owner(item)
     return f"{own[0].label}/{own[1]}.{getattr(item, 'originalname', '')}" if own else ""
 
 
 def _place(item: pytest.Item) -> int:
-    """The position of a test in a transcript; 0 without one."""
+    """Return the position of a test in a transcript; 0 without one."""
     own = collect.owner(item)
     return own[0].place_of(*collect.name_and_repetition(item)) if own else 0
 

@@ -144,7 +144,7 @@ class Progress:
         return int(getattr(self.config.pluginmanager.get_plugin("session"), "testscollected", 0))
 
     def bar_text(self) -> str:
-        """The text of the bar; empty before the first test ends, and in a session with reruns."""
+        """Return the text of the bar; empty before the first test ends, and in a session with reruns."""
         if not self.marks or self.total < self.done:
             return ""
         now, (since, calls_before, _) = Clock.monotonic(), self.marks[0]

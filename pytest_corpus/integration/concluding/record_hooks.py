@@ -125,7 +125,7 @@ class Findings:
         self.every += (each for each in record.findings if each not in known)
 
     def of(self, adapter: str) -> Iterator[Finding]:
-        """The findings of one adapter."""
+        """Return the findings of one adapter."""
         return (each for each in self.every if each.adapter == adapter)
 
 
@@ -179,7 +179,7 @@ class RecordHooks:
             report.longrepr = shown_as  # type: ignore[assignment]
 
     def calls(self, tests: int) -> int:
-        """The expected number of calls for a number of tests."""
+        """Return the expected number of calls for a number of tests."""
         ledgers = [adapter.ledger for adapter in self.state.adapters.known.values()]
         return expected_calls(ledgers, tests, stress=self.state.options.profile.stress)
 

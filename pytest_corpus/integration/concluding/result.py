@@ -29,7 +29,7 @@ class BundleSections(Protocol):
         """True if a case ended."""
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
-        """The sections of an adapter's report."""
+        """Return the sections of an adapter's report."""
 
     def contents(self) -> list[dict[str, Any]]:
         """Prompts and answers, if the developer's page may show them."""
@@ -86,13 +86,13 @@ class RunResult:
                 self.written.append(said)
 
     def document(self, ledger: Ledger, verdict: Verdict) -> dict[str, object]:
-        """The report of an adapter."""
+        """Return the report of an adapter."""
         sections = tuple(self.bundles.sections(ledger.adapter)) if self.bundles else ()
         run = replace(self.run, command=self.commands.get(ledger.adapter, ""), bundles=sections)
         return json_report.build(ledger, verdict, run)
 
     def evidence(self, ledger: Ledger) -> list[Finding]:
-        """An adapter's findings, with the evidence that files may show."""
+        """Return an adapter's findings, with the evidence that files may show."""
         return [each.at_level(self.options.in_files) for each in self.findings.of(ledger.adapter)]
 
     def draft(self) -> None:
@@ -144,7 +144,7 @@ class RunResult:
         return [f"failed by --corpus-strict: {left} MUST not assessed"]
 
     def lines(self) -> list[str]:
-        """The written files, the seed, the profile and the edition."""
+        """Return the written files, the seed, the profile and the edition."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}, edition {self.options.requirements.name}"
         old = notes_on_old_recordings(set().union(*(ledger.recorded for ledger in self.ledgers)), self.run.started_at)
         return [*self._failing_option(), *self.written, *old, how]

@@ -272,7 +272,7 @@ def _globs(globs: list[str]) -> tuple[str, ...]:
 
 
 def _edition(name: str | None) -> Edition:
-    """The edition of the requirements."""
+    """Return the edition of the requirements."""
     try:
         return edition(name) if name else current()
     except EditionError as error:

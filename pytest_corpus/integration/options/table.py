@@ -79,7 +79,7 @@ OPTIONS = (
 
 
 def setting(name: str) -> str:
-    """The name of a setting in the ini file."""
+    """Return the name of a setting in the ini file."""
     return f"corpus_{name.replace('-', '_')}"
 
 

@@ -84,7 +84,7 @@ class ExecutionHooks:
         return self.in_flight.running if self.in_flight is not None else 1
 
     def _several(self) -> InFlight | None:
-        """The runner of concurrent tests; None if tests run one by one."""
+        """Return the runner of concurrent tests; None if tests run one by one."""
         options = self.state.options
         obstacles = {
             "a transcript is recorded": options.transcript is not None,

@@ -183,7 +183,7 @@ MOST_CAUSES = 20  # the most exceptions behind each other that are looked at
 
 
 def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
-    """The names of the other plugins that implement at least one of some hooks."""
+    """Return the names of the other plugins that implement at least one of some hooks."""
     found = set()
     for hook in hooks:
         caller = getattr(config.hook, hook, None)

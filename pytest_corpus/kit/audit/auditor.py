@@ -59,15 +59,15 @@ class ComponentAuditor(Auditor):
         return BY_OP[f"{self._calls.component}.{name}"]
 
     def payload(self, name: str, result: Any) -> Violations:
-        """The violations in the result of an operation."""
+        """Return the violations in the result of an operation."""
         raise NotImplementedError
 
     def chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Violations:
-        """The violations in a chunk that the schema of the chunk cannot show."""
+        """Yield the violations in a chunk that the schema of the chunk cannot show."""
         yield from ()
 
     def answers(self, _exchange: Exchange, _answers: Sequence[Any]) -> Violations:
-        """The violations that only the request, or all results or chunks of a call together, show."""
+        """Yield the violations that only the request, or all results or chunks of a call together, show."""
         yield from ()
 
     def has_content(self, frame: Any) -> bool:
@@ -78,7 +78,7 @@ class ComponentAuditor(Auditor):
         return chunk.get("is_final") is True or any(chunk.get(key) for key in self.content)
 
     def audit(self, *, is_last: bool = False) -> Iterator[Violation]:
-        """The violations in the exchanges of the current test, and in late reports of earlier exchanges."""
+        """Yield the violations in the exchanges of the current test, and in late reports of earlier exchanges."""
         part = self._calls.client.part
         for exchange in list(part.exchanges):
             if exchange.component not in ("", self._calls.component):

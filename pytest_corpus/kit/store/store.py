@@ -62,7 +62,7 @@ def tenant_context(tenant: str | None) -> dict[str, Any]:
 
 
 def tenant_of(request: Any) -> str | None:
-    """The tenant that a request names, or None."""
+    """Return the tenant that a request names, or None."""
     tenant = (context_of(request) or {}).get("tenant")
     return tenant if isinstance(tenant, str) and tenant else None
 

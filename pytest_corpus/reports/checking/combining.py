@@ -75,7 +75,7 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
 
 
 def check(name: str, document: view.Document) -> ShardReport:
-    """The report of a shard, which must be unaltered and of this version. Raises Unfit otherwise."""
+    """Return the report of a shard, which must be unaltered and of this version. Raises Unfit otherwise."""
     part = ShardReport(printable(name), document)
     if view.is_altered(document):
         raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
@@ -113,7 +113,7 @@ def _check_options(parts: Sequence[ShardReport]) -> None:
 
 
 def _shared_values(first: ShardReport, part: ShardReport) -> Iterator[tuple[str, Any, Any]]:
-    """The values that must be equal in two shards."""
+    """Yield the values that must be equal in two shards."""
     for key, words in ALIKE.items():
         yield words, first.document.get(key), part.document.get(key)
     yield "components", sorted(first.document["components"]), sorted(part.document["components"])

@@ -35,18 +35,18 @@ def foreign(document: Document) -> Iterator[str]:
 
 
 def edition_of(document: Document) -> editions.Edition:
-    """The edition by which a run was judged. It must be known to this version."""
+    """Return the edition by which a run was judged. It must be known to this version."""
     return editions.edition(document["spec"]["edition"]["name"])
 
 
 def repetitions(document: Document) -> int:
-    """The number of repetitions by `--corpus-repeat`; 0 if tests were not repeated."""
+    """Return the number of repetitions by `--corpus-repeat`; 0 if tests were not repeated."""
     tests = (test for entry in document["requirements"] for test in entry["tests"])
     return next((test["repeats"]["runs"] for test in tests if "repeats" in test), 0)
 
 
 def ledger_of(document: Document, shipped: Shipped) -> Ledger:
-    """The ledger of the complete run that a report describes."""
+    """Return the ledger of the complete run that a report describes."""
     components = tuple(dict.fromkeys(entry["component"] for entry in document["requirements"]))
     stated = document["capabilities"]
     ledger = Ledger(
@@ -61,7 +61,7 @@ def ledger_of(document: Document, shipped: Shipped) -> Ledger:
 
 
 def start_of(document: Document) -> datetime:
-    """The start of a run. Raises ValueError if the report contains no valid time."""
+    """Return the start of a run. Raises ValueError if the report contains no valid time."""
     return datetime.fromisoformat(document["started_at"].replace("Z", "+00:00"))
 
 
@@ -106,7 +106,7 @@ def add(document: Document, ledger: Ledger) -> None:
 
 
 def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Iterator[TestRecord]:
-    """The executions of a repeated test, the passed ones last; one execution if it was not repeated."""
+    """Yield the executions of a repeated test, the passed ones last; one execution if it was not repeated."""
     if repeats is None:
         yield record
         return
@@ -123,7 +123,7 @@ def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Itera
 
 
 def deviations_of(document: Document) -> Iterator[Deviation]:
-    """The deviations that count in a report; those without a valid date are left out."""
+    """Yield the deviations that count in a report; those without a valid date are left out."""
     for entry in document["requirements"]:
         said = dict(entry.get("deviation", {"expires": ""}))
         try:

@@ -47,7 +47,7 @@ _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
 
 def first_names(names: Iterable[str]) -> str:
-    """The first few of some names."""
+    """Return the first few of some names."""
     first = list(names)
     return ", ".join(first[:5]) + (" and others" if len(first) > 5 else "")
 

@@ -129,13 +129,13 @@ def gate(entry: Mapping[str, Any], interval: Sequence[float] | None) -> dict[str
 
 
 def parts(entry: Mapping[str, Any]) -> tuple[str, float]:
-    """The metric and the number of a threshold."""
+    """Return the metric and the number of a threshold."""
     metric, _, number = re.split("([<>=]+)", entry["threshold"])
     return metric, float(number)
 
 
 def latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
-    """A histogram of milliseconds on an axis that all runs of a bundle share; None without data."""
+    """Return a histogram of milliseconds on an axis that all runs of a bundle share; None without data."""
     if not times:
         return None
     counts = [0] * BINS
@@ -152,7 +152,7 @@ def latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
 
 
 def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
-    """The table of cases. A script in the page creates visible rows from JSON."""
+    """Return the table of cases. A script in the page creates visible rows from JSON."""
     results = [bundle_view.results(run) for run in runs]
     names = list(dict.fromkeys(name for found in results for name in found))
     if not names:
@@ -186,7 +186,7 @@ def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
 
 
 def _columns(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-    """The columns of numbers in a run, each with a function that returns the number of a case."""
+    """Return the columns of numbers in a run, each with a function that returns the number of a case."""
     scores = sorted({name for each in results.values() for name in each["scores"]})
     found = {"Latency, ms": itemgetter("latency"), "Tokens": itemgetter("tokens"), "Cost": itemgetter("cost")}
     found = {name: value for name, value in found.items() if any(value(each) is not None for each in results.values())}

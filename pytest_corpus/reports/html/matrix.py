@@ -9,7 +9,7 @@ from pytest_corpus.spec.components import TITLES
 
 
 def render(matrix: Mapping[str, Any]) -> str:
-    """The page."""
+    """Return the page."""
     reports = matrix["reports"]
     return page(
         "matrix.html",

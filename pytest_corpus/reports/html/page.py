@@ -43,7 +43,7 @@ _ICON = (
 
 
 def page(template: str, title: str, **given: Any) -> str:
-    """A complete page. Its policy allows only its own style and script, by their digests."""
+    """Return a complete page. Its policy allows only its own style and script, by their digests."""
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
@@ -55,7 +55,7 @@ def page(template: str, title: str, **given: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    """The template environment. It escapes every value and makes it printable, unless the value is markup."""
+    """Return the template environment. It escapes every value and makes it printable, unless the value is markup."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -102,7 +102,7 @@ def _environment() -> Environment:
 
 @cache
 def _asset(name: str) -> str:
-    """The content of the style or the script of every page."""
+    """Return the content of the style or the script of every page."""
     return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
@@ -111,7 +111,7 @@ def _hash(content: str) -> str:
 
 
 def _sentence(value: str) -> Markup:
-    """A sentence in which backticks mark code, as in the catalogue."""
+    """Return a sentence in which backticks mark code, as in the catalogue."""
     from markupsafe import Markup
 
     parts = printable(value).split("`")
@@ -146,7 +146,7 @@ def _section_title(source: str) -> str:
 
 
 def _test_notes(test: dict[str, Any]) -> Iterable[str]:
-    """The notes on one test of a requirement."""
+    """Return the notes on one test of a requirement."""
     notes = [test["reason"]] if test.get("reason") else []
     if repeats := test.get("repeats"):
         notes.append(f"passed {repeats['passed']} of {repeats['runs']}")

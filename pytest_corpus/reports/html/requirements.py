@@ -32,7 +32,7 @@ class Shown:
     evidence: tuple[Finding, ...] = ()
 
     def change_of(self, entry: Entry) -> str:
-        """The change of a requirement since the earlier run; empty if there is none."""
+        """Return the change of a requirement since the earlier run; empty if there is none."""
         return self.earlier.change_of(entry) if self.earlier else ""
 
     def counts(self, level: str) -> bool:
@@ -91,17 +91,17 @@ class Shown:
         }
 
     def reason(self, entry: Entry) -> str:
-        """The reason for the status of a requirement, with the remedy if it was not assessed."""
+        """Return the reason for the status of a requirement, with the remedy if it was not assessed."""
         return with_remedy(entry["reason"]) if entry["status"] == "not_assessed" else str(entry["reason"])
 
     def evidence_lines(self, entry: Entry, finding: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
-        """The evidence of a finding: labels with their lines."""
+        """Yield the evidence of a finding: labels with their lines."""
         if seen := view.evidence_of(self.evidence, entry, finding):
             for label, rows in groupby(evidence_lines(seen), key=itemgetter(0)):
                 yield label, [line for _, said in rows for line in _lines(said)]
 
     def script(self, entry: Entry, finding: dict[str, str]) -> tuple[str, ...]:
-        """The commands that send the request of a finding again; empty unless the evidence is full."""
+        """Return the commands that send the request of a finding again; empty unless the evidence is full."""
         seen = view.evidence_of(self.evidence, entry, finding)
         return seen.script if seen else ()
 

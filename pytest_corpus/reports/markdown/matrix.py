@@ -56,5 +56,5 @@ def _totals(matrix: Mapping[str, Any]) -> str:
 
 
 def sign_of(status: str | None) -> str:
-    """The sign of a status, chosen so that it is not Markdown syntax."""
+    """Return the sign of a status, chosen so that it is not Markdown syntax."""
     return "" if status is None else f"\\{sign}" if (sign := STATUS_SIGNS[status]).isascii() else sign

@@ -37,7 +37,7 @@ def cell(text: object) -> str:
 
 
 def sentence(text: str) -> str:
-    """A sentence in which backticks mark code, as in the catalogue."""
+    """Return a sentence in which backticks mark code, as in the catalogue."""
     parts = printable(text).strip(" ").split("`")
     if len(parts) % 2 == 0 or _LINKED.search("".join(parts[::2])):
         return code(text)
@@ -52,7 +52,7 @@ MOST_CASES = 50  # cases that are listed of a bundle
 
 
 def bundles(document: Mapping[str, Any]) -> str:
-    """The section on bundles; empty without bundles."""
+    """Return the section on bundles; empty without bundles."""
     found = bundle_view.sections(document)
     return "\n".join(("### Behaviour bundles", "", *_bundle_table(found), *_bundle_details(found))) if found else ""
 
@@ -93,7 +93,7 @@ LONGEST = 200  # requirements of one kind that are listed; a job summary has an 
 
 
 def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
-    """The attestation: headline, components, commit, CI run, notes, numbers, findings and open requirements."""
+    """Return the attestation: headline, components, commit, CI run, notes, numbers, findings and open requirements."""
     violated = view.fix_first(document)
     left = [entry for entry in view.of_status(document, "not_assessed") if document["complete"] or entry["tests"]]
     summary = f"<details>\n<summary>{count(len(left), 'requirement')} not assessed</summary>"
@@ -162,7 +162,7 @@ def _table(document: view.Document) -> str:
 
 
 def _first_repairs(document: view.Document, violated: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The MUSTs to repair first; empty if there is only one."""
+    """Yield the MUSTs to repair first; empty if there is only one."""
     blocks = view.blocked_counts(document)
     musts = [entry for entry in violated if entry["level"] == "MUST"]
     for number, entry in enumerate(musts[:FIRST] if len(musts) > 1 else (), 1):

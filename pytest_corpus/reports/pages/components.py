@@ -31,7 +31,7 @@ def pages() -> dict[str, str]:
 
 
 def page(row: Component) -> str:
-    """The guide of one component as Markdown."""
+    """Return the guide of one component as Markdown."""
     return "\n".join(_page(row))
 
 
@@ -61,7 +61,7 @@ def _page(row: Component) -> Iterator[str]:
 
 
 def operation_page(op: str) -> str:
-    """The guide of one operation as Markdown: arguments, result, errors, an example pair, its requirements."""
+    """Return the guide of one operation as Markdown: arguments, result, errors, an example pair, its requirements."""
     operation = BY_OP[op]
     return "\n".join([*_operation(operation), *_operation_errors(operation), *_operation_requirements(operation)])
 

@@ -11,7 +11,7 @@ WIDTH = 100
 
 
 def to_plain_text(markdown: str) -> str:
-    """A page as lines of at most about a hundred characters; code and examples are unchanged."""
+    """Return a page as lines of at most about a hundred characters; code and examples are unchanged."""
     found: list[str] = []
     for is_code, block in _blocks(_HTML.sub("", markdown)):
         found += block if is_code else _text(block)

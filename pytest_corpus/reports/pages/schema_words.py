@@ -35,7 +35,7 @@ def _folder() -> Folder:
 
 
 def describe(name: str, *path: str) -> tuple[str, list[Key]]:
-    """The type of the value at a path; for objects and arrays also the keys."""
+    """Return the type of the value at a path; for objects and arrays also the keys."""
     folder = _folder()
     schema: Schema = {"$ref": registry().list_schemas()[name]}
     for key in path:
@@ -58,7 +58,7 @@ def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterat
 
 
 def _key_schemas(folder: Folder, folded: Folded) -> list[str]:
-    """The keys that an object may have, including the keys of its branches."""
+    """Return the keys that an object may have, including the keys of its branches."""
     names = dict.fromkeys(folded.properties)
     for branches in folded.choices:
         for branch in branches:
@@ -74,7 +74,7 @@ def _describe_key(folder: Folder, folded: Folded, key: str) -> Schema:
 
 
 def _without_null(folder: Folder, schema: Schema) -> Folded:
-    """The folded schema; if null and one other branch are allowed, the other branch."""
+    """Return the folded schema; if null and one other branch are allowed, the other branch."""
     folded = folder.fold(schema)
     for choice in folded.choices:
         others = [branch for branch in choice if folder.fold(branch).types != ("null",)]

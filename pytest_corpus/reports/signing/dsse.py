@@ -25,13 +25,13 @@ class EnvelopeError(Exception):
 
 
 def pae(payload: bytes) -> bytes:
-    """The bytes to sign: type and payload, each after its length in bytes (DSSE, "PAE")."""
+    """Return the bytes to sign: type and payload, each after its length in bytes (DSSE, "PAE")."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
 
 def keyid(key: Ed25519PublicKey) -> str:
-    """The id of a key: the SHA-256 of its description as canonical JSON, as securesystemslib computes it."""
+    """Return the id of a key: the SHA-256 of its description as canonical JSON, as securesystemslib computes it."""
     described = {"keytype": "ed25519", "keyval": {"public": key.public_bytes_raw().hex()}, "scheme": "ed25519"}
     return hashlib.sha256(json.dumps(described, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -47,7 +47,7 @@ def is_envelope(name: str, data: bytes) -> bool:
 
 
 def open_envelope(data: bytes, key: Ed25519PublicKey) -> bytes:
-    """The payload of an envelope, byte for byte, after its signature was checked with a key.
+    """Return the payload of an envelope, byte for byte, after its signature was checked with a key.
 
     Raises:
         EnvelopeError: the envelope or its signature is not valid.
@@ -167,7 +167,7 @@ def _load(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
 
 
 def _label(data: bytes, other: str, said: str) -> str:
-    """The label of the only PEM block, which must not contain the other half of the key pair."""
+    """Return the label of the only PEM block, which must not contain the other half of the key pair."""
     if not data.strip():
         raise KeyFileError("is empty")
     if len(data) > LARGEST:

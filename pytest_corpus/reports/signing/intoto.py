@@ -21,7 +21,7 @@ RESULTS = {"good": "PASSED", "caution": "WARNED", "bad": "FAILED", "none": "FAIL
 
 
 def render(document: view.Document) -> str:
-    """The statement as JSON with sorted keys."""
+    """Return the statement as JSON with sorted keys."""
     statement = {
         "_type": STATEMENT,
         "subject": [{"name": printable(str(document["adapter"]["name"])), "digest": {"sha256": digest(document)}}],
@@ -32,7 +32,7 @@ def render(document: view.Document) -> str:
 
 
 def claims(payload: bytes) -> dict[str, str]:
-    """The adapter, verdict, suite, commit and report of a statement; missing values are empty texts.
+    """Return the adapter, verdict, suite, commit and report of a statement; missing values are empty texts.
 
     Raises:
         ValueError: the payload is not a statement of this kind.
@@ -74,7 +74,7 @@ def _predicate(document: view.Document) -> dict[str, Any]:
 
 
 def _configuration(document: view.Document) -> list[dict[str, Any]]:
-    """The inputs of the result: this product with its options, and the commit."""
+    """Return the inputs of the result: this product with its options, and the commit."""
     version = document["environment"].get("pytest-corpus", "")
     release = f"@{version}" if version[:1].isdigit() else ""
     about = {

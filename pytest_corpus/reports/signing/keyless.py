@@ -45,7 +45,7 @@ def sign_payload(payload: bytes) -> str:
 
 
 def open_bundle(data: bytes, identity: str, issuer: str) -> bytes:
-    """The statement in a bundle, byte for byte, after the identity was checked. It needs no network.
+    """Return the statement in a bundle, byte for byte, after the identity was checked. It needs no network.
 
     Raises:
         EnvelopeError: the bundle, its signature or the identity is not valid.

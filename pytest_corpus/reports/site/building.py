@@ -59,7 +59,7 @@ def _entry(adapter: Mapping[str, Any], run: Mapping[str, Any], address: str) -> 
 
 
 def _id(name: str) -> str:
-    """A URN that depends on the name only."""
+    """Return a URN that depends on the name only."""
     return f"urn:uuid:{uuid5(NAMESPACE_URL, name)}"
 
 
@@ -72,7 +72,7 @@ MOST_REMEMBERED = 64 * 2**20  # bytes of that file
 
 
 def read_memory(folder: Path) -> Memory | None:
-    """The results that an earlier site in a folder contains; None without an earlier site."""
+    """Return the results that an earlier site in a folder contains; None without an earlier site."""
     try:
         known = bounded.document(folder / MEMORY, MOST_REMEMBERED)
     except bounded.FileRefused:
@@ -84,7 +84,7 @@ def read_memory(folder: Path) -> Memory | None:
 def files(
     index: Mapping[str, Any], runs: Mapping[str, list[SiteRun]], examined: Iterable[Examined], address: str
 ) -> Iterator[tuple[str, str]]:
-    """The path and the text of each file of the site."""
+    """Yield the path and the text of each file of the site."""
     for entry in index["adapters"]:
         yield from _adapter(entry, runs[entry["slug"]])
     yield "index.html", pages.overview(index)

@@ -48,7 +48,7 @@ class SiteRun:
     signer: str = ""
 
     def document(self) -> dict[str, Any]:
-        """The report, with the members that are needed for comparisons."""
+        """Return the report, with the members that are needed for comparisons."""
         pairs = zip(_requirements(self.shape), self.statuses.split("\n"), strict=True)
         return {**self.facts, "requirements": [{**entry, "status": status} for entry, status in pairs]}
 
@@ -145,7 +145,7 @@ def _examine(
 
 
 def _signer(document: Mapping[str, Any], statements: Statements) -> str:
-    """The known signer of the statement on a report, or empty."""
+    """Return the known signer of the statement on a report, or empty."""
     said = statements.get(document["sha256"], ())
     payload = intoto.render(document).encode("utf-8", "backslashreplace") if said else b""
     return next((signer for each, signer in said if each == payload), "")
@@ -184,7 +184,7 @@ _PLAIN = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9](?:[a-z
 
 
 def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[SiteRun]]]:
-    """The data, and the runs of each adapter by its slug, the oldest first; identical reports count once."""
+    """Return the data, and the runs of each adapter by its slug, the oldest first; identical reports count once."""
     once = {each.file_sha256 or each.source.name: each for each in reversed(list(examined))}
     runs: dict[str, list[SiteRun]] = {}
     refused = []
@@ -221,7 +221,7 @@ def owner_of(runs: Iterable[SiteRun]) -> str:
 
 
 def slug(name: str) -> str:
-    """The folder of an adapter: its name with ``~`` for colons, plus a digest if other characters were replaced.
+    """Return the folder of an adapter: its name with ``~`` for colons, plus a digest if other characters were replaced.
 
     It depends on the name only, so addresses do not change when adapters are added.
     """
@@ -260,7 +260,7 @@ def _adapter(name: str, runs: Sequence[SiteRun]) -> dict[str, Any]:
 
 
 def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The number of MUSTs that are satisfied and the number that apply, in some components of a report."""
+    """Return the number of MUSTs that are satisfied and the number that apply, in some components of a report."""
     totals = [part["totals"]["must"] for part in parts]
     return {
         "satisfied": sum(each["satisfied"] for each in totals),
@@ -297,7 +297,7 @@ def _run(run: SiteRun, before: SiteRun | None) -> dict[str, Any]:
 
 
 def _features(run: SiteRun, component: str) -> dict[str, str]:
-    """The worst status of the MUSTs of each chapter of a component."""
+    """Return the worst status of the MUSTs of each chapter of a component."""
     found: dict[str, set[str]] = {}
     for entry in run.document()["requirements"]:
         if entry["component"] == component and entry["level"] == "MUST":
@@ -310,7 +310,7 @@ def _time(run: SiteRun) -> str:
 
 
 def turning_points(index: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The runs that changed a verdict or are a regression, with their adapters, newest first."""
+    """Yield the runs that changed a verdict or are a regression, with their adapters, newest first."""
     found = [
         (adapter, run)
         for adapter in index["adapters"]

@@ -15,7 +15,7 @@ Entry = Mapping[str, Any]
 
 
 def overview(index: Entry) -> str:
-    """The first page: adapters by component and by feature."""
+    """Return the first page: adapters by component and by feature."""
     adapters = index["adapters"]
     tested = [name for name in TITLES if any(name in each["components"] for each in adapters)]
     met = {verdict for each in adapters for verdict in _verdicts(each)}
@@ -32,14 +32,14 @@ def overview(index: Entry) -> str:
 
 
 def adapter(entry: Entry, badge: str) -> str:
-    """The page of one adapter, with its badge."""
+    """Return the page of one adapter, with its badge."""
     picture = base64.b64encode(badge.encode()).decode()
     given = {"heading": TITLE, "entry": entry, "picture": picture, "plot": plot(entry["runs"])}
     return page("adapter.html", f"{entry['name']} - {TITLE}", **given)
 
 
 def refused(index: Entry) -> str:
-    """The page of the refused files."""
+    """Return the page of the refused files."""
     return page("refused.html", f"Refused - {TITLE}", heading=TITLE, refused=index["refused"])
 
 

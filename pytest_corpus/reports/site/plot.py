@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 2.0, 98.0, 6.0, 94.0  # the field of the points in pe
 
 
 def plot(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The numbers and words of the plot and its legend."""
+    """Return the numbers and words of the plot and its legend."""
     shares = [run["must"]["satisfied"] / run["must"]["applicable"] if run["must"]["applicable"] else 0 for run in runs]
     low = min(0.9, max(0.0, math.floor(min(shares) * 20 - 0.5) / 20))
     times = [datetime.fromisoformat(run["started_at"].replace("Z", "+00:00")).timestamp() for run in runs]

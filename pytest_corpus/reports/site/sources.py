@@ -37,7 +37,7 @@ class ReportSource:
 
 
 def files(folder: Path, without: Path) -> list[ReportSource]:
-    """The files below a folder, at any depth, except hidden files and those below `without`.
+    """Return the files below a folder, at any depth, except hidden files and those below `without`.
 
     Raises:
         SourceError: a folder cannot be read.
@@ -51,12 +51,12 @@ def files(folder: Path, without: Path) -> list[ReportSource]:
 
 
 def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
-    """The signed statements below a folder, found as `files` finds reports."""
+    """Return the signed statements below a folder, found as `files` finds reports."""
     return sorted(path for path in _below(folder, without) if path.name.endswith(suffix))
 
 
 def _below(folder: Path, without: Path, refuse: Callable[[OSError], None] | None = None) -> Iterator[Path]:
-    """The visible files below a folder."""
+    """Yield the visible files below a folder."""
     for place, below, names in os.walk(folder, onerror=refuse):
         here = Path(place)
         below[:] = [name for name in below if _is_visible(name) and (here / name).resolve() != without]

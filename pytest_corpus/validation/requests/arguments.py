@@ -63,13 +63,13 @@ def validate_request_schema(
 
 
 def request_editions(op: str, schema_versions: Iterable[str] = SCHEMA_VERSIONS) -> tuple[str, ...]:
-    """The editions that have a schema for the operation's request."""
+    """Return the editions that have a schema for the operation's request."""
     schema = BY_NAME[BY_OP[op].request]
     return tuple(edition for edition in schema_versions if edition in schema.editions)
 
 
 def replaced_keys(op: str, args: dict[str, Any]) -> dict[str, str]:
-    """The paths of absent required keys, and the keys that replace them (SCHEMA 6.3)."""
+    """Return the paths of absent required keys, and the keys that replace them (SCHEMA 6.3)."""
     row = ALTERNATIVES.get(op)
     return {
         path_text(("args", *path, row.key)): row.other
@@ -120,7 +120,7 @@ def _is_number(value: object) -> bool:
 def _values_at(
     value: Any, path: tuple[str, ...], here: tuple[object, ...] = ()
 ) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """The present, non-null values at a path. Values of unexpected types are left to the schema."""
+    """Yield the present, non-null values at a path. Values of unexpected types are left to the schema."""
     if not path:
         yield here, value
     elif path[0] == "*":

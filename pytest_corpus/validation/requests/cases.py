@@ -134,12 +134,12 @@ _BY_OP = {case.op: case for case in CASES}
 
 
 def cases(component: str | None = None, tag: str | None = None) -> tuple[WireRequestCase, ...]:
-    """The cases of a component, with a tag, or both; by default all cases."""
+    """Return the cases of a component, with a tag, or both; by default all cases."""
     return tuple(case for case in CASES if component in (None, case.component) and (tag is None or tag in case.tags))
 
 
 def case_of(op: str) -> WireRequestCase:
-    """The case of an operation. Raises KeyError if the operation is unknown."""
+    """Return the case of an operation. Raises KeyError if the operation is unknown."""
     return _BY_OP[op]
 
 
@@ -159,7 +159,7 @@ def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetri
 
 
 def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., Any] | None:
-    """The builder of an object for a case, or None.
+    """Return the builder of an object for a case, or None.
 
     `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
     `qualified_method` or `build_method`. A shorter name that several components share (`build_health_request`) counts
@@ -186,7 +186,7 @@ def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
 
 
 def _components_of(holder: Any) -> set[str]:
-    """The components for which the object has builders with unambiguous names."""
+    """Return the components for which the object has builders with unambiguous names."""
     counts = Counter(case.build_method for case in CASES)
     return {
         case.component

@@ -101,7 +101,7 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
 
 
 def code_of(problem: Problem) -> str:
-    """The code in `PROTOCOL_ERROR_CODES` for the part of a request with a schema problem."""
+    """Return the code in `PROTOCOL_ERROR_CODES` for the part of a request with a schema problem."""
     top = problem.path.partition(".")[0]
     if not top and problem.rule == "type":
         return EnvelopeTypeError.code
@@ -109,7 +109,7 @@ def code_of(problem: Problem) -> str:
 
 
 def validation_error(problem: Problem) -> tuple[str, str]:
-    """The code of a schema problem, and its formatted text.
+    """Return the code of a schema problem, and its formatted text.
 
     The code is the violated schema keyword. If `VALIDATION_ERROR_CODES` has no text for it, or the rule cannot be read
     again, the text is the problem's message. It contains no value of the instance.
@@ -135,7 +135,7 @@ def _filling(problem: Problem) -> str | None:
 
 
 def _rule_value(problem: Problem) -> Any:
-    """The schema's value of the violated keyword; None if it cannot be found."""
+    """Return the schema's value of the violated keyword; None if it cannot be found."""
     file, _, pointer = problem.location.partition("#/")
     if not file or pointer.rpartition("/")[2] != problem.rule:
         return None

@@ -33,7 +33,7 @@ def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
 
 
 def top_level(envelope: Any, case_id: str) -> dict[str, Any]:
-    """The values under the string keys of an envelope. Raises EnvelopeTypeError if it is not a dict."""
+    """Return the values under the string keys of an envelope. Raises EnvelopeTypeError if it is not a dict."""
     if not issubclass(type(envelope), dict):
         raise EnvelopeTypeError(f"{case_id}: envelope must be dict, not {type(envelope).__name__}", case_id)
     return {str.__str__(key): value for key, value in dict.items(envelope) if issubclass(type(key), str)}
@@ -78,7 +78,7 @@ def _keys_would_change(holder: dict[Any, Any]) -> bool:
 
 
 def _value_at(obj: Any, path: str) -> Any:
-    """The value at the path of a problem; None if a key that contains a dot makes the path ambiguous."""
+    """Return the value at the path of a problem; None if a key that contains a dot makes the path ambiguous."""
     for part in path.split(".") if path else ():
         try:
             obj = obj[int(part)] if isinstance(obj, list | tuple) else dict.__getitem__(obj, part)

@@ -11,7 +11,7 @@ MOST_FLAWS = 10
 
 
 def flaws(schema: str, value: object, part: str = "") -> list[str]:
-    """The violations of a schema in a value, as at most ten lines.
+    """Return the violations of a schema in a value, as at most ten lines.
 
     Args:
         schema: the file below ``schemas/``, without ``.schema.json``.
@@ -28,7 +28,7 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
 
 
 def first_flaw(schema: str, value: object, part: str = "") -> str:
-    """The first violation in the form of `flaws`; empty if the value is valid."""
+    """Return the first violation in the form of `flaws`; empty if the value is valid."""
     try:
         if _validator(schema, part).is_valid(value):
             return ""

@@ -85,7 +85,7 @@ class SchemaValidationError(Exception):
 
 
 def place_of(golden: str) -> str:
-    """The path of a golden file, relative to the current folder if the file is below it, otherwise complete."""
+    """Return the path of a golden file, relative to the current folder if the file is below it, otherwise complete."""
     path = folder("golden") / golden
     try:
         return path.relative_to(Path.cwd()).as_posix()
@@ -94,7 +94,7 @@ def place_of(golden: str) -> str:
 
 
 def golden_for(schema: str, edition: str, instance: object) -> str | None:
-    """The golden file (relative to ``golden/``) that is an example for an instance of a schema, or None.
+    """Return the golden file (relative to ``golden/``) that is an example for an instance of a schema, or None.
 
     For a request it is the request of the same operation.
     """

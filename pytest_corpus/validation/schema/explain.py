@@ -28,7 +28,7 @@ Read = Callable[[str], Mapping[str, Any]]
 
 
 def problems(validator: Validator, instance: object, schema: str, read: Read) -> list[Problem]:
-    """The problems of an instance, outermost first, one per path. `schema` is the name that they have."""
+    """Return the problems of an instance, outermost first, one per path. `schema` is the name that they have."""
     value, faults = to_plain_json(instance, schema)
     found = {fault.path: fault for fault in faults}
     for problem in _problems(validator.iter_errors(value), schema, read):
@@ -41,7 +41,7 @@ _RANKS = {"required": 1, "additionalProperties": 2}
 
 
 def _place(error: ValidationError, read: Read) -> tuple[str, str, Any]:
-    """The place of the violated rule (file and pointer), its keyword, and the schema around it."""
+    """Return the place of the violated rule (file and pointer), its keyword, and the schema around it."""
     file, _, pointer = unquote(error.absolute_keyword_location or "").removeprefix(BASE_URI).partition("#")
     document, kind = read(file), error.kind.name
     around, _, rule = pointer.replace(ANY_CHARACTER, ".").rpartition("/")

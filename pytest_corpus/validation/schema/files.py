@@ -21,7 +21,7 @@ _VERSIONED: Final = re.compile(r"(.+)\.v([0-9]+\.[0-9]+)")
 
 
 def edition_of(edition: str | None) -> str:
-    """The edition of a name; None means the newest. Raises UnknownEditionError."""
+    """Return the edition of a name; None means the newest. Raises UnknownEditionError."""
     if edition is None:
         return LATEST
     if edition not in SCHEMA_VERSIONS:
@@ -51,7 +51,7 @@ class SchemaTable:
         return schema, wanted
 
     def resolve(self, name: str, edition: str | None) -> tuple[SchemaFile, str]:
-        """The schema of a name, and an edition of its file. Raises UnknownSchemaError, UnknownEditionError."""
+        """Return the schema of a name, and an edition of its file. Raises UnknownSchemaError, UnknownEditionError."""
         wanted = edition_of(edition)
         schema, pinned = self.find_schema(name)
         if edition is None and pinned:
@@ -88,7 +88,7 @@ find_schema = SHIPPED.find_schema
 
 
 def table_of(root: Path) -> SchemaTable:
-    """The schemas of a folder: the protocol's schemas, and any other files in a user's folder (SCHEMA 6.1).
+    """Return the schemas of a folder: the protocol's schemas, and any other files in a user's folder (SCHEMA 6.1).
 
     If a file is next to a protocol file and names an edition (``llm.response_format.v1.1.json``), it is the file of
     that edition. Any other file is a schema with its file name, in every edition. The shipped folder contains only the
@@ -219,7 +219,7 @@ _DOT = re.compile(r"\\.|\[[^\]]*\]|\.", re.DOTALL)
 
 
 def spell_out_dots(pattern: str) -> str:
-    """A pattern in which each dot is written as a character set."""
+    """Return a pattern in which each dot is written as a character set."""
     return _DOT.sub(lambda found: ANY_CHARACTER if found[0] == "." else found[0], pattern)
 
 

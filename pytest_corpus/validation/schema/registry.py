@@ -58,7 +58,7 @@ class Validator:
         self._compiled, self._schema, self._edition, self._explain = compiled, schema, edition, explain
 
     def iter_errors(self, instance: object) -> Iterator[Problem]:
-        """The problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
+        """Yield the problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
         with suppress(ValueError):  # a type, a key or a text that JSON does not have
             if self.is_valid(instance):
                 return
@@ -71,7 +71,7 @@ class Validator:
             raise SchemaValidationError(name, self._edition, problems, golden=golden)
 
     def deprecated(self, instance: object) -> list[str]:
-        """The paths in a valid instance that the schema marks as ``deprecated`` (SCHEMA 10.2)."""
+        """Return the paths in a valid instance that the schema marks as ``deprecated`` (SCHEMA 10.2)."""
         said = self._compiled.evaluate(instance).annotations()
         pointers = [
             str(each["instanceLocation"])
@@ -118,19 +118,19 @@ class SchemaRegistry:
         return table_of(self.root)
 
     def list_schemas(self, edition: str | None = None) -> dict[str, str]:
-        """The ``$id`` of every schema in an edition, by short name, folder by folder."""
+        """Return the ``$id`` of every schema in an edition, by short name, folder by folder."""
         wanted = edition_of(edition)
         return {
             schema.name: BASE_URI + schema.file(wanted) for schema in self.table.schemas if wanted in schema.editions
         }
 
     def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
-        """A copy of the schema document. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
+        """Return a copy of the schema document. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
         schema, wanted = self.table.resolve(name, edition)
         return copy.deepcopy(self._read(schema.file(wanted))[0])
 
     def get_validator(self, name: str, edition: str | None = None) -> Validator:
-        """The compiled validator of a file. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
+        """Return the compiled validator of a file. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
         validator = self._by_name.get((name, edition))
         if validator is None:
             schema, wanted = self.table.resolve(name, edition)
@@ -149,14 +149,14 @@ class SchemaRegistry:
             return False
 
     def problems(self, name: str, instance: object, edition: str | None = None) -> list[Problem]:
-        """The problems of an instance under a schema, outermost first; empty if and only if `is_valid`."""
+        """Return the problems of an instance under a schema, outermost first; empty if and only if `is_valid`."""
         if self.is_valid(name, instance, edition):
             return []
         schema, wanted = self.table.resolve(name, edition)
         return self._explain(schema, wanted, instance)
 
     def editions_met(self, name: str, instance: object) -> tuple[str, ...]:
-        """The editions, oldest first, that have the schema and accept the instance."""
+        """Return the editions, oldest first, that have the schema and accept the instance."""
         _, editions = self.table.editions_of(name)
         return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
@@ -193,7 +193,7 @@ class SchemaRegistry:
         raise SchemaAssertionError(schema.name, last, problems, case_id, golden)
 
     def deprecations(self, name: str, instance: object, edition: str | None = None) -> list[str]:
-        """The paths in a valid instance that are ``deprecated`` (SCHEMA 10.2). Raises like `get_schema`."""
+        """Return the paths in a valid instance that are ``deprecated`` (SCHEMA 10.2). Raises like `get_schema`."""
         validator = self.get_validator(name, edition)
         return validator.deprecated(instance) if self._deprecates else []
 
@@ -259,7 +259,7 @@ class SchemaRegistry:
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
-        """The document of an ``$id`` in the form for the compiler. It is always a file below the root."""
+        """Return the document of an ``$id`` in the form for the compiler. It is always a file below the root."""
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
@@ -284,7 +284,7 @@ class SchemaRegistry:
 
 
 def _frames_here() -> int:
-    """The number of frames of this module above its caller, as `warnings.warn` counts them."""
+    """Return the number of frames of this module above its caller, as `warnings.warn` counts them."""
     frame, count = currentframe(), 0
     while frame is not None and frame.f_code.co_filename == __file__:
         frame, count = frame.f_back, count + 1
@@ -301,7 +301,7 @@ _SHARED_LOCK = RLock()
 
 
 def registry() -> SchemaRegistry:
-    """The registry that this process shares, one for each value of ``CORPUS_SCHEMAS_ROOT``."""
+    """Return the registry that this process shares, one for each value of ``CORPUS_SCHEMAS_ROOT``."""
     root = os.environ.get(ROOT_VARIABLE)
     with _SHARED_LOCK:
         if root not in _SHARED:

@@ -109,7 +109,7 @@ class ValidationConfig:
 
 @lru_cache
 def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | None]:
-    """The component, the edition and the framing that a frame schema implies."""
+    """Return the component, the edition and the framing that a frame schema implies."""
     schema, pinned = find_schema(name)
     component = component or schema.component
     frames = [f"{operation.op}.frame" for operation in operations_of(component, streaming=True)]
@@ -121,7 +121,7 @@ def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | No
 
 
 def mode_of(mode: ValidationMode | str) -> ValidationMode:
-    """The mode of a member or a name. Raises ValueError if the name is unknown."""
+    """Return the mode of a member or a name. Raises ValueError if the name is unknown."""
     try:
         return ValidationMode(mode)
     except ValueError:
@@ -131,7 +131,7 @@ def mode_of(mode: ValidationMode | str) -> ValidationMode:
 
 @lru_cache
 def chunk_schema(component: str) -> str:
-    """The schema of the chunks of a component's streams. Raises ValueError if it has no streams."""
+    """Return the schema of the chunks of a component's streams. Raises ValueError if it has no streams."""
     for operation in operations_of(component, streaming=True):
         if operation.payload:
             return operation.payload
@@ -169,7 +169,7 @@ _LOCK = Lock()
 
 
 def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> StreamPlan:
-    """The plan for streams of a component. Equal arguments return the same object.
+    """Return the plan for streams of a component. Equal arguments return the same object.
 
     Raises:
         UnknownSchemaError, SchemaFileError: the schema of the chunks or of the overlay frames is missing.
@@ -183,7 +183,7 @@ def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framin
 
 
 def edition_for(schema: str, edition: str | None) -> str | None:
-    """The edition that decides on a schema: the pinned edition, or the first edition with the schema."""
+    """Return the edition that decides on a schema: the pinned edition, or the first edition with the schema."""
     known = BY_NAME.get(schema)
     if known is None or edition is None or edition in known.editions:
         return edition

@@ -227,7 +227,7 @@ _STRICT = json.JSONEncoder(allow_nan=False)
 
 
 def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
-    """The size of a frame as compact UTF-8 JSON, exact only if it may be near the limit.
+    """Return the size of a frame as compact UTF-8 JSON, exact only if it may be near the limit.
 
     `text` is the frame as it was received.
     """
@@ -241,7 +241,7 @@ def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
 
 
 def _first_json_fault(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
-    """The first value in a frame that JSON does not allow; `text` is the frame as it was received."""
+    """Return the first value in a frame that JSON does not allow; `text` is the frame as it was received."""
     if text is not None:
         if b"null" not in text:
             return None

@@ -61,7 +61,7 @@ class StreamMachine:
         self._is_due = config.mode in _ALL_CHUNKS
 
     def copy(self) -> StreamMachine:
-        """An independent copy of the state."""
+        """Return an independent copy of the state."""
         other = copy.copy(self)
         other._errors = list(self._errors)
         return other
@@ -72,7 +72,7 @@ class StreamMachine:
         return bool(self._sample_indexes(1)) if self._samples else self._is_due
 
     def report(self) -> StreamReport:
-        """The report on all frames so far; a stream without an end has one additional error."""
+        """Return the report on all frames so far; a stream without an end has one additional error."""
         errors = tuple(self._errors)
         # A last frame too broken to show whether it is final is one defect, reported where it lies.
         if self.terminal is None and not self._unclear_end:
@@ -108,7 +108,7 @@ class StreamMachine:
         return True
 
     def _accept_samples(self, payloads: Sequence[bytes], frames: list[Any], *, ends: bool) -> int:
-        """The number of sampled frames among the next frames; -1 if a sampled frame is not valid."""
+        """Return the number of sampled frames among the next frames; -1 if a sampled frame is not valid."""
         due = self._sample_indexes(len(frames)) if self._samples else []
         if ends and self._samples and due[-1:] != [len(frames) - 1]:
             due.append(len(frames) - 1)
@@ -119,7 +119,7 @@ class StreamMachine:
         return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
 
     def _sample_indexes(self, count: int) -> list[int]:
-        """The indexes of sampled frames among the next frames: evenly spaced, beginning with the first frame."""
+        """Return the indexes of sampled frames among the next frames: evenly spaced, beginning with the first frame."""
         distance = min(1 / self.config.sample_rate, 1e18)
         step, due = int(self.total / distance), list[int]()
         while (index := int(step * distance) - self.total) < count:
@@ -303,7 +303,7 @@ def is_duration(value: object) -> bool:
 
 
 def canonical_defects(frame: dict[Any, Any], *, null_ms: bool) -> Iterator[Defect]:
-    """The defects of a success frame around its chunk."""
+    """Yield the defects of a success frame around its chunk."""
     if "chunk" in frame:
         if extra := [str(key) for key in frame if key not in FRAME_KEYS]:
             others = f", nor must {', '.join(extra[1:])}" if extra[1:] else ""
@@ -333,7 +333,7 @@ def canonical_defects(frame: dict[Any, Any], *, null_ms: bool) -> Iterator[Defec
 
 
 def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
-    """The defects in the keys of an overlay frame whose schema is not used."""
+    """Yield the defects in the keys of an overlay frame whose schema is not used."""
     if "data" not in frame:
         yield ErrorType.FRAME_SHAPE, "is missing", "data"
     extra = [str(key) for key in frame if key not in EVENT_KEYS]
@@ -342,7 +342,7 @@ def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
 
 
 def end_problems(chunk: object) -> list[Problem]:
-    """The problems because of which a chunk does not state if it is final."""
+    """Return the problems because of which a chunk does not state if it is final."""
     if not isinstance(chunk, dict):
         return [Problem("", "type", "must be object", "")]
     if "is_final" not in chunk:

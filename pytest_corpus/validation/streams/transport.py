@@ -34,7 +34,7 @@ class Reader(ABC):
 
     @abstractmethod
     def rest(self) -> Payloads:
-        """The payloads that remain if the stream ends here; the reader does not change."""
+        """Return the payloads that remain if the stream ends here; the reader does not change."""
 
     @property
     @abstractmethod
@@ -173,7 +173,7 @@ class SseReader(Reader):
                 del self._line[_FIELD_BYTES:]
 
     def _join(self, end: bytes) -> bytes:
-        """The line that `end` completes; if it is too long, its data counts as too large."""
+        """Return the line that `end` completes; if it is too long, its data counts as too large."""
         self._hold(end)
         line = bytes(self._line)
         if self._line_is_too_long and line.partition(b":")[0] == b"data":

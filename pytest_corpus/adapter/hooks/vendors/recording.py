@@ -72,7 +72,7 @@ class KeptAnswer:
     took_ms: float = 0.0
 
     def progress(self) -> tuple[bool, int, float]:
-        """The progress of the answer at its end, for comparison with other answers."""
+        """Return the progress of the answer at its end, for comparison with other answers."""
         return self.status is not None, len(self.parts), self.took_ms
 
     def is_as_long_as_stated(self, method: str) -> bool:

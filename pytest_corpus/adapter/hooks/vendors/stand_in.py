@@ -35,7 +35,7 @@ def split(text: str) -> list[str]:
 
 
 def count(texts: Sequence[str]) -> int:
-    """The number of tokens in texts."""
+    """Return the number of tokens in texts."""
     return sum(len(split(text)) for text in texts)
 
 

@@ -137,7 +137,7 @@ class Vector(VectorCalls):
         return sandbox if len(taken) == len(items) else None
 
     def home(self) -> Sandbox:
-        """The main namespace, only for reading. Without namespaces it is the default one, emptied and filled."""
+        """Return the main namespace, only for reading. Without namespaces it is the default one, emptied and filled."""
         if not self.namespaces:
             return self.sandbox(*self.requests.settled_vectors)
         self.require("query")

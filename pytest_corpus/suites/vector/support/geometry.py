@@ -41,7 +41,7 @@ def direction(degrees: float, dimensions: int, length: float = 1.0) -> list[floa
 
 
 def dot(left: Components, right: Components) -> float:
-    """The dot product."""
+    """Return the dot product."""
     return math.fsum(map(operator.mul, left, right))
 
 

@@ -136,7 +136,7 @@ class VectorStore(Store):
             return
 
     def _lasting_namespaces(self) -> set[Thing]:
-        """The namespaces that other tests need, too. They are made again when a request names them."""
+        """Return the namespaces that other tests need, too. They are made again when a request names them."""
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
         found = {namespace_of(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
@@ -249,7 +249,7 @@ class VectorStore(Store):
         return {each.place for each in sandboxes}.union(*used)
 
     def _spare_namespaces(self) -> list[Thing]:
-        """The namespaces that no request names any more, or that are made again when a request names them."""
+        """Return the namespaces that no request names any more, or that are made again when a request names them."""
         plain, lasting, held = (
             (self._shared.main_namespace, self._shared.scratch),
             self._lasting_namespaces(),
@@ -266,7 +266,7 @@ class VectorStore(Store):
         ]
 
     def _used_before(self) -> list[Thing]:
-        """The other namespaces, except those of sandboxes and the last used namespace."""
+        """Return the other namespaces, except those of sandboxes and the last used namespace."""
         held = self._held_namespaces
         return [thing for thing in self.existing_namespaces[:-1] if thing not in held]
 

@@ -77,7 +77,7 @@ class BadArguments:
 
 
 def rows() -> Iterator[BadArguments]:
-    """The rows of the table."""
+    """Yield the rows of the table."""
     for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             requirement, operation, name, rest = line.split(" ", 3)
