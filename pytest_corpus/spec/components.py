@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component.
+    """A component of the protocol, with its names and chapters.
 
     Attributes:
         name: the prefix of operations and the name of folders.

@@ -37,7 +37,7 @@ class Answers(FeatureSpace):
         return unit(vector)
 
     def result(self, job: Job, embedding: Embedding) -> dict[str, Any]:
-        """`embedding.types.result`, valid under both editions (SCHEMA 4.3.2)."""
+        """Return an `embedding.types.result`, valid under both editions (SCHEMA 4.3.2)."""
         return {
             "embedding": embedding,
             "model": job.options.model,
@@ -54,7 +54,7 @@ class Answers(FeatureSpace):
         done: Mapping[int, Embedding],
         failures: Mapping[int, AdapterError],
     ) -> dict[str, Any]:
-        """`embedding.partial_success.result`, valid under both editions (SCHEMA 4.3.2)."""
+        """Return an `embedding.partial_success.result`, valid under both editions (SCHEMA 4.3.2)."""
         return {
             "embeddings": [done[index] for index in sorted(done)],
             "model": options.model,
@@ -67,7 +67,7 @@ class Answers(FeatureSpace):
         return {"index": index, "text": text, "error": error.kind.name, "message": str(error)}
 
     def chunks(self, job: Job) -> Iterator[Chunk]:
-        """`embedding.types.chunk` objects."""
+        """Yield `embedding.types.chunk` objects."""
         model = job.options.model
         yield {"embeddings": [self.embedding(job)], "is_final": False, "model": model}
         yield {"embeddings": [], "is_final": True, "usage": self.usage(job), "model": model}
