@@ -62,7 +62,9 @@ def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox,
 def keep(sandbox: Sandbox) -> None:
     """Keep the written data of the current test until the end of the run, because other tests read it."""
     store = sandbox.graph.store
-    store.written.change([each for each in store.written.select(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING)
+    store.written.change_records(
+        [each for each in store.written.select(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING
+    )
 
 
 def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[Sandbox, Sandbox]:
