@@ -304,7 +304,7 @@ def _merge(records: list[TestRecord]) -> TestRecord:
 
 
 def unseen(ledger: Ledger) -> list[str]:
-    """Return a sentence for each component whose test writes never became visible."""
+    """Return a sentence for each component in which no plain write ever became visible."""
     return [
         f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
         for component, seconds in sorted(ledger.missed.items())

@@ -220,7 +220,7 @@ class Listener:
 
     @property
     def is_satisfied(self) -> bool:
-        """True if the call was answered or abandoned. A channel that closes later was idle."""
+        """True if the call was answered or abandoned; if the channel closes after that, the call is not affected."""
         return self._request.body is None and self._until is not None
 
     def ends_in(self, seconds: float) -> None:

@@ -56,7 +56,7 @@ class Program(asyncio.SubprocessProtocol):
     Args:
         answers: receives the standard output of the program.
         errors: receives the standard error of the program.
-        ended: called once no answer can follow, with the exit code, or None if the program still runs.
+        ended: is called when no more answers can come, with the exit code, or None if the program still runs.
     """
 
     def __init__(self, answers: Intake, errors: Intake, ended: Callable[[int | None], None]) -> None:

@@ -163,7 +163,7 @@ def payload_problem(schema: str, value: Any, edition: str | None) -> Violation |
 
 
 def _answers_of(exchange: Exchange, component: str) -> list[Any]:
-    """Return the result or the chunks of an exchange that can be judged, because they are finite and not too large."""
+    """Return the result or the chunks of an exchange; nothing if they are too large or not finite to be judged."""
     if not all(map(_is_finite, exchange.frames)):
         return []
     if exchange.streaming:

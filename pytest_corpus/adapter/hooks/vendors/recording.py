@@ -321,7 +321,7 @@ def _day(text: str) -> date | None:
 
 
 def notes_on_old_recordings(recorded: Iterable[str], today: str) -> list[str]:
-    """Return a note on each recording, given as a sentence, that is old on a day."""
+    """Return one sentence for each recording that is too old on the day `today`."""
     found = []
     for sentence in sorted(recorded):
         day, now = _day(sentence.partition(" ")[2][:10]), _day(today[:10])

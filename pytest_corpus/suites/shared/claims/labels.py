@@ -236,7 +236,7 @@ def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | Stream
 
 
 def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
-    """Return the `ms` of an answer under 0, or the `ms` of the stream frames with content that came after the delay."""
+    """Return `ms` by frame number: a unary answer has number 0; of a stream, content frames after the delay count."""
     if not exchange.streaming:
         return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
     return {

@@ -285,7 +285,7 @@ def expect_every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, A
 
 
 def require_space(sandbox: Sandbox, limit: int | None) -> None:
-    """Check that the suite can follow all pages of this size, because the namespace is not too full."""
+    """Check that the namespace is not too full for the suite to read all its pages at this page size."""
     if sandbox.namespace is None and not sandbox.graph.filters:
         crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
         if limit is not None and crowd > limit * MOST_PAGES:
