@@ -19,7 +19,7 @@ from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
-from pytest_corpus.suites.vector.support.shared import Item, namespace_of
+from pytest_corpus.suites.vector.support.shared import Item, namespace_of, wait_for_drop
 
 FEW = 8
 """A larger batch may be refused if no limit is stated."""
@@ -226,6 +226,9 @@ def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[Sandbo
         return make()
     shared, key = vector.shared, ("lasting", name)
     found = cached(vector, key, make)
+    for place in found:
+        with wait_for_drop(place.place):
+            pass
     if not all(vector.store.written.is_there(place.place) for place in found):
         shared.cached.pop(key, None)
         found = cached(vector, key, make)

@@ -34,6 +34,9 @@ from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.preparation import Preparation
 from pytest_corpus.suites.vector.support.shared import DROPPING, ids_in, namespace_of, namespaces_in, wait_for_drop
 
+SHARED = 4
+"""One in so many namespaces is for the data that several tests read."""
+
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
 
@@ -177,7 +180,7 @@ class VectorStore(Store):
     @property
     def most_in_flight(self) -> int:
         """The number of concurrent tests that have room for a namespace each, beside the shared namespaces."""
-        return max(1, self._room - MIN_NAMESPACES)
+        return max(1, self._room - max(MIN_NAMESPACES, self._room // SHARED))
 
     @property
     def _room(self) -> int:
