@@ -102,7 +102,7 @@ class RootCauses(Generic[Own]):
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the finding of another requirement that explains a violation, or None."""
-        # Taken before the pause below, which begins a part of its own: these are the exchanges of the test.
+        # The pause below begins another part, so the exchanges of the test are taken before it.
         made = tuple(self.subject.client.part.exchanges)
         with self.subject.client.provider.paused():
             return (

@@ -20,7 +20,7 @@ from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 CAPABILITIES = "COM-CAP-1"
 
 FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
-"""The requirements, besides those of transports, that can be decided if capabilities do not answer."""
+"""The requirements that can be decided if capabilities do not answer; those of transports can be, too."""
 
 
 class Auditor:

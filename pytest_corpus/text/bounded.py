@@ -181,7 +181,7 @@ def _signs(data: bytes) -> int:
 
 
 def has_long_digits(data: bytes) -> bool:
-    """True if so many digits follow each other that they may be a number of more than `MOST_DIGITS`."""
+    """True if there is a run of digits that may be a number of more than `MOST_DIGITS`."""
     return len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(ZEROS)
 
 

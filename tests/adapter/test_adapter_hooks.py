@@ -86,7 +86,7 @@ def test_every_kind(fault: Any) -> None:
 
 @pytest.mark.parametrize("file", ["report/report.schema.json", "transcript/transcript.schema.json"])
 def test_schemas_know_every_kind(file: str) -> None:
-    """What the author of an adapter may name in `without` can stand in reports and transcripts."""
+    """Reports and transcripts take every kind that the author of an adapter may name in `without`."""
     text = (folder("schemas") / file).read_text("utf-8")
     found = [json.loads(each) for each in re.findall(r'"enum": (\[[^]]*"quota_exhausted"[^]]*\])', text)]
     assert found == [[*(kind for kind in BY_KIND if kind not in OVER_TCP), *CONTEXT]]

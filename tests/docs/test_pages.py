@@ -106,7 +106,7 @@ def test_the_coverage_has_every_sentence() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/transports.md", "docs/options.md"])
 def test_every_kind_of_address_is_spelled_out(page: str) -> None:
-    """Where addresses are explained, each scheme stands."""
+    """The pages that explain addresses name each scheme."""
     text = (ROOT / page).read_text("utf-8")
     assert [each.prefix for each in SCHEMES if not each.prefix.endswith("s://") and each.prefix not in text] == []
 

@@ -202,7 +202,7 @@ def test_a_factory_that_yields_twice(shapes: Project, kind: str) -> None:
 
 
 def test_a_warning_that_is_an_error_hides_no_verdict(shapes: Project) -> None:
-    """If warnings are errors, what closing raised is told beside the verdict, and the report is written."""
+    """If warnings are errors, the run reports the error of closing beside the verdict, and writes the report."""
     shapes.adapter(SHAPES + "class clumsy(Closing):\n    def close(self): raise ValueError\n", name="shapes")
     result, report = shapes.judged("shapes:clumsy", FEW, "-W", "error")
     assert result.ret == 0, said(result)

@@ -82,7 +82,7 @@ def _selected_names(adapter: Adapter, component: str, title: str) -> frozenset[s
 
 
 class _OwnNames:
-    """Finds tests by the suite's naming rules, not by those of the user's project."""
+    """Finds tests by the naming rules of the suite; the user's project may have other rules."""
 
     def funcnamefilter(self, name: str) -> bool:
         return name.startswith("test_")

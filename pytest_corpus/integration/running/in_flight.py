@@ -148,8 +148,6 @@ class InFlight:
         """The number of tests that have begun and not ended."""
         return len(self._running)
 
-    # -- in the turn of a test ---------------------------------------------------------------------------
-
     def outcome(self, item: pytest.Item, target: Any, following: Callable[[], Iterable[pytest.Item]]) -> Attempt | None:
         """Return the ended attempt of a test whose turn it is; None if there was no attempt."""
         if not isinstance(target, Subject) or not self.width.is_open:
@@ -178,8 +176,9 @@ class InFlight:
         self._known.discard(item)
         if found is not None:
             self._wait(found)
-            with self._lent():
-                wait_for_reports([each.observed for each in found.part.exchanges])
+            if late := [each.observed for each in found.part.exchanges if not each.observed.is_settled]:
+                with self._lent():
+                    wait_for_reports(late)
         return found
 
     def quiet(self) -> None:

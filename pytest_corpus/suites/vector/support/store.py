@@ -35,7 +35,7 @@ from pytest_corpus.suites.vector.support.preparation import Preparation
 from pytest_corpus.suites.vector.support.shared import DROPPING, ids_in, namespace_of, namespaces_in, wait_for_drop
 
 SHARED = 4
-"""One in so many namespaces is for the data that several tests read."""
+"""Tests in flight leave one namespace in four for the data that several tests read."""
 
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
