@@ -55,9 +55,6 @@ ENOUGH = 3
 TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
 """Chapters of which a test may fail beside others since that takes its time, or fills what is kept for a while."""
 
-LONG = ("VEC-STATE-1", "GRA-MODEL-1", "COM-IDEM-6", "COM-DEADLINE-4")
-"""Requirements whose tests make many calls one after the other; they are begun first, for the others to run beside."""
-
 FACTS = 1_000
 """The number of places that facts of several tests have, after the places of the tests."""
 
@@ -277,7 +274,7 @@ class InFlight:
             self._known.add(each)
             if isinstance(each, pytest.Function) and self._may_begin(each, subject):
                 found.append(each)
-        self._waiting.extend(sorted(found, key=lambda each: (requirement_of(each) not in LONG, case_of(each))))
+        self._waiting.extend(sorted(found, key=case_of))  # the first cases of all functions: the longest are among them
 
     def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
         """True if a test may run concurrently with others."""
