@@ -1,1 +1,3 @@
-"""Schema files as a tree, the lint of schema files (`lint/`), and golden files (`goldens/`)."""
+"""Tools for authors of schemas and goldens: schema files as a tree, their lint (`lint/`), and golden files
+(`goldens/`).
+"""

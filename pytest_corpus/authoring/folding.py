@@ -1,4 +1,7 @@
-"""Folds a schema into a single one and makes boundary instances of it, to find out if another schema is stricter."""
+"""Collects all rules of a schema in one record and generates JSON values that it accepts, many of them at its limits.
+
+The lint uses the values to find out if a later schema is stricter; the maker of goldens fills documents with them.
+"""
 
 import importlib
 import re
@@ -24,18 +27,19 @@ _MOST: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProp
 
 @dataclass
 class Folded:
-    """A schema with its ``$ref`` and ``allOf`` folded in.
+    """The rules of a schema in one record, with its ``$ref`` and ``allOf`` replaced by the rules that they refer to.
 
     Attributes:
         types: the accepted types.
         values: the values of ``enum`` or ``const``, or None.
         properties: all subschemas of each property.
         required: the required keys.
-        closures: for each closed object the keys, the patterns and the schema of other keys.
+        closures: for each object that restricts its keys: the known keys, the patterns of keys with their schemas, and
+            the schema of all other keys.
         items: all subschemas of items.
-        bounds: the strictest value of each bound.
+        bounds: the strictest value of each limit (``minimum``, ``maxLength``, ...).
         patterns: every pattern.
-        choices: its unions and conditions, each a list of branches.
+        choices: for each ``anyOf``, ``oneOf`` or ``if``, the list of its branches.
     """
 
     types: tuple[str, ...] = TYPES
@@ -48,7 +52,7 @@ class Folded:
     patterns: list[str] = field(default_factory=list)
     choices: list[list[Schema]] = field(default_factory=list)
 
-    def of_key(self, key: str) -> Schema | None:
+    def schema_of_key(self, key: str) -> Schema | None:
         """The schema for the value of a key; None if the key is refused."""
         said = list(self.properties.get(key, ()))
         for keys, patterns, others in self.closures:
@@ -57,8 +61,8 @@ class Folded:
         return None if False in said else {"allOf": [schema for schema in said if schema is not True]}
 
     @property
-    def alternatives(self) -> frozenset[str]:
-        """The keys that some branches require and others do not."""
+    def optional_keys(self) -> frozenset[str]:
+        """The keys that at least one branch of a union requires."""
         return frozenset(key for branches in self.choices for branch in branches for key in _required_keys(branch))
 
 
@@ -71,38 +75,41 @@ def _required_keys(schema: Schema) -> Iterator[str]:
 
 
 class Folder:
-    """Folds schemas. `retrieve` returns the document of the ``$id`` of a reference."""
+    """Collects the rules of schemas. `retrieve` returns the document for the ``$id`` in a reference."""
 
     def __init__(self, retrieve: Callable[[str], Mapping[str, Any]]) -> None:
         self._retrieve = retrieve
         self._documents: dict[str, Any] = {}
 
     def fold(self, schema: Schema) -> Folded:
-        """Fold a schema. Raises RecursionError if it refers to itself."""
+        """Return all rules of a schema in one record. Raises RecursionError if the schema refers to itself."""
         folded = Folded()
-        self._into(folded, schema)
+        self._add_schema(folded, schema)
         return folded
 
     def narrow(self, folded: Folded, branch: Schema, choices: list[list[Schema]]) -> Folded:
-        """Fold one branch of a union into a folded schema; only `choices` and the branch's choices remain."""
+        """Return a copy of `folded` with the rules of one branch of a union added.
+
+        The copy's choices are `choices` and the choices of the branch.
+        """
         copy = replace(folded, properties=dict(folded.properties), bounds=dict(folded.bounds), choices=choices)
-        self._into(copy, branch)
+        self._add_schema(copy, branch)
         return copy
 
-    def _into(self, folded: Folded, schema: Schema) -> None:
+    def _add_schema(self, folded: Folded, schema: Schema) -> None:
         if isinstance(schema, bool):
             folded.types = folded.types if schema else ()
             return
         if "$ref" in schema:
-            self._into(folded, self._target(schema["$ref"]))
+            self._add_schema(folded, self._resolve(schema["$ref"]))
         for part in schema.get("allOf", ()):
-            self._into(folded, part)
-        self._say(folded, schema)
-        folded.choices = [*folded.choices, *_choices(schema)]
+            self._add_schema(folded, part)
+        self._add_keywords(folded, schema)
+        folded.choices = [*folded.choices, *_branches_of(schema)]
 
-    def _say(self, folded: Folded, schema: Mapping[str, Any]) -> None:
+    def _add_keywords(self, folded: Folded, schema: Mapping[str, Any]) -> None:
         if "type" in schema:
-            folded.types = _both(folded.types, schema["type"])
+            folded.types = _common_types(folded.types, schema["type"])
         for values in ([schema["const"]] if "const" in schema else None, schema.get("enum")):
             if values is not None:
                 earlier = folded.values
@@ -124,17 +131,17 @@ class Folder:
         if "pattern" in schema:
             folded.patterns = [*folded.patterns, schema["pattern"]]
 
-    def _target(self, ref: str) -> Schema:
+    def _resolve(self, ref: str) -> Schema:
         uri, _, pointer = ref.partition("#")
         if pointer and pointer[0] != "/":
-            return True  # an anchor, of which nothing is known here
+            return True  # anchors are not followed
         if uri not in self._documents:
-            self._documents[uri] = _absolute(self._retrieve(uri), uri)
+            self._documents[uri] = _make_references_absolute(self._retrieve(uri), uri)
         target: Schema = value_at(self._documents[uri], unquote(pointer))
         return target
 
 
-def _absolute(document: Any, uri: str) -> Any:
+def _make_references_absolute(document: Any, uri: str) -> Any:
 
     def change(schema: dict[str, Any]) -> None:
         if "$ref" in schema:
@@ -143,22 +150,22 @@ def _absolute(document: Any, uri: str) -> Any:
     return transform(document, change)
 
 
-def _both(types: Iterable[str], given: str | list[str]) -> tuple[str, ...]:
-    """The types that both accept; every integer is a number."""
+def _common_types(types: Iterable[str], given: str | list[str]) -> tuple[str, ...]:
+    """Return the types that both sides accept; an integer is also a number."""
     sides = (set(types), {given} if isinstance(given, str) else set(given))
     kept = [name for name in TYPES if all(name in side or (name == "integer" and "number" in side) for side in sides)]
     return tuple(name for name in kept if name != "integer" or "number" not in kept)
 
 
-def _choices(schema: Mapping[str, Any]) -> Iterator[list[Schema]]:
-    """The branches of each union. For a condition: the condition with its consequence, or the alternative."""
+def _branches_of(schema: Mapping[str, Any]) -> Iterator[list[Schema]]:
+    """Yield the branches of each union, and of each ``if``: the condition with its ``then``, and its ``else``."""
     yield from (list(schema[union]) for union in ("anyOf", "oneOf") if union in schema)
     if "if" in schema:
         yield [{"allOf": [schema["if"], schema.get("then", True)]}, schema.get("else", True)]
 
 
 MAX_VARIANTS: Final = 5000
-"""The most instances that are made of one schema."""
+"""The largest number of values that are generated from one schema."""
 
 _MAX_DEPTH: Final = 10
 _LONGEST: Final = 1000
@@ -168,19 +175,19 @@ _STRINGS: Final = ("text", "", "OK", "a b", "STREAMING", "1", "\u00e9\n", "2025-
 _IDENTIFIERS: Final = (*BY_OP, "req-7f3a-0001", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 _PLAIN: Final = string.ascii_letters + string.digits + string.punctuation + " "
 _PARSER: Final = importlib.import_module("re._parser")
-"""Python's own reader of patterns."""
+"""Python's parser of regular expressions."""
 
 _NUMBERS: Final = (0, 1, 7, -1, 2**40, 0.5, -0.5, 1e9)
 
 
-def variants(folder: Folder, schema: Schema) -> Iterator[Any]:
-    """Instances of a schema, the simplest first. The schema may refuse a few of them."""
-    return islice(_instances(folder, schema, 0), MAX_VARIANTS)
+def generate_variants(folder: Folder, schema: Schema) -> Iterator[Any]:
+    """Yield JSON values made from a schema, the simplest first, at most `MAX_VARIANTS`. A few of them may be invalid."""
+    return islice(_generate_from_schema(folder, schema, 0), MAX_VARIANTS)
 
 
 @cache
 def find_match(patterns: tuple[str, ...]) -> str | None:
-    """A string that all these ECMA 262 patterns match, a common one if possible; None if none was found."""
+    """Return a string that matches all these ECMA 262 patterns, a common one if possible; None if none was found."""
     python = tuple(pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern for pattern in patterns)
 
     def matches(text: str) -> bool:
@@ -189,30 +196,30 @@ def find_match(patterns: tuple[str, ...]) -> str | None:
     usual = next(filter(matches, (*_STRINGS, *_IDENTIFIERS)), None)
     if usual is not None:
         return usual
-    # What follows from the closest pattern, which is often the last, is tried first.
-    return next(filter(matches, (_shortest(_PARSER.parse(pattern)) for pattern in reversed(python))), None)
+    # The last pattern is often the strictest, so a string made from it is tried first.
+    return next(filter(matches, (_shortest_match(_PARSER.parse(pattern)) for pattern in reversed(python))), None)
 
 
-def _shortest(parsed: Iterable[tuple[Any, Any]]) -> str:
-    """The shortest string that the parts of a pattern produce, without its assertions."""
+def _shortest_match(parsed: Iterable[tuple[Any, Any]]) -> str:
+    """Return the shortest string that a parsed pattern matches if its assertions (``^``, lookaheads) are ignored."""
     made = ""
     for code, said in parsed:
         name = str(code)
         if name == "LITERAL":
             made += chr(said)
         elif name == "SUBPATTERN":
-            made += _shortest(said[-1])
+            made += _shortest_match(said[-1])
         elif name == "BRANCH":
-            made += _shortest(said[1][0])
+            made += _shortest_match(said[1][0])
         elif name in ("MAX_REPEAT", "MIN_REPEAT"):
-            made += _shortest(said[2]) * min(int(said[0]), _LONGEST)
+            made += _shortest_match(said[2]) * min(int(said[0]), _LONGEST)
         elif name in ("IN", "ANY", "NOT_LITERAL"):
-            made += next((char for char in _PLAIN if _is_in(ord(char), name, said)), "")
+            made += next((char for char in _PLAIN if _accepts_character(ord(char), name, said)), "")
     return made
 
 
-def _is_in(char: int, name: str, said: Any) -> bool:
-    """True if a pattern's set contains a character."""
+def _accepts_character(char: int, name: str, said: Any) -> bool:
+    """True if an element of a parsed pattern (`name` is its opcode, `said` its argument) accepts a character code."""
     if name != "IN":
         return name == "ANY" or char != said
     negated = any(str(code) == "NEGATE" for code, _ in said)
@@ -223,7 +230,7 @@ def _is_in(char: int, name: str, said: Any) -> bool:
     return inside != negated
 
 
-def _instances(folder: Folder, schema: Schema, depth: int) -> Iterator[Any]:
+def _generate_from_schema(folder: Folder, schema: Schema, depth: int) -> Iterator[Any]:
     if depth > _MAX_DEPTH:
         return
     yield from _generate_from_folded(folder, folder.fold(schema), depth)
@@ -238,25 +245,27 @@ def _generate_from_folded(folder: Folder, folded: Folded, depth: int) -> Iterato
         yield from folded.values
     else:
         for name in folded.types:
-            yield from _type_instances(folder, folded, name, depth)
+            yield from _generate_of_type(folder, folded, name, depth)
 
 
-def _type_instances(folder: Folder, folded: Folded, name: str, depth: int) -> Iterator[Any]:
+def _generate_of_type(folder: Folder, folded: Folded, name: str, depth: int) -> Iterator[Any]:
     if name == "object":
-        yield from _objects(folder, folded, depth)
+        yield from _generate_objects(folder, folded, depth)
     elif name == "array":
-        yield from _arrays(folder, folded, depth)
+        yield from _generate_arrays(folder, folded, depth)
     elif name == "string":
-        yield from _strings(folded)
+        yield from _generate_strings(folded)
     elif name in ("number", "integer"):
-        yield from _numbers(folded, name)
+        yield from _generate_numbers(folded, name)
     else:
         yield from (True, False) if name == "boolean" else (None,)
 
 
-def _objects(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
-    keys = [key for key in dict.fromkeys((*folded.required, *folded.properties)) if folded.of_key(key) is not None]
-    made = {key: list(_values(folder, folded, key, depth)) for key in keys}
+def _generate_objects(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
+    keys = [
+        key for key in dict.fromkeys((*folded.required, *folded.properties)) if folded.schema_of_key(key) is not None
+    ]
+    made = {key: list(_generate_property_values(folder, folded, key, depth)) for key in keys}
     if any(not made.get(key) for key in folded.required):
         return
     plain = {key: made[key][0] for key in folded.required}
@@ -265,24 +274,24 @@ def _objects(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
     for key, values in made.items():
         yield from ({**plain, key: value} for value in values)
     for key in _KEYS:
-        if key not in made and folded.of_key(key) is not None:
-            yield from ({**plain, key: value} for value in _values(folder, folded, key, depth))
+        if key not in made and folded.schema_of_key(key) is not None:
+            yield from ({**plain, key: value} for value in _generate_property_values(folder, folded, key, depth))
 
 
-def _values(folder: Folder, folded: Folded, key: str, depth: int) -> Iterator[Any]:
-    said = folded.of_key(key)
+def _generate_property_values(folder: Folder, folded: Folded, key: str, depth: int) -> Iterator[Any]:
+    said = folded.schema_of_key(key)
     if said is None:
         return
     if said == {"allOf": []}:
         yield from _JSON
     else:
-        yield from _instances(folder, said, depth + 1)
+        yield from _generate_from_schema(folder, said, depth + 1)
 
 
-def _arrays(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
+def _generate_arrays(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
     least = int(folded.bounds.get("minItems", 0))
     most = min(int(folded.bounds.get("maxItems", least + 2)), _LONGEST)
-    items = list(_instances(folder, {"allOf": folded.items}, depth + 1)) if folded.items else list(_JSON)
+    items = list(_generate_from_schema(folder, {"allOf": folded.items}, depth + 1)) if folded.items else list(_JSON)
     if least == 0:
         yield []
     if items:
@@ -291,7 +300,7 @@ def _arrays(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
         yield [items[0]] * most
 
 
-def _strings(folded: Folded) -> Iterator[str]:
+def _generate_strings(folded: Folded) -> Iterator[str]:
     least, most = int(folded.bounds.get("minLength", 0)), int(folded.bounds.get("maxLength", 300))
     filler = "x"
     if folded.patterns:
@@ -304,7 +313,7 @@ def _strings(folded: Folded) -> Iterator[str]:
     yield from (filler * size for size in dict.fromkeys((least, min(most, _LONGEST))))
 
 
-def _numbers(folded: Folded, name: str) -> Iterator[float]:
+def _generate_numbers(folded: Folded, name: str) -> Iterator[float]:
     bounds = folded.bounds
     low, high = bounds.get("minimum"), bounds.get("maximum")
     above, below = bounds.get("exclusiveMinimum"), bounds.get("exclusiveMaximum")

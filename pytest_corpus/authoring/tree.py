@@ -1,4 +1,4 @@
-"""A tree of schema files: documents, the schemas inside them, their references; and findings about the tree."""
+"""A tree of schema files: its documents, the schemas inside them, their references; and findings about files."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,13 +18,13 @@ from pytest_corpus.validation.schema.files import NAMED, table_of
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """A fault in a tree of files.
+    """A fault in a schema file or golden file.
 
     Attributes:
         file: the file, relative to the root of the tree.
         rule: the name of the violated rule.
         message: the fault and the remedy, without file content that may be a secret.
-        path: the place: a JSON pointer in a schema, keys joined by dots in a golden; empty for the whole file.
+        path: the position: a JSON pointer in a schema, keys joined by dots in a golden; empty for the whole file.
     """
 
     file: str
@@ -38,12 +38,16 @@ class LintFinding:
         return printable(f"{where}: {self.message} [{self.rule}]")
 
     def as_json(self) -> dict[str, str]:
-        """The finding as an object with its four fields."""
+        """Return the four fields as a JSON object."""
         return asdict(self)
 
 
-def root_of(given: Path | str | None, variable: str, name: str) -> Path:
-    """The given folder, the folder in an environment variable, or the shipped one. Raises NotADirectoryError."""
+def find_root(given: Path | str | None, variable: str, name: str) -> Path:
+    """Return the given folder, else the folder in an environment variable, else the shipped folder of this name.
+
+    Raises:
+        NotADirectoryError: that path is not a folder.
+    """
     named = os.environ.get(variable) if given is None else None
     root = Path(given or named or resources.folder(name))
     if not root.is_dir():
@@ -52,14 +56,16 @@ def root_of(given: Path | str | None, variable: str, name: str) -> Path:
     return root
 
 
-def files_below(root: Path) -> tuple[str, ...]:
-    """Every file below a folder, relative to it, in order, except files whose name begins with a dot."""
+def list_files(root: Path) -> tuple[str, ...]:
+    """Return every file below a folder, sorted, as relative paths; files and folders whose names begin with a dot are
+    ignored.
+    """
     found = (path.relative_to(root) for path in root.rglob("*") if not path.is_dir())
     return tuple(sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts)))
 
 
-def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[LintFinding]:
-    """Files of the table that are missing, and files that the table does not list (SCHEMA 7.3; R41)."""
+def compare_with_table(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[LintFinding]:
+    """Find files of the table that are missing, and files that the table does not list (SCHEMA 7.3; R41)."""
     rows, files = set(listed), set(found)
     for file in sorted(rows - files):
         yield LintFinding(file, "missing", f"does not exist, but {table} lists it: restore the file")
@@ -68,7 +74,10 @@ def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[L
 
 
 def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
-    """The bytes of a file, or the violated rule and the reason: the file is unreadable or too large."""
+    """Return the bytes of a file; if it is unreadable or too large, the violated rule and the reason instead.
+
+    Unused results are empty.
+    """
     try:
         return bounded.contents(path, limit), "", ""
     except bounded.FileRefused as fault:
@@ -76,15 +85,15 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
 
 
 def parse_document(data: bytes) -> tuple[Any, str]:
-    """Parse a JSON document: its value, and its fault or an empty text (RFC 8259, 7493)."""
+    """Parse a JSON document; return its value, and its fault (RFC 8259, 7493) or an empty text."""
     value, flaw = strict_json.read(data)
     return value, str(flaw or "")
 
 
 MAX_BYTES: Final = 5 * 1024 * 1024
-"""The most that one schema may measure (SCHEMA 8.3, 12.E)."""
+"""The size limit of a schema file (SCHEMA 8.3, 12.E)."""
 
-ONE: Final = frozenset(
+SCHEMA_KEYWORDS: Final = frozenset(
     (
         *("additionalProperties", "propertyNames", "unevaluatedProperties", "items", "contains", "unevaluatedItems"),
         *("not", "if", "then", "else", "contentSchema"),
@@ -92,13 +101,20 @@ ONE: Final = frozenset(
 )
 """Keywords whose value is a schema (JSON Schema 2020-12)."""
 
-MANY: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
+SCHEMA_LIST_KEYWORDS: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 """Keywords whose value is a list of schemas."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """A schema inside a file: its JSON pointer, the base of its references, and the schema."""
+    """A schema inside a file.
+
+    Attributes:
+        file: the file, relative to the root of the tree.
+        pointer: the JSON pointer of the schema in the file.
+        base: the URI that its references are relative to.
+        schema: the schema.
+    """
 
     file: str
     pointer: str
@@ -108,9 +124,14 @@ class SchemaPlace:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A ``$ref``: its place, its text, and its target file and pointer; None for a file outside of the tree.
+    """A ``$ref`` of a schema.
 
-    `found` is False if the file has no schema at the pointer.
+    Attributes:
+        file, pointer: the position of the schema that contains the ``$ref``.
+        ref: the text of the ``$ref``.
+        target: the file that it refers to, or None for a file outside of the tree.
+        target_pointer: the JSON pointer in that file.
+        found: True if there is a schema at that pointer.
     """
 
     file: str
@@ -128,7 +149,7 @@ class Tree:
         self.root = root
         self.schemas = table_of(root).schemas
         self.listed = tuple(file for schema in self.schemas for file in schema.files)
-        self.files = tuple(file for file in files_below(root) if file.partition("/")[0] not in OWN_FOLDERS)
+        self.files = tuple(file for file in list_files(root) if file.partition("/")[0] not in OWN_FOLDERS)
 
     @cached_property
     def _read(self) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, str]]]:
@@ -153,35 +174,37 @@ class Tree:
 
     @property
     def documents(self) -> dict[str, dict[str, Any]]:
-        """Every readable document of the table, by file."""
+        """The parsed content of every readable file of the table, by file name."""
         return self._read[0]
 
     @property
     def faults(self) -> dict[str, tuple[str, str]]:
-        """The violated rule and the message for each unreadable document, by file."""
+        """The violated rule and the message for each unreadable file of the table, by file name."""
         return self._read[1]
 
     @property
     def complete(self) -> bool:
-        """True if every document of the table could be read."""
+        """True if every file of the table could be read."""
         return len(self.documents) == len(self.listed)
 
     @cached_property
     def places(self) -> tuple[SchemaPlace, ...]:
-        """Every schema inside every document."""
+        """Every schema inside every file."""
         return tuple(
-            place for file, document in self.documents.items() for place in _places(file, "", BASE_URI + file, document)
+            place
+            for file, document in self.documents.items()
+            for place in _find_schemas(file, "", BASE_URI + file, document)
         )
 
     @cached_property
     def _ids(self) -> dict[str, tuple[str, str]]:
-        """The place of each document by its registered ``$id``, and of each embedded ``$id``."""
+        """The file and the pointer of each schema with an ``$id``, by this id."""
         embedded = {place.base: (place.file, place.pointer) for place in self.places if "$id" in place.schema}
         return embedded | {BASE_URI + file: (file, "") for file in self.listed}
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
-        """Every ``$ref`` of every document, followed."""
+        """Every ``$ref`` of every file, with its target."""
         return tuple(self._follow(place) for place in self.places if isinstance(place.schema.get("$ref"), str))
 
     def _follow(self, place: SchemaPlace) -> Reference:
@@ -204,7 +227,7 @@ class Tree:
         return next((place.pointer for key, place in anchors if place.schema.get(key) == anchor), None)
 
 
-def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[SchemaPlace]:
+def _find_schemas(file: str, pointer: str, base: str, schema: Any) -> Iterator[SchemaPlace]:
     if not isinstance(schema, dict):
         return
     if pointer and isinstance(schema.get("$id"), str):
@@ -212,11 +235,11 @@ def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[SchemaP
     yield SchemaPlace(file, pointer, base, schema)
     for key, value in schema.items():
         below = f"{pointer}/{escape_key(key)}"
-        if key in ONE:
-            yield from _places(file, below, base, value)
-        elif key in MANY and isinstance(value, list):
+        if key in SCHEMA_KEYWORDS:
+            yield from _find_schemas(file, below, base, value)
+        elif key in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
             for index, item in enumerate(value):
-                yield from _places(file, f"{below}/{index}", base, item)
+                yield from _find_schemas(file, f"{below}/{index}", base, item)
         elif key in NAMED and isinstance(value, dict):
             for name, item in value.items():
-                yield from _places(file, f"{below}/{escape_key(name)}", base, item)
+                yield from _find_schemas(file, f"{below}/{escape_key(name)}", base, item)

@@ -1,11 +1,18 @@
-"""Checks golden files against their schemas, invariants and the rules of streams."""
+"""Checks golden files against their schemas, the rules in `invariants.py` and the rules of streams."""
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_corpus.authoring.goldens.invariants import broken_rules
-from pytest_corpus.authoring.tree import LintFinding, drift, files_below, parse_document, read_bytes, root_of
+from pytest_corpus.authoring.goldens.invariants import find_broken_rules
+from pytest_corpus.authoring.tree import (
+    LintFinding,
+    compare_with_table,
+    find_root,
+    list_files,
+    parse_document,
+    read_bytes,
+)
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
 from pytest_corpus.validation.schema.exceptions import SchemaFileError
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
@@ -15,32 +22,36 @@ ROOT_VARIABLE: Final = "CORPUS_GOLDEN_ROOT"
 """Environment variable that names another ``golden/`` folder."""
 
 MAX_BYTES: Final = 10 * 1024 * 1024
-"""The most that a golden file may measure (SCHEMA 7.3)."""
+"""The size limit of a golden file (SCHEMA 7.3)."""
 _TABLE: Final = "the table pytest_corpus/spec/goldens.py"
 MAX_SHOWN: Final = 5
 
 
 def root_folder(root: Path | str | None = None) -> Path:
-    """The given ``golden/`` folder, that of ``CORPUS_GOLDEN_ROOT``, or ours. Raises NotADirectoryError."""
-    return root_of(root, ROOT_VARIABLE, "golden")
+    """Return the given ``golden/`` folder, else the one in ``CORPUS_GOLDEN_ROOT``, else the shipped one.
+
+    Raises:
+        NotADirectoryError: that path is not a folder.
+    """
+    return find_root(root, ROOT_VARIABLE, "golden")
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """The files in the table, then other files in the folder, relative to the root. Raises NotADirectoryError."""
-    return tuple(dict.fromkeys((*BY_FILE, *files_below(root_folder(root)))))
+    """Return the files in the table, then other files in the folder, relative to it. Raises NotADirectoryError."""
+    return tuple(dict.fromkeys((*BY_FILE, *list_files(root_folder(root)))))
 
 
 def check(
     root: Path | str | None = None, *, names: Iterable[str] | None = None, schemas: SchemaRegistry | None = None
 ) -> list[LintFinding]:
-    """Yield the findings about the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
+    """Return the findings about the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
 
     A golden must exist and be in the table. It must be strict JSON in UTF-8 of at most 10 MiB, be valid under its
     schemas and editions, and satisfy the invariants and the rules of streams. A broken schema is also a finding.
 
     Args:
         root: the ``golden/`` folder, as in `root_folder`.
-        names: the files of the table to check; by default all of them and all other files there.
+        names: the files of the table to check; by default all files of the table and of the folder.
         schemas: the registry to check with; by default the shared registry.
 
     Raises:
@@ -49,8 +60,8 @@ def check(
     """
     folder = root_folder(root)
     wanted = [BY_FILE[name] for name in names] if names is not None else list(GOLDENS)
-    below = files_below(folder)
-    findings = {finding.file: [finding] for finding in drift((row.file for row in wanted), below, _TABLE)}
+    below = list_files(folder)
+    findings = {finding.file: [finding] for finding in compare_with_table((row.file for row in wanted), below, _TABLE)}
     if names is not None:
         findings = {file: found for file, found in findings.items() if file in names}
     for golden in wanted:
@@ -67,7 +78,9 @@ def _check_row(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> li
 
 
 def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[LintFinding]:
-    """The findings about a file as a golden; the file may be anywhere. Raises SchemaFileError, as `check`."""
+    """Return the findings about any file, checked as if it were this golden. Raises SchemaFileError for a broken
+    schema.
+    """
     data, rule, fault = read_bytes(path, MAX_BYTES)
     if fault:
         return [LintFinding(golden.file, rule, fault)]
@@ -75,7 +88,7 @@ def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = N
 
 
 def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = None) -> list[LintFinding]:
-    """The findings about the bytes of a golden; see `check_file`."""
+    """Return the findings about the bytes of a golden. Raises SchemaFileError for a broken schema."""
     held = schemas or registry()
     if golden.is_stream:
         return _check_stream(golden, data, held)
@@ -98,7 +111,7 @@ def _check_document(
         return list(found.values())
     if golden.op and isinstance(document, dict) and document.get("op", golden.op) != golden.op:
         return [LintFinding(golden.file, "operation", f"must be {golden.op}, for which the file is named", f"{line}op")]
-    rules = broken_rules(document, golden.component, golden.schema.rpartition(".")[2])
+    rules = find_broken_rules(document, golden.component, golden.schema.rpartition(".")[2])
     return [LintFinding(golden.file, rule, message, f"{line}{path}") for rule, path, message in rules]
 
 

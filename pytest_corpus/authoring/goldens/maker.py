@@ -1,4 +1,4 @@
-"""Generates golden files from their schemas, always the same, and computes the effect of changed schemas on goldens."""
+"""Generates golden files from their schemas reproducibly, and computes the effect of changed schemas on goldens."""
 
 import copy
 import difflib
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from pytest_corpus.authoring.folding import Folded, Folder, Schema, variants
+from pytest_corpus.authoring.folding import Folded, Folder, Schema, generate_variants
 from pytest_corpus.authoring.goldens.checks import MAX_BYTES, MAX_SHOWN, check_text, root_folder
-from pytest_corpus.authoring.goldens.invariants import settle
+from pytest_corpus.authoring.goldens.invariants import set_computed_values
 from pytest_corpus.authoring.tree import parse_document, read_bytes
 from pytest_corpus.spec.goldens import (
     BRANCHES,
@@ -44,21 +44,24 @@ FILES: Final = {
     for schema in SCHEMAS
     for edition, file in zip(schema.own, schema.files, strict=True)
 }
-"""The short name and the edition of each ``$id``."""
+"""The short name and the edition of each schema, by its ``$id``."""
 
 
 class Maker:
-    """Makes the documents of one golden with the schemas of a registry."""
+    """Generates the documents of one golden from the schemas of a registry."""
 
     def __init__(self, golden: Golden, registry: SchemaRegistry) -> None:
         self._golden = golden
         self._registry = registry
-        self._folder = Folder(self._document)
-        self._examples = _examples(golden)
+        self._folder = Folder(self._retrieve)
+        self._examples = _examples_for(golden)
         self._wanted = {key for word, key in BRANCHES.items() if word in golden.file}
 
-    def documents(self, seeds: Iterable[Any] = ()) -> list[Any]:
-        """The document, or the frames of a stream; `seeds` are the earlier documents."""
+    def make_documents(self, seeds: Iterable[Any] = ()) -> list[Any]:
+        """Return a list with the golden's document, or its frames if it is a stream.
+
+        `seeds` are earlier documents, changed only as far as the schemas demand; without them the documents are new.
+        """
         earlier = list(seeds)
         if not self._golden.is_stream:
             return [self.make_document(self._golden.checks(), *earlier[:1])]
@@ -66,19 +69,23 @@ class Maker:
             *before, last = earlier
             frames = [self.make_document(self._golden.checks(), frame) for frame in before]
             return [*frames, self.make_document(self._golden.checks(last_line=True), last)]
-        return list(self._frames())
+        return list(self._make_frames())
 
     def make_document(self, checks: Iterable[tuple[str, str]], seed: Any = _NOTHING) -> Any:
-        """A document that is valid under every (schema, edition)."""
+        """Return a document that is valid under every given (schema, edition), made from an earlier document if one is
+        given.
+        """
         files = dict.fromkeys(BY_NAME[name].file(edition) for name, edition in checks)
         schema = {"allOf": [{"$ref": BASE_URI + file} for file in files]}
-        document = settle(self._make(schema, self._golden.schema.rpartition(".")[2], seed, 0), self._golden.component)
+        document = set_computed_values(
+            self._make(schema, self._golden.schema.rpartition(".")[2], seed, 0), self._golden.component
+        )
         if isinstance(document, dict) and "op" in document and self._golden.op:
             document["op"] = self._golden.op
         return document
 
-    def _frames(self) -> Iterator[Any]:
-        """The frames of a stream: data frames, then its terminal (SPECIFICATION 4.2.3)."""
+    def _make_frames(self) -> Iterator[Any]:
+        """Yield the frames of a new stream: data frames, then the terminal frame (SPECIFICATION 4.2.3)."""
         plain = self.make_document(self._golden.checks())
         for number, part in enumerate(PARTS, 1):
             frame = copy.deepcopy(plain)
@@ -95,9 +102,9 @@ class Maker:
                 error = self.make_document(self._golden.checks(last_line=True))
                 yield {**error, "ms": frame["ms"]}
             else:
-                yield settle(frame, self._golden.component)
+                yield set_computed_values(frame, self._golden.component)
 
-    def _document(self, uri: str) -> dict[str, Any]:
+    def _retrieve(self, uri: str) -> dict[str, Any]:
         return self._registry.get_schema(*FILES[uri])
 
     def _is_valid(self, schema: Schema, value: Any) -> bool:
@@ -109,7 +116,7 @@ class Maker:
             return False
 
     def _make(self, schema: Schema, key: str, seed: Any, depth: int) -> Any:
-        """A value of a schema for a key; `_NOTHING` if none was found."""
+        """Return a valid value for a key, made from its schema and an earlier value; `_NOTHING` if none was found."""
         if seed is not _NOTHING and self._is_valid(schema, seed):
             return copy.deepcopy(seed)
         example = self._examples.get(key, _NOTHING)
@@ -118,46 +125,48 @@ class Maker:
         if fits and seed is _NOTHING and (depth == 0 or folded.choices):
             return copy.deepcopy(example)
         if folded.choices:
-            return self._choose(folded, schema, seed, depth)
+            return self._make_from_branches(folded, schema, seed, depth)
         objects = "object" in folded.types and depth < _MAX_DEPTH and (seed is _NOTHING or isinstance(seed, dict))
         if objects and (folded.properties or isinstance(seed, dict)):
-            return self._object(folded, seed, depth)
+            return self._make_object(folded, seed, depth)
         if "array" in folded.types and folded.items and (isinstance(seed, list) or not fits):
-            return self._array(folded, key, seed, depth)
-        return copy.deepcopy(example) if fits else self._plainest(schema)
+            return self._make_array(folded, key, seed, depth)
+        return copy.deepcopy(example) if fits else self._simplest_value(schema)
 
-    def _plainest(self, schema: Schema) -> Any:
-        """The simplest valid value; null comes last."""
-        made = (value for value in variants(self._folder, schema) if value is not None)
-        return next((value for value in made if self._is_valid(schema, value)), self._null(schema))
+    def _simplest_value(self, schema: Schema) -> Any:
+        """Return the simplest valid value; null only if no other value is valid."""
+        made = (value for value in generate_variants(self._folder, schema) if value is not None)
+        return next((value for value in made if self._is_valid(schema, value)), self._null_or_nothing(schema))
 
-    def _null(self, schema: Schema) -> Any:
+    def _null_or_nothing(self, schema: Schema) -> Any:
         return None if self._is_valid(schema, None) else _NOTHING
 
-    def _choose(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
-        """A value of the branch that is meant, or of the first branch that gives one."""
+    def _make_from_branches(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
+        """Return a valid value for one of the schema's branches, the most probable branch first."""
         for value in islice(self._candidates(folded, seed, depth, frozenset()), _MAX_CANDIDATES):
             if self._is_valid(schema, value):
                 return value
-        return self._plainest(schema)
+        return self._simplest_value(schema)
 
     def _rank(self, branch: Schema) -> int:
-        """The rank of a branch; lower means that it is more probably meant."""
+        """Return a sort key for a branch of a union: 0 if the file name asks for its keys, 1 if its keys are usual,
+        else 2.
+        """
         required = set(self._folder.fold(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 
     def _candidates(self, folded: Folded, seed: Any, depth: int, others: frozenset[str]) -> Iterator[Any]:
-        """Objects for each combination of branches, the combination that is meant first."""
+        """Yield an object for each combination of branches, the most probable combination first."""
         if not folded.choices:
             if "object" in folded.types and (folded.properties or isinstance(seed, dict)):
-                yield self._object(folded, seed, depth, others)
+                yield self._make_object(folded, seed, depth, others)
             return
         branches, *rest = folded.choices
         for branch in sorted(branches, key=self._rank):
             narrowed = self._folder.narrow(folded, branch, rest)
-            yield from self._candidates(narrowed, seed, depth, others | folded.alternatives)
+            yield from self._candidates(narrowed, seed, depth, others | folded.optional_keys)
 
-    def _object(self, folded: Folded, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:
+    def _make_object(self, folded: Folded, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:
         if isinstance(seed, dict):
             wanted = [*seed, *(key for key in folded.required if key not in seed)]
         else:
@@ -166,7 +175,7 @@ class Maker:
             wanted += [key for key in folded.required if key not in folded.properties]
         made: dict[str, Any] = {}
         for key in wanted:
-            said = folded.of_key(key)
+            said = folded.schema_of_key(key)
             if said is None:
                 continue
             earlier = seed.get(key, _NOTHING) if isinstance(seed, dict) else _NOTHING
@@ -175,18 +184,18 @@ class Maker:
                 made[key] = value
         return made
 
-    def _array(self, folded: Folded, key: str, seed: Any, depth: int) -> list[Any]:
+    def _make_array(self, folded: Folded, key: str, seed: Any, depth: int) -> list[Any]:
         schema: Schema = {"allOf": folded.items}
         least, most = int(folded.bounds.get("minItems", 0)), int(folded.bounds.get("maxItems", 2**31))
         if isinstance(seed, list):
-            items = [self._make(schema, _one_of(key), item, depth + 1) for item in seed][:most]
+            items = [self._make(schema, _singular(key), item, depth + 1) for item in seed][:most]
         else:
-            items = [self._make(schema, _one_of(key), _NOTHING, depth + 1)][:most]
+            items = [self._make(schema, _singular(key), _NOTHING, depth + 1)][:most]
         items = [item for item in items if item is not _NOTHING]
         return items + [copy.deepcopy(items[0]) for _ in range(least - len(items))] if items else []
 
 
-def _examples(golden: Golden) -> dict[str, Any]:
+def _examples_for(golden: Golden) -> dict[str, Any]:
     component = golden.component
     examples = {**COMMON, **ERRORS[component], **OF_COMPONENT[component], "protocol": protocol_of(component)}
     examples["request_id"] = f"req-{crc32(golden.file.encode()):08x}"
@@ -201,8 +210,8 @@ def _examples(golden: Golden) -> dict[str, Any]:
     return examples
 
 
-def _one_of(key: str) -> str:
-    """The singular of a list's plural name."""
+def _singular(key: str) -> str:
+    """Return the singular of a key that names a list."""
     return key[:-1] if key.endswith("s") else key
 
 
@@ -210,7 +219,9 @@ _FLAT: Final = 100
 
 
 def golden_text(documents: list[Any], *, stream: bool) -> str:
-    """The text of a golden file: indented JSON with short lists on one line, or one frame per line."""
+    """Return the text of a golden file: indented JSON with short lists on one line, or a stream with one frame per
+    line.
+    """
     if stream:
         return "".join(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n" for document in documents)
     text = json.dumps(documents[0], indent=2, ensure_ascii=False, allow_nan=False)
@@ -223,15 +234,15 @@ def _join_lines(found: re.Match[str]) -> str:
 
 
 class GoldenError(PlainError):
-    """A golden that cannot be made. One sentence names it, the reason and the remedy."""
+    """A golden that cannot be made. The message names the golden, the reason and the remedy."""
 
 
 def make_golden(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaRegistry | None = None) -> str:
-    """The text of a golden, generated from its schemas: realistic, valid under its editions, always the same.
+    """Return the text of a golden, generated from its schemas: realistic, valid and reproducible.
 
     Args:
-        golden: the row; it need not be in the table.
-        seeds: the document or the frames to change, as little as the schemas allow.
+        golden: the row of the table; rows outside of the table are allowed.
+        seeds: earlier documents or frames, changed only as far as the schemas demand.
         schemas: the registry of its schemas; by default the shared one.
 
     Raises:
@@ -240,7 +251,7 @@ def make_golden(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaReg
     """
     held = schemas or registry()
     try:
-        text = golden_text(Maker(golden, held).documents(seeds), stream=golden.is_stream)
+        text = golden_text(Maker(golden, held).make_documents(seeds), stream=golden.is_stream)
     except (RecursionError, TypeError, ValueError, LookupError, re.error) as fault:
         raise GoldenError(f"{golden.file} cannot be made: its schema cannot be followed; lint the schemas") from fault
     if findings := check_text(golden, text.encode(), schemas=held):
@@ -286,10 +297,10 @@ class Change:
     """The effect of changed schemas on one golden.
 
     Attributes:
-        file: the golden, relative to its root.
-        stops: every (schema, edition) under which it is no longer valid.
-        starts: every (schema, edition) under which it becomes valid.
-        problems: the reasons, one per line, without values.
+        file: the golden, relative to the ``golden/`` folder.
+        stops: every (schema, edition) under which the golden becomes invalid.
+        starts: every (schema, edition) under which the golden becomes valid.
+        problems: the reasons, one per line, without values of the golden.
         patch: a unified diff that makes the golden valid again; empty if it stays valid.
     """
 
@@ -300,14 +311,14 @@ class Change:
     patch: str
 
     def as_json(self) -> dict[str, Any]:
-        """The change as an object with its fields."""
+        """Return the fields as a JSON object."""
         return asdict(self)
 
 
 def diff(
     root: Path | str | None = None, *, schemas: SchemaRegistry, before: SchemaRegistry | None = None
 ) -> list[Change]:
-    """Yield the goldens that changed schemas make invalid or valid, with the edits that repair them.
+    """Return the goldens that changed schemas make invalid or valid, with the edits that repair them.
 
     Unreadable goldens are skipped; `check` finds them.
 
@@ -321,11 +332,11 @@ def diff(
         SchemaFileError: a schema that is needed is missing or broken.
     """
     folder, now = root_folder(root), before or registry()
-    changes = (_change(golden, folder, now, schemas) for golden in GOLDENS)
+    changes = (_compare_schemas(golden, folder, now, schemas) for golden in GOLDENS)
     return [change for change in changes if change and (change.stops or change.starts)]
 
 
-def _change(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegistry) -> Change | None:
+def _compare_schemas(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegistry) -> Change | None:
     data, _, fault = read_bytes(folder / golden.file, MAX_BYTES)
     documents = [] if fault else [parse_document(part) for part in (data.splitlines() if golden.is_stream else [data])]
     if not documents or any(wrong for _, wrong in documents):
@@ -340,12 +351,14 @@ def _change(golden: Golden, folder: Path, now: SchemaRegistry, then: SchemaRegis
         for problem in then.problems(name, frame, edition)[:MAX_SHOWN]
     ]
     starts = tuple(pair for pair in later if pair not in earlier)
-    patch = _patch(golden, frames, then) if stops else ""
+    patch = _repair_patch(golden, frames, then) if stops else ""
     return Change(golden.file, stops, starts, tuple(dict.fromkeys(problems)), patch)
 
 
 def _valid_under(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> list[tuple[str, str]]:
-    """Every (schema, edition) of a golden that all lines satisfy; the last line may have a different schema."""
+    """Return every (schema, edition) of a golden that all its frames satisfy; the last frame may have a different
+    schema.
+    """
     *before, last = frames
     pairs = [(name, edition) for name in (golden.schema, *golden.also) for edition in BY_NAME[name].editions]
     lines = before if golden.last_line else frames
@@ -356,7 +369,7 @@ def _valid_under(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> 
     return met
 
 
-def _patch(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> str:
+def _repair_patch(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> str:
     try:
         new = make_golden(golden, seeds=frames, schemas=schemas)
     except GoldenError as fault:

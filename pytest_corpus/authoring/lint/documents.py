@@ -24,31 +24,31 @@ _OLD_KEYWORDS: Final = {
     "$recursiveAnchor": "$dynamicAnchor",
     "$recursiveRef": "$dynamicRef",
 }
-"""Keywords that draft 2020-12 does not have any more, and what it has instead."""
+"""Keywords of older drafts, and their replacements in draft 2020-12."""
 
 _ENGINES_DIFFER: Final = re.compile(r"\$.|\\[dwsbDWSBAZzGpP]|\(\?(?:[a-zA-Z#>]|<[^=!])|\[\[|[*+?}][+]")
-"""Parts of patterns that ECMA 262, Python and Rust read differently or not at all: ``$`` but at the end, classes and
+"""Parts of patterns that ECMA 262, Python and Rust read differently or not at all: ``$`` before the end, classes and
 anchors by letter, groups with names or flags, sets in sets, possessive quantifiers."""
 
 
-def draft(tree: Tree) -> Iterator[LintFinding]:
-    """Documents that do not name draft 2020-12."""
+def check_dialect(tree: Tree) -> Iterator[LintFinding]:
+    """Find documents whose ``$schema`` is not draft 2020-12."""
     for file, document in tree.documents.items():
         if document.get("$schema") != DIALECT:
             yield LintFinding(file, "draft", f"must be {DIALECT}", "/$schema")
 
 
-def place(tree: Tree) -> Iterator[LintFinding]:
-    """Documents whose ``$id`` does not match their place."""
+def check_document_ids(tree: Tree) -> Iterator[LintFinding]:
+    """Find documents whose ``$id`` does not match their folder and file name."""
     for file, document in tree.documents.items():
         if document.get("$id") != BASE_URI + file:
             yield LintFinding(file, "id", f"must be {BASE_URI + file}", "/$id")
 
 
-def unique_ids(tree: Tree) -> Iterator[LintFinding]:
-    """Ids that occur twice, including the ids of schemas inside documents."""
+def check_unique_ids(tree: Tree) -> Iterator[LintFinding]:
+    """Find ids that occur twice, including the ids of schemas inside documents."""
     ids = [(one, one.schema["$id"]) for one in tree.places if isinstance(one.schema.get("$id"), str)]
-    # The $id of a document is known by its place, so that one that is wrong is one finding.
+    # A wrong $id of a document has a finding already, so the id that its file name demands is counted instead.
     known = [(one, one.base if one.pointer else BASE_URI + one.file) for one, _ in ids]
     count = Counter(uri for _, uri in known)
     for one, uri in known:
@@ -56,8 +56,8 @@ def unique_ids(tree: Tree) -> Iterator[LintFinding]:
             yield LintFinding(one.file, "unique-id", f"{uri} is the $id of another schema too", f"{one.pointer}/$id")
 
 
-def metaschema(tree: Tree) -> Iterator[LintFinding]:
-    """Documents that violate the metaschema of draft 2020-12; the worst fault of each."""
+def check_metaschema(tree: Tree) -> Iterator[LintFinding]:
+    """Find documents that violate the metaschema of draft 2020-12, with the worst fault of each."""
     import jsonschema_rs
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import best_match
@@ -77,7 +77,7 @@ def metaschema(tree: Tree) -> Iterator[LintFinding]:
 
 @cache
 def _keywords() -> tuple[frozenset[str], frozenset[str]]:
-    """Every keyword of draft 2020-12, and the keywords that can influence a verdict."""
+    """Return every keyword of draft 2020-12, and the keywords that can influence a verdict."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     vocabularies = {uri: resource.contents for uri, resource in REGISTRY.items() if "/draft/2020-12/" in uri}
@@ -87,8 +87,8 @@ def _keywords() -> tuple[frozenset[str], frozenset[str]]:
     return every, every - said
 
 
-def keywords(tree: Tree) -> Iterator[LintFinding]:
-    """Keywords that look like checks but that validators ignore. Other unknown keywords are annotations."""
+def check_keywords(tree: Tree) -> Iterator[LintFinding]:
+    """Find misspelt and outdated keywords, which validators ignore. Other unknown keywords are annotations."""
     every, deciding = _keywords()
     for one in tree.places:
         for key in sorted(one.schema.keys() - every):
@@ -98,7 +98,7 @@ def keywords(tree: Tree) -> Iterator[LintFinding]:
                 yield LintFinding(one.file, "keyword", message, f"{one.pointer}/{escape_key(key)}")
 
 
-def _patterns(one: SchemaPlace) -> Iterator[tuple[str, str]]:
+def _patterns_of(one: SchemaPlace) -> Iterator[tuple[str, str]]:
     if isinstance(one.schema.get("pattern"), str):
         yield f"{one.pointer}/pattern", one.schema["pattern"]
     named = one.schema.get("patternProperties")
@@ -106,10 +106,10 @@ def _patterns(one: SchemaPlace) -> Iterator[tuple[str, str]]:
         yield f"{one.pointer}/patternProperties/{escape_key(pattern)}", pattern
 
 
-def patterns(tree: Tree) -> Iterator[LintFinding]:
-    """Patterns that do not compile, or have different meanings in different engines."""
+def check_patterns(tree: Tree) -> Iterator[LintFinding]:
+    """Find patterns that do not compile, or have different meanings in different engines."""
     for one in tree.places:
-        for pointer, pattern in _patterns(one):
+        for pointer, pattern in _patterns_of(one):
             if fault := _pattern_fault(pattern):
                 yield LintFinding(one.file, "pattern", fault, pointer)
 
@@ -120,7 +120,7 @@ def _pattern_fault(pattern: str) -> str:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what may mean something else one day
+            warnings.simplefilter("ignore")  # FutureWarning: Python may change the meaning
             re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as fault:
         return f"does not compile in Python: {fault}"
@@ -128,18 +128,20 @@ def _pattern_fault(pattern: str) -> str:
         jsonschema_rs.Draft202012Validator({"pattern": pattern})
     except ValueError:
         return "does not compile in the compiled validator, which reads ECMA 262"
-    if found := _ENGINES_DIFFER.search(_without_escapes(pattern)):
+    if found := _ENGINES_DIFFER.search(_replace_simple_parts(pattern)):
         return f"holds {found.group()}, which ECMA 262 and Python read differently: write what is meant in full"
     return ""
 
 
-def _without_escapes(pattern: str) -> str:
-    """The pattern without escaped punctuation and simple character sets, which all engines read alike."""
+def _replace_simple_parts(pattern: str) -> str:
+    """Return a pattern with escaped punctuation and simple character sets, which all engines read alike, replaced by
+    ``_``.
+    """
     return re.sub(r"(?<!\[)\[(?:[^\]\[\\]|\\[^dwsDWSpP])*\]", "_", re.sub(r"\\[^A-Za-z0-9]", "_", pattern))
 
 
-def enums(tree: Tree) -> Iterator[LintFinding]:
-    """Enumerations with a repeated value."""
+def check_enums(tree: Tree) -> Iterator[LintFinding]:
+    """Find enumerations with a repeated value."""
     for one in tree.places:
         values = one.schema.get("enum")
         fingerprints = [_fingerprint(value) for value in values] if isinstance(values, list) else []
@@ -149,7 +151,7 @@ def enums(tree: Tree) -> Iterator[LintFinding]:
 
 
 def _fingerprint(value: Any) -> str:
-    """A text of a value; two texts are equal if and only if the values are equal as JSON."""
+    """Return a text for a JSON value; two texts are equal if and only if the values are equal as JSON."""
 
     def whole(item: Any) -> Any:
         if isinstance(item, float) and item.is_integer():
@@ -161,8 +163,8 @@ def _fingerprint(value: Any) -> str:
     return json.dumps(whole(value), sort_keys=True)
 
 
-def naming(tree: Tree) -> Iterator[LintFinding]:
-    """Documents without a title, definitions not in PascalCase, properties not in snake_case."""
+def check_names(tree: Tree) -> Iterator[LintFinding]:
+    """Find documents without a title, definitions not in PascalCase, and properties not in snake_case."""
     for file, document in tree.documents.items():
         title = document.get("title")
         if not (isinstance(title, str) and title.strip()):

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_corpus.authoring.folding import Folder, variants
+from pytest_corpus.authoring.folding import Folder, generate_variants
 from pytest_corpus.authoring.lint import documents
-from pytest_corpus.authoring.tree import LintFinding, Tree, drift, root_of
+from pytest_corpus.authoring.tree import LintFinding, Tree, compare_with_table, find_root
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMAS, SchemaFile
@@ -17,8 +17,8 @@ from pytest_corpus.text.values import escape_key
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry
 
 
-def resolves(tree: Tree) -> Iterator[LintFinding]:
-    """References to a document outside of the tree, or to a missing place in a document."""
+def check_references(tree: Tree) -> Iterator[LintFinding]:
+    """Find references to a document outside of the tree, or to a pointer without a schema."""
     for reference in tree.references:
         pointer = f"{reference.pointer}/$ref"
         if reference.target is None:
@@ -27,22 +27,24 @@ def resolves(tree: Tree) -> Iterator[LintFinding]:
             yield LintFinding(reference.file, "ref", f"{reference.ref} leads to no schema in that file", pointer)
 
 
-def cycles(tree: Tree) -> Iterator[LintFinding]:
-    """Files that refer to each other in a circle, and schemas of one file that contain themselves; each circle once."""
+def check_cycles(tree: Tree) -> Iterator[LintFinding]:
+    """Find files that refer to each other in a circle, and schemas of one file that contain themselves; each circle
+    once.
+    """
     between = _edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
-    for circle in _circles(between):
+    for circle in _find_circles(between):
         yield LintFinding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
     for file in tree.documents:
         inside = {one.pointer: one for one in tree.references if one.file == one.target == file and one.found}
-        pairs = ((start, end) for start, one in inside.items() for end in inside if _lies_in(end, one.target_pointer))
-        for circle in _circles(_edges(pairs)):
+        pairs = ((start, end) for start, one in inside.items() for end in inside if _is_inside(end, one.target_pointer))
+        for circle in _find_circles(_edges(pairs)):
             targets = [inside[pointer].target_pointer or "/" for pointer in circle]
             yield LintFinding(
                 file, "cycle", f"lies in itself: {' -> '.join((*targets, targets[0]))}", f"{circle[0]}/$ref"
             )
 
 
-def _lies_in(pointer: str, around: str) -> bool:
+def _is_inside(pointer: str, around: str) -> bool:
     return f"{pointer}/".startswith(f"{around}/")
 
 
@@ -53,8 +55,8 @@ def _edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
     return edges
 
 
-def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
-    """The shortest circle through each node that is not in an earlier circle."""
+def _find_circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
+    """Yield the shortest circle through each node that is not in an earlier circle."""
     reported: set[str] = set()
     for start in edges:
         if start in reported:
@@ -71,8 +73,8 @@ def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
                 ways += [[*way, end] for end in edges.get(way[-1], ())]
 
 
-def dangling_definitions(tree: Tree) -> Iterator[LintFinding]:
-    """Definitions that are not used, or only by unused definitions."""
+def check_unused_definitions(tree: Tree) -> Iterator[LintFinding]:
+    """Find definitions that are not used, or only by unused definitions."""
     if not tree.complete:
         return
     defined = {
@@ -98,13 +100,13 @@ def _surrounding_definitions(file: str, pointer: str, defined: Set[tuple[str, st
     return {(file, "/".join(parts[:end])) for end in range(len(parts) + 1)} & defined
 
 
-def reachable(tree: Tree) -> Iterator[LintFinding]:
-    """Files that no operation and no golden needs, directly or through references."""
+def check_unused_files(tree: Tree) -> Iterator[LintFinding]:
+    """Find files that no operation and no golden needs, directly or through references."""
     if not tree.complete:
         return
     asked = {BY_NAME[name].file(edition) for name, edition in _needed_schemas()}
     protocol = {file for schema in SCHEMAS for file in schema.files}
-    asked |= tree.documents.keys() - protocol  # files of one's own need no operation of the protocol
+    asked |= tree.documents.keys() - protocol  # files that a user added need no operation of the protocol
     edges = _edges((one.file, one.target) for one in tree.references if one.target)
     reached, waiting = set(asked), list(asked)
     while waiting:
@@ -119,7 +121,7 @@ def reachable(tree: Tree) -> Iterator[LintFinding]:
 
 
 def _needed_schemas() -> Iterator[tuple[str, str]]:
-    """Each schema, with its edition, that the tables name."""
+    """Yield each (schema, edition) that an operation or a golden names."""
     for operation in OPERATIONS:
         for name in (operation.request, operation.answer, operation.payload):
             if name:
@@ -129,8 +131,8 @@ def _needed_schemas() -> Iterator[tuple[str, str]]:
         yield from golden.checks(last_line=True)
 
 
-def mixed_editions(tree: Tree) -> Iterator[LintFinding]:
-    """References to a file of another edition than the editions of the referring file.
+def check_editions(tree: Tree) -> Iterator[LintFinding]:
+    """Find references to a file that does not exist in every edition of the referring file.
 
     A file is valid in its own edition and in later editions until a newer file replaces it. If a later edition replaces
     a type, the files that refer to the type also need a new version.
@@ -148,26 +150,32 @@ def mixed_editions(tree: Tree) -> Iterator[LintFinding]:
             yield LintFinding(one.file, "edition", message, f"{one.pointer}/$ref")
 
 
-def widens(tree: Tree) -> Iterator[LintFinding]:
-    """Rules of a later edition that refuse an instance which the previous edition accepts.
+def check_compatibility(tree: Tree) -> Iterator[LintFinding]:
+    """Find rules of a later edition that refuse a value which the previous edition accepts.
 
-    The instances are generated from the older schema (`instances`), so each finding has an example. A stricter rule
-    that none of the instances violates is not found.
+    The values are generated from the older schema, so each finding has an example. A stricter rule that refuses none of
+    the generated values is not found.
     """
     if not _is_sound(tree):
-        return  # what is broken has its own finding
+        return  # other rules report the broken schemas
     registry = SchemaRegistry(tree.root)
     folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
     unique: dict[LintFinding, None] = {}
     for schema in tree.schemas:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
-            instances = list(variants(folder, {"$ref": BASE_URI + schema.file(elder)}))
+            instances = list(generate_variants(folder, {"$ref": BASE_URI + schema.file(elder)}))
             unique |= dict.fromkeys(_find_narrowing(registry, schema, elder, newer, instances))
     yield from unique
 
 
 def _is_sound(tree: Tree) -> bool:
-    rules = (documents.place, documents.metaschema, documents.patterns, resolves, cycles)
+    rules = (
+        documents.check_document_ids,
+        documents.check_metaschema,
+        documents.check_patterns,
+        check_references,
+        check_cycles,
+    )
     return tree.complete and not any(True for rule in rules for _ in rule(tree))
 
 
@@ -185,7 +193,7 @@ def _find_narrowing(
 
 @dataclass(frozen=True, slots=True)
 class LintRule:
-    """A rule: its name, its demand, the sentence it is based on, and the check of a tree."""
+    """A lint rule: its name, its demand (`text`), the sentence it is based on (`source`), and its function."""
 
     name: str
     text: str
@@ -193,47 +201,48 @@ class LintRule:
     check: Callable[[Tree], Iterator[LintFinding]]
 
 
-def _drift(rule: str, tree: Tree) -> Iterator[LintFinding]:
-    found = drift(tree.listed, tree.files, "the table pytest_corpus/spec/schemas.py")
+def _check_table(rule: str, tree: Tree) -> Iterator[LintFinding]:
+    found = compare_with_table(tree.listed, tree.files, "the table pytest_corpus/spec/schemas.py")
     return (finding for finding in found if finding.rule == rule)
 
 
-def _faults(rule: str, tree: Tree) -> Iterator[LintFinding]:
+def _report_unreadable(rule: str, tree: Tree) -> Iterator[LintFinding]:
     return (LintFinding(file, rule, message) for file, (name, message) in tree.faults.items() if name == rule)
 
 
 RULES: Final = {
     row[0]: LintRule(*row)
     for row in (
-        ("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", partial(_drift, "missing")),
+        ("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", partial(_check_table, "missing")),
         ("orphaned", "every file is in the table, or a schema of one's own", "SCHEMA 6.1, 7.3; R41",
-         partial(_drift, "orphaned")),
-        ("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", partial(_faults, "size")),
-        ("json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", partial(_faults, "json")),
-        ("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
-        ("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.place),
-        ("unique-id", "no $id appears twice", "SCHEMA 8.1, 12.E", documents.unique_ids),
-        ("metaschema", "a schema meets the metaschema", "SCHEMA 8.1", documents.metaschema),
+         partial(_check_table, "orphaned")),
+        ("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", partial(_report_unreadable, "size")),
+        ("json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259",
+         partial(_report_unreadable, "json")),
+        ("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.check_dialect),
+        ("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.check_document_ids),
+        ("unique-id", "no $id appears twice", "SCHEMA 8.1, 12.E", documents.check_unique_ids),
+        ("metaschema", "a schema meets the metaschema", "SCHEMA 8.1", documents.check_metaschema),
         ("keyword", "no keyword is misspelt or of an older draft, for validators pass over it",
-         "SCHEMA 8.1, 12.A; JSON Schema 2020-12, 6.5", documents.keywords),
-        ("pattern", "a pattern says the same to every engine", "SCHEMA 8.1", documents.patterns),
-        ("enum", "an enumeration repeats no value", "SCHEMA 8.1", documents.enums),
-        ("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.naming),
-        ("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", resolves),
-        ("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", cycles),
-        ("dangling", "every definition is used", "SCHEMA 8.1", dangling_definitions),
+         "SCHEMA 8.1, 12.A; JSON Schema 2020-12, 6.5", documents.check_keywords),
+        ("pattern", "a pattern says the same to every engine", "SCHEMA 8.1", documents.check_patterns),
+        ("enum", "an enumeration repeats no value", "SCHEMA 8.1", documents.check_enums),
+        ("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.check_names),
+        ("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", check_references),
+        ("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", check_cycles),
+        ("dangling", "every definition is used", "SCHEMA 8.1", check_unused_definitions),
         ("reachable", "every schema is that of an operation or a golden, or part of one", "SCHEMA 2.2, 11.1; R42",
-         reachable),
+         check_unused_files),
         ("edition", "a file refers to the files of each edition it stands for", "SCHEMA 10.1; R3, R57",
-         mixed_editions),
-        ("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", widens),
+         check_editions),
+        ("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", check_compatibility),
     )
 }  # fmt: skip
 """Every rule by its name, cheapest first."""
 
 
 def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES)) -> list[LintFinding]:
-    """Yield the findings about a tree of schemas, in the order of its files.
+    """Return the findings about a tree of schemas, in the order of its files.
 
     Args:
         root: the ``schemas/`` folder; by default the folder in ``CORPUS_SCHEMAS_ROOT``, or else the shipped one.
@@ -243,7 +252,7 @@ def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES))
         NotADirectoryError: the root is not a folder.
         KeyError: a rule is unknown.
     """
-    tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
+    tree = Tree(find_root(root, ROOT_VARIABLE, "schemas"))
     wanted = [RULES[name] for name in rules]
     found = [finding for rule in wanted for finding in rule.check(tree)]
     order = {file: number for number, file in enumerate(_files(tree))}
@@ -251,8 +260,8 @@ def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES))
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """The files in the table, then other files in the folder, relative to the root. Raises NotADirectoryError."""
-    return _files(Tree(root_of(root, ROOT_VARIABLE, "schemas")))
+    """Return the files in the table, then other files in the folder, relative to it. Raises NotADirectoryError."""
+    return _files(Tree(find_root(root, ROOT_VARIABLE, "schemas")))
 
 
 def _files(tree: Tree) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def describe(name: str, *path: str) -> tuple[str, list[Key]]:
     folder = _folder()
     schema: Schema = {"$ref": registry().list_schemas()[name]}
     for key in path:
-        schema = folder.fold(schema).of_key(key) or False
+        schema = folder.fold(schema).schema_of_key(key) or False
     return _type(folder, schema), list(_keys(folder, schema, ""))
 
 
@@ -63,12 +63,12 @@ def _key_schemas(folder: Folder, folded: Folded) -> list[str]:
     for branches in folded.choices:
         for branch in branches:
             names |= dict.fromkeys(folder.fold(branch).properties)
-    return [name for name in names if folded.of_key(name) is not None]
+    return [name for name in names if folded.schema_of_key(name) is not None]
 
 
 def _describe_key(folder: Folder, folded: Folded, key: str) -> Schema:
     if key in folded.properties:
-        return folded.of_key(key) or False
+        return folded.schema_of_key(key) or False
     branches = (folder.fold(branch) for choice in folded.choices for branch in choice)
     return {"anyOf": [{"allOf": branch.properties[key]} for branch in branches if key in branch.properties]}
 
