@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_corpus.redaction import Unreadable, place, type_name
+from pytest_corpus.redaction import Unreadable, redact_path, type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024
@@ -29,7 +29,7 @@ class _Foreign(NotJSON):
     def name_place_in(self, whole: object) -> NotJSON:
         """Return the same error with the place of the object in the whole value."""
         path = _path_to(self.value, whole)
-        return NotJSON(f"{self}  (at {place(path)})" if path else str(self))
+        return NotJSON(f"{self}  (at {redact_path(path)})" if path else str(self))
 
 
 def to_bytes(value: Any) -> bytes:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from pytest_corpus.adapter.snapshot import safe_str
-from pytest_corpus.redaction import foreign_text, mask_secrets, shown_file, type_name
+from pytest_corpus.redaction import display_path, foreign_text, mask_secrets, type_name
 
 MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3
@@ -106,7 +106,7 @@ def _places(error: BaseException) -> Iterator[CodePlace]:
     while isinstance(trace, TracebackType):
         code = trace.tb_frame.f_code
         if not _is_of_the_suite(code.co_filename):
-            yield CodePlace(shown_file(code.co_filename), trace.tb_lineno, _function_name(code.co_name))
+            yield CodePlace(display_path(code.co_filename), trace.tb_lineno, _function_name(code.co_name))
         trace = trace.tb_next
 
 
@@ -164,7 +164,7 @@ def _exception_of_traceback(text: str) -> EscapedException | None:
     if raised is None:
         return None
     places = (
-        CodePlace(shown_file(found[1]), int(found[2]), _function_name(found[3]))
+        CodePlace(display_path(found[1]), int(found[2]), _function_name(found[3]))
         for found in frames
         if not _is_of_the_suite(found[1])
     )
@@ -177,4 +177,4 @@ def _exception_in_line(text: str) -> EscapedException | None:
     kind, place = _NAMED.search(line), _PLACED.search(line)
     if kind is None:
         return None
-    return EscapedException(kind[1], places=(CodePlace(shown_file(place[1]), int(place[2]), ""),) if place else ())
+    return EscapedException(kind[1], places=(CodePlace(display_path(place[1]), int(place[2]), ""),) if place else ())

@@ -181,7 +181,7 @@ _NUMBERS: Final = (0, 1, 7, -1, 2**40, 0.5, -0.5, 1e9)
 
 
 def generate_variants(folder: Folder, schema: Schema) -> Iterator[Any]:
-    """Yield JSON values made from a schema, the simplest first, at most `MAX_VARIANTS`. A few of them may be invalid."""
+    """Yield JSON values made from a schema, the simplest first, at most `MAX_VARIANTS`. A few may be invalid."""
     return islice(_generate_from_schema(folder, schema, 0), MAX_VARIANTS)
 
 

@@ -15,7 +15,7 @@ from pytest_corpus.bundles.matching import as_text, differences, kind, parse_jso
 from pytest_corpus.bundles.providers.hook import call_function
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, CaseContent, NotScored, Reason, Sample, Scored
-from pytest_corpus.redaction import cut, place
+from pytest_corpus.redaction import redact_path, shorten
 
 Score = Callable[..., Any]
 """A scorer is given `output, raw_output, input, expected, metadata` by name, and gives a number, a boolean, or an
@@ -81,13 +81,15 @@ def _schema(bundle: Bundle, output: Any) -> Iterator[Reason]:
     schema = bundle.contract.schema
     for broken in schema.violations(output) if schema is not None else ():
         where, rule, head = path_text(broken.path), f"(schema path {broken.rule})", "the answer breaks the schema at"
-        yield Reason("schema", f"{head} {place(where)} {rule}", f"{head} {where}: {cut(broken.message, 400)} {rule}")
+        yield Reason(
+            "schema", f"{head} {redact_path(where)} {rule}", f"{head} {where}: {shorten(broken.message, 400)} {rule}"
+        )
 
 
 def _invariant(invariant: Expression, error: str, parts: tuple[tuple[str, Any], ...]) -> Reason:
     head = f"the invariant {invariant.source!r} " + ("cannot be evaluated" if error else "does not hold")
     shape = "".join(f"\n    {source} is {_size(source, value)}" for source, value in parts)
-    full = "".join(f"\n    {source} = {cut(repr(value), LONGEST_VALUE)}" for source, value in parts)
+    full = "".join(f"\n    {source} = {shorten(repr(value), LONGEST_VALUE)}" for source, value in parts)
     plain = f": {error.partition(':')[0]}" if error else ""
     return Reason("invariant", head + plain + shape, head + (f": {error}" if error else "") + full)
 
@@ -102,8 +104,8 @@ def _size(source: str, value: Any) -> str:
 def _check_expected(case: Case, raw: str) -> Iterator[Reason]:
     for each in differences(case.expected, raw, case.match):
         where, head = path_text(each.path), f"the answer is not as expected ({case.match}) at"
-        both = f"\n    - expected: {cut(each.expected, 400)}\n    + got:      {cut(each.got, 400)}"
-        yield Reason("expected", f"{head} {place(where)}: {each.kind}", f"{head} {where}: {each.kind}{both}")
+        both = f"\n    - expected: {shorten(each.expected, 400)}\n    + got:      {shorten(each.got, 400)}"
+        yield Reason("expected", f"{head} {redact_path(where)}: {each.kind}", f"{head} {where}: {each.kind}{both}")
 
 
 def _check_scores(
@@ -198,7 +200,7 @@ class Judge:
             else:
                 found.append(grade)
         if not found:
-            raise ProviderError("BadRequest", f"no score from 0 to 1 in its reply {cut(flaw, 200)!r}")
+            raise ProviderError("BadRequest", f"no score from 0 to 1 in its reply {shorten(flaw, 200)!r}")
         scores = [score for score, _ in found]
         pairs = list(combinations([score >= self.scorer.minimum for score in scores], 2))
         agreement = sum(one == other for one, other in pairs) / len(pairs) if pairs else None
@@ -218,4 +220,4 @@ def _grade(reply: str) -> tuple[float, str] | None:
     score = found.get("score") if isinstance(found, dict) else None
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         return None
-    return float(score), cut(str(found.get("reason", "")), 1_000)
+    return float(score), shorten(str(found.get("reason", "")), 1_000)

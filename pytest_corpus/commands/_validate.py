@@ -10,7 +10,7 @@ from typing import Any
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, documents, expand, shown_name
-from pytest_corpus.redaction import describe, printable
+from pytest_corpus.redaction import describe_value, printable
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, LATEST
@@ -216,7 +216,7 @@ def schema_for(name: str, value: Any, edition: str | None) -> str:
         raise CommandError(_no_schema(message))
     near = get_close_matches(op, BY_OP, n=1)
     hint = f"did you mean {near[0]}? If not," if near else "if that is meant,"
-    said = f"its op, {describe(op, ('op',), 'enum')}, is not an operation of the protocol"
+    said = f"its op, {describe_value(op, ('op',), 'enum')}, is not an operation of the protocol"
     raise CommandError(f"{said}; {hint} {_NAME_IT}")
 
 

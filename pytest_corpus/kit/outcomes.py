@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.kit.judgement import looked_at
-from pytest_corpus.redaction import OWN_NAME, list_keys, place, word
+from pytest_corpus.redaction import OWN_NAME, describe_word, list_keys, redact_path
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.text.problems import Problem
 
@@ -36,7 +36,7 @@ class Keys(tuple[object, ...]):
 
 def describe(found: object) -> str:
     """Return a value as text: a word of the protocol, a number, or its kind and size, but never content."""
-    return list_keys("the key", found) if isinstance(found, Keys) else word(found)
+    return list_keys("the key", found) if isinstance(found, Keys) else describe_word(found)
 
 
 def number_of(names: Collection[object]) -> str:
@@ -66,7 +66,7 @@ def _in_words(problem: Problem) -> str:
 
 def _name_of(path: str) -> str:
     """Return the last key of a path, with the indexes after it."""
-    *_, last = re.split(r"\.(?!\d+(?:\.|$))", place(path))
+    *_, last = re.split(r"\.(?!\d+(?:\.|$))", redact_path(path))
     return last
 
 
@@ -132,13 +132,13 @@ class Violation(AssertionError):
     @property
     def path(self) -> str:
         """The place in the answer, without keys that may be content."""
-        path = place(self.problems[0].path) if self.problems else self._path
+        path = redact_path(self.problems[0].path) if self.problems else self._path
         return ", ".join(part for part in (f"frame {self.frame}" if self.frame else "", path) if part)
 
     @property
     def lines(self) -> tuple[str, ...]:
         """All errors in the answer, one error per line."""
-        places = (place(each.path) or ("(root)" if each.schema else "") for each in self.problems)
+        places = (redact_path(each.path) or ("(root)" if each.schema else "") for each in self.problems)
         return tuple(f"{where} {_in_words(each)}".strip() for where, each in zip(places, self.problems, strict=True))
 
     @property

@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, looks_like_error, looks_like_success
 from pytest_corpus.kit.judgement import look_at
-from pytest_corpus.redaction import kind_of, list_keys, word
+from pytest_corpus.redaction import describe_word, kind_of, list_keys
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 
@@ -27,7 +27,7 @@ def describe(body: Any) -> str:
         return kind_of(body) if body is not None else "nothing"
     if looks_like_error(body):
         code, error = body.get("code"), body.get("error")
-        return f"the error {word(error)} / {word(code)}"
+        return f"the error {describe_word(error)} / {describe_word(code)}"
     if "chunk" in body:
         return "a stream frame"
     return "a success" if "result" in body else f"an object with {list_keys('the key', body)}"

@@ -36,7 +36,7 @@ _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}
 OWN_NAME: Final = re.compile(rf"(?:[a-z]-)?{PREFIX}[a-zA-Z0-9]{{1,60}}(?:-[a-z0-9]{{0,30}}){{0,3}}")
 
 
-def describe(value: object, path: Iterable[object], rule: str) -> str:
+def describe_value(value: object, path: Iterable[object], rule: str) -> str:
     """Describe the value at a path that violates a rule."""
     keys = [part for part in path if isinstance(part, str)]
     open_to_view = not any(key in _WRITTEN_FREELY or secret.KEY.search(key) for key in keys)
@@ -62,7 +62,7 @@ def describe(value: object, path: Iterable[object], rule: str) -> str:
     return repr(value)
 
 
-def is_plain(text: str) -> bool:
+def is_plain_identifier(text: str) -> bool:
     """True if a text is a short identifier that does not look like a credential."""
     return text != "" and _IDENTIFIER.fullmatch(text) is not None and not secret.VALUE.search(text)
 
@@ -74,7 +74,7 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
-def cut(text: str, most: int, end: int = 0) -> str:
+def shorten(text: str, most: int, end: int = 0) -> str:
     """Shorten a text to `most` characters and keep the last `end` of them; dots mark the gap."""
     if len(text) <= most:
         return text
@@ -92,7 +92,7 @@ class Unreadable:
         return self.text
 
 
-def word(value: object) -> str:
+def describe_word(value: object) -> str:
     """Show a value at the place of a protocol word (a code, class, operation, state) unchanged if it is such a word.
 
     Describe any other value by its kind and size, because it may be the text of an exception.
@@ -128,7 +128,7 @@ def list_keys(what: str, found: Iterable[object]) -> str:
     return f"{what}{'s' * (len(every) > 1)} {', '.join(named)}{more}"
 
 
-def place(path: str) -> str:
+def redact_path(path: str) -> str:
     """Return a path in an answer, without keys that may be content."""
     return ".".join(_step(step) for step in path.split("."))
 
@@ -156,14 +156,14 @@ def type_name(value: Any) -> str:
     return name if _TYPE.fullmatch(name) else "type of an unusual name"
 
 
-def names(found: Iterable[str]) -> str:
+def list_names(found: Iterable[str]) -> str:
     """Names of the adapter's functions and threads, each once, most frequent first."""
     counts = Counter(name if _QUALIFIED.fullmatch(name) else "an unusual name" for name in found)
     most = [name for name, _ in counts.most_common(_MOST_NAMES)]
     return ", ".join(most) + (", ..." if len(counts) > _MOST_NAMES else "")
 
 
-def shown_file(name: str) -> str:
+def display_path(name: str) -> str:
     """Return a path for people. An unusual path is not shown, because it may contain more than a location."""
     if not _FILE.fullmatch(name):
         return "a file of an unusual name"
@@ -173,12 +173,12 @@ def shown_file(name: str) -> str:
         return name
 
 
-def shape(value: object, most: int) -> str:
+def show_shape(value: object, most: int) -> str:
     """Return a JSON value without content, in one line of at most `most` characters.
 
     Keys, numbers and protocol words are shown, and of other strings the length.
     """
-    return cut(json.dumps(map_value(value, describe_size), default=_unknown), most)
+    return shorten(json.dumps(map_value(value, describe_size), default=_unknown), most)
 
 
 def describe_size(text: str) -> str:
@@ -186,7 +186,7 @@ def describe_size(text: str) -> str:
     return text if text in VOCABULARY else f"<{len(text)} characters>"
 
 
-def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, own: Iterable[str] = ()) -> str:
+def show_content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, own: Iterable[str] = ()) -> str:
     """Return a JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
 
     If the value is `foreign` (not from the suite), every word that looks like a credential is masked, except the
@@ -197,8 +197,8 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
     def shown(text: str) -> str:
         return foreign_text(text, secrets) if foreign and text not in plain else own_text(text, secrets)
 
-    content = map_value(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
-    return mask_secrets(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
+    shown_value = map_value(value, lambda text: shorten(shown(text), LONGEST_STRING), shown)
+    return mask_secrets(shorten(json.dumps(shown_value, default=_unknown, ensure_ascii=False), most), secrets)
 
 
 def _plain_ids(value: object, key: str = "") -> Iterator[str]:

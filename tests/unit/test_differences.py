@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_corpus.kit.outcomes import difference
-from pytest_corpus.redaction import content
+from pytest_corpus.redaction import show_content
 
 OWN = "corpusrunabcdefghij012"
 
@@ -29,5 +29,5 @@ def test_names_of_the_suite_are_shown_in_answers() -> None:
     """Wherever they stand; a planted text and what looks like a credential are masked."""
     named = {"id": f"{OWN}-b", "key": f"k-{OWN}-b", "namespace": f"{OWN}A", "t": OWN}
     answer = {**named, "by": "sk-x9Jq2LmPz8RtVwYb3Nc5Kd7F", "note": "planted text 481"}
-    shown = json.loads(content(answer, ["planted text 481"], 1000, foreign=True))
+    shown = json.loads(show_content(answer, ["planted text 481"], 1000, foreign=True))
     assert shown == {**named, "by": "***", "note": "***"}

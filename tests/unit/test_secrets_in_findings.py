@@ -21,16 +21,16 @@ from pytest_corpus.redaction import (
     GRAM,
     STARS,
     Unreadable,
-    cut,
-    describe,
+    describe_value,
+    describe_word,
     list_keys,
+    list_names,
     mask_secrets,
-    names,
-    place,
     redact,
+    redact_path,
     secret_values,
+    shorten,
     type_name,
-    word,
 )
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
@@ -47,9 +47,9 @@ def ids(secret: str) -> str:
 @pytest.mark.parametrize("secret", SECRETS, ids=ids)
 def test_the_helpers_show_none(secret: str) -> None:
     """Each helper tells such a text by its size or number."""
-    assert word(secret) == f"a string of {len(secret)} characters"
+    assert describe_word(secret) == f"a string of {len(secret)} characters"
     assert list_keys("the key", [secret]) == "1 the key" or secret not in list_keys("the key", [secret])
-    assert secret not in place(f"result.{secret}.text")
+    assert secret not in redact_path(f"result.{secret}.text")
 
 
 @pytest.mark.parametrize("value", [secret for secret in SECRETS if secret != "tenant_acme_42"], ids=ids)
@@ -88,7 +88,7 @@ def test_the_name_of_a_type() -> None:
 @pytest.mark.parametrize("known", ["BadRequest", "BAD_REQUEST", "bad_request", "llm.complete", "OK", "stop", *TAXONOMY])
 def test_words_of_the_protocol_are_shown(known: str) -> None:
     """Words of the protocol are shown in findings."""
-    assert word(known) == known
+    assert describe_word(known) == known
 
 
 @pytest.mark.parametrize(("value", "shown"), [
@@ -103,7 +103,7 @@ def test_words_of_the_protocol_are_shown(known: str) -> None:
 ])  # fmt: skip
 def test_other_values(value: object, shown: str) -> None:
     """Small numbers are themselves, everything else is its kind."""
-    assert word(value) == shown
+    assert describe_word(value) == shown
 
 
 def test_keys_that_read_like_names() -> None:
@@ -112,25 +112,29 @@ def test_keys_that_read_like_names() -> None:
         list_keys("the key", ["request_id", "sk_live_abcdef", "meta", "Ab1"]) == "the keys meta, request_id and 2 more"
     )
     assert list_keys("key", ["A1", "B2"]) == "2 keys"
-    assert names(["a.b", "a.b", "x y"]) == "a.b, an unusual name"
+    assert list_names(["a.b", "a.b", "x y"]) == "a.b, an unusual name"
 
 
 @pytest.mark.parametrize("key", sorted(OBJECTS | TEXTS | VECTORS))
 def test_what_a_user_wrote_is_told_by_its_size(key: str) -> None:
     """At and below a key of the user's content no string is shown, though it reads like a word of the protocol."""
-    assert describe("stop", (key,), "enum") == describe("stop", (key, "name"), "enum") == "a string of 4 characters"
+    assert (
+        describe_value("stop", (key,), "enum")
+        == describe_value("stop", (key, "name"), "enum")
+        == "a string of 4 characters"
+    )
 
 
 def test_a_long_text_is_cut() -> None:
     """Dots stand where something is missing; the end is kept where it is asked for."""
-    assert cut("abcdef", 6) == "abcdef"
-    assert cut("abcdefg", 6) == "abcdef ..."
-    assert cut("abcdefg", 6, end=2) == "abcd ... fg"
+    assert shorten("abcdef", 6) == "abcdef"
+    assert shorten("abcdefg", 6) == "abcdef ..."
+    assert shorten("abcdefg", 6, end=2) == "abcd ... fg"
 
 
 def test_what_json_does_not_know_is_told_by_its_type() -> None:
     """Neither what it said of itself nor the stand-in is shown."""
-    assert word(Unreadable("Money", "1 EUR")) == "a Money"
+    assert describe_word(Unreadable("Money", "1 EUR")) == "a Money"
     assert type_name(Unreadable("Money", "1 EUR")) == "Money"
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pytest_corpus.redaction import names, type_name
+from pytest_corpus.redaction import list_names, type_name
 
 TOTAL_S: Final = 30.0
 EACH_S: Final = 8.0
@@ -73,7 +73,7 @@ def count_in_words(number: int, what: str) -> str:
 def count_by_name(what: str, labels: Iterable[str]) -> list[str]:
     """Return the number of things and their names as a sentence; empty if there are none."""
     every = list(labels)
-    return [f"{count_in_words(len(every), what)} ({names(every)})"] if every else []
+    return [f"{count_in_words(len(every), what)} ({list_names(every)})"] if every else []
 
 
 def threads_that_delay_exit() -> set[threading.Thread]:

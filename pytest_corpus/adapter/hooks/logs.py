@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from pytest_corpus.adapter.scope import Observed, current_call
 from pytest_corpus.adapter.snapshot import safe_call
-from pytest_corpus.redaction import names, shown_file
+from pytest_corpus.redaction import display_path, list_names
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
@@ -132,8 +132,8 @@ class LogTap:
 def _source_of(record: logging.LogRecord) -> str:
     """Return the logger of a record and the line that logged it, as text. The record may be of any class."""
     name, file, line = (vars(record).get(each) for each in ("name", "pathname", "lineno"))
-    logger = f" of the logger {names([name])}" if isinstance(name, str) else ""
-    where = f" at {shown_file(file)}:{line}" if isinstance(file, str) and isinstance(line, int) else ""
+    logger = f" of the logger {list_names([name])}" if isinstance(name, str) else ""
+    where = f" at {display_path(file)}:{line}" if isinstance(file, str) and isinstance(line, int) else ""
     return f"a log record{logger}{where}"
 
 

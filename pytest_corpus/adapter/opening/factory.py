@@ -20,7 +20,7 @@ from pytest_corpus.adapter.snapshot import safe_str
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
-from pytest_corpus.redaction import redact, shown_file, type_name
+from pytest_corpus.redaction import display_path, redact, type_name
 from pytest_corpus.spec.components import COMPONENTS, TITLES
 from pytest_corpus.text.values import nearest
 
@@ -164,7 +164,7 @@ def user_code_error(declared: str, what: str, error: BaseException) -> Declarati
     found = escaped_exception(error)
     way = ", ".join(f"{place} in {place.function}" for place in found.own_places[-MOST_PLACES:])
     if isinstance(error, SyntaxError) and error.filename:  # its traceback ends where Python reads the file
-        way = f"{shown_file(error.filename)}:{error.lineno}"
+        way = f"{display_path(error.filename)}:{error.lineno}"
     fault = f"{what} raises {describe(error)}" + (f" (at {way})" if way else "")
     plain = isinstance(error, (ImportError, SyntaxError))
     return DeclarationError(declared, fault, shape="" if plain else f"{what} raises {found}")

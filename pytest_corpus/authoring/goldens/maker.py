@@ -72,9 +72,7 @@ class Maker:
         return list(self._make_frames())
 
     def make_document(self, checks: Iterable[tuple[str, str]], seed: Any = _NOTHING) -> Any:
-        """Return a document that is valid under every given (schema, edition), made from an earlier document if one is
-        given.
-        """
+        """Return a document that is valid under every given (schema, edition), close to an earlier one (`seed`)."""
         files = dict.fromkeys(BY_NAME[name].file(edition) for name, edition in checks)
         schema = {"allOf": [{"$ref": BASE_URI + file} for file in files]}
         document = set_computed_values(
@@ -149,9 +147,7 @@ class Maker:
         return self._simplest_value(schema)
 
     def _rank(self, branch: Schema) -> int:
-        """Return a sort key for a branch of a union: 0 if the file name asks for its keys, 1 if its keys are usual,
-        else 2.
-        """
+        """Return how unlikely a union's branch is: 0 if the file name asks for its keys, 1 if they are usual, else 2."""
         required = set(self._folder.fold(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 

@@ -12,7 +12,7 @@ from pytest_corpus.bundles.loading.bundle import Bundle
 from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult, Usage
-from pytest_corpus.redaction import cut, mask_secrets, printable, secret_values
+from pytest_corpus.redaction import mask_secrets, printable, secret_values, shorten
 from pytest_corpus.text.values import to_json_value
 
 LONGEST = 2_000
@@ -52,7 +52,7 @@ def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Itera
             for name, text in (*sent, ("answer", sample.content.output)):
                 if text is not None:
                     yield f"  {name}{which}:"
-                    yield "    | " + cut(text, LONGEST).rstrip("\n").replace("\n", "\n    | ")
+                    yield "    | " + shorten(text, LONGEST).rstrip("\n").replace("\n", "\n    | ")
             break
 
 

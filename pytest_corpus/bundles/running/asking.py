@@ -26,7 +26,7 @@ from pytest_corpus.bundles.results import (
 )
 from pytest_corpus.bundles.running.cassettes import Cassettes, key_of
 from pytest_corpus.bundles.running.store import Store
-from pytest_corpus.redaction import redact, word
+from pytest_corpus.redaction import describe_word, redact
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 20.0
@@ -225,7 +225,7 @@ class Asking:
         found = judge_answer(self.bundle, case, answer.text, (request.prompt, request.system), scorers)
         notes = found.notes
         if answer.finish_reason not in ("stop", ""):
-            notes = (*notes, f"finish_reason is {word(answer.finish_reason)}")
+            notes = (*notes, f"finish_reason is {describe_word(answer.finish_reason)}")
         if not answer.text.strip() and not found.expected_met:
             notes = (*notes, "the answer is empty")
         models = (self.choice.model or "", self.provider.label)
@@ -238,7 +238,7 @@ class Asking:
             completion_tokens=answer.completion_tokens,
             total_tokens=_total(answer),
             cost=self.bundle.cost(models, answer.prompt_tokens, answer.completion_tokens),
-            finish_reason=word(answer.finish_reason),
+            finish_reason=describe_word(answer.finish_reason),
             attempts=attempts,
             content=found.content if kept else None,
         )
@@ -288,6 +288,6 @@ def _reason(error: ProviderError | OverBudget | MissingAnswer) -> Reason:
         return Reason("budget", str(error))
     if isinstance(error, MissingAnswer):
         return Reason("provider", error.shape, error.full)
-    head = f"the provider answers {word(error.name)}"
+    head = f"the provider answers {describe_word(error.name)}"
     own = f"{head}: {error.detail}" if error.is_own and error.detail else head
     return Reason("provider", own, f"{head}: {redact(error.detail)}" if error.detail else own)

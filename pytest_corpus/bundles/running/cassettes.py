@@ -18,7 +18,7 @@ from pytest_corpus.adapter import kept_answers
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.kept_answers import Secrets, may_ask, usual_mode
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
-from pytest_corpus.redaction import cut
+from pytest_corpus.redaction import shorten
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.validation.schema.evidence import first_flaw
@@ -119,7 +119,7 @@ class Cassettes:
             return MissingAnswer(said)
         before, now = str(nearest.get("prompt", "")).splitlines(), request.prompt.splitlines()
         lines = difflib.unified_diff(before, now, "recorded", "asked now", lineterm="")
-        return MissingAnswer(said, "\n    ".join((said, *(cut(line, 200) for line in lines))))
+        return MissingAnswer(said, "\n    ".join((said, *(shorten(line, 200) for line in lines))))
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from pytest_corpus.integration.running.width import PROMPT_S
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.run_state import MOST_IN_FLIGHT
-from pytest_corpus.redaction import cut, printable
+from pytest_corpus.redaction import printable, shorten
 from pytest_corpus.reports.json_report import facts
 from pytest_corpus.reports.text import count
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
@@ -80,7 +80,7 @@ def snapshot(adapters: Iterable[Adapter]) -> list[str]:
 def _short(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}={_short(item)}" for key, item in value.items()) + "}"
-    return cut(str(value), LONGEST)
+    return shorten(str(value), LONGEST)
 
 
 @dataclass

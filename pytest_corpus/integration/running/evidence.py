@@ -25,17 +25,17 @@ from pytest_corpus.kit.outcomes import Story, Violation
 from pytest_corpus.redaction import (
     LONGEST_STRING,
     VOCABULARY,
-    content,
-    cut,
     describe_size,
+    describe_word,
     foreign_text,
-    is_plain,
+    is_plain_identifier,
     list_keys,
     map_value,
     mask_secrets,
     secret_values,
-    shape,
-    word,
+    shorten,
+    show_content,
+    show_shape,
 )
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
@@ -112,7 +112,9 @@ class EvidenceCapture:
         exchange, judged_on, story = violation.exchange, _several_of(violation), self._story_of(violation)
         request = functools.partial(self._mask_foreign_texts, violation=violation, secrets=secrets)
         raised = self._exception_text(finding, exchange, secrets) if exchange else ""
-        shape_of = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False) if self.made_up else _shape
+        shape_of = (
+            functools.partial(show_content, secrets=secrets, most=LONGEST, foreign=False) if self.made_up else _shape
+        )
         found = replace(
             finding,
             test=test_of(item),
@@ -130,7 +132,7 @@ class EvidenceCapture:
         )
         if not self.full:
             return found
-        shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
+        shown = functools.partial(show_content, secrets=secrets, most=LONGEST, foreign=False)
         logged = tuple(_log_lines(exchange.observed.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         escaped = exchange.fault.raised if exchange and exchange.fault else None
@@ -202,7 +204,7 @@ class EvidenceCapture:
         found = {text for each in before for frame in each.frames for text in strings_of(frame.body)}
         foreign = {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
         own = map_value(request, lambda text: describe_size(text) if any(each in text for each in foreign) else text)
-        return content(own, secrets, LONGEST, foreign=False)
+        return show_content(own, secrets, LONGEST, foreign=False)
 
     def _exception_text(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
         """Return the exception of a call, or advice to make the cause of an unplanned error visible."""
@@ -215,10 +217,10 @@ class EvidenceCapture:
         made = [each.request for each in (*self._earlier_exchanges(violation), exchange)] if self.made_up else []
         own, bodies = {*strings_of(made)}, [frame.body for frame in exchange.frames]
         if not exchange.streaming:
-            whole = content(bodies[-1], secrets, LONGEST + 1, foreign=True, own=own)
+            whole = show_content(bodies[-1], secrets, LONGEST + 1, foreign=True, own=own)
             if len(whole) <= LONGEST:
                 return whole
-            return content(abridge(bodies[-1], violation.path), secrets, LONGEST, foreign=True, own=own)
+            return show_content(abridge(bodies[-1], violation.path), secrets, LONGEST, foreign=True, own=own)
         at_fault = violation.frame or len(bodies)
         shown = {*range(1, FRAMES_AT_ENDS + 1), *range(at_fault - FRAMES_AROUND, at_fault + FRAMES_AROUND + 1)}
         shown |= {*range(len(bodies) - FRAMES_AT_ENDS + 1, len(bodies) + 1)}
@@ -227,7 +229,7 @@ class EvidenceCapture:
             frames = list(group)
             if is_shown:
                 most = LONGEST // max(1, len(shown))
-                parts += [content(body, secrets, most, foreign=True, own=own) for _, body in frames]
+                parts += [show_content(body, secrets, most, foreign=True, own=own) for _, body in frames]
             else:
                 parts.append(f'"... frames {frames[0][0]} to {frames[-1][0]}"')
         return f"[{', '.join(parts)}]"
@@ -259,7 +261,7 @@ def _several_of(violation: Violation) -> Sequence[Exchange]:
 
 
 def _shape(request: Any) -> str:
-    return shape(request, LONGEST)
+    return show_shape(request, LONGEST)
 
 
 def _sent_parts(exchange: Exchange, request: str) -> str:
@@ -336,10 +338,10 @@ def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
 
 def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
     """Return a label of the adapter, masked if it contains a secret or a text of the request or the answer."""
-    if not isinstance(value, str) or value in VOCABULARY or not is_plain(value):
-        return word(value)
+    if not isinstance(value, str) or value in VOCABULARY or not is_plain_identifier(value):
+        return describe_word(value)
     holds_content = any(text in value or (value in text and len(value) > SHORTEST) for text in contents)
-    return word(value) if holds_content or mask_secrets(value, secrets) != value else f'"{value}"'
+    return describe_word(value) if holds_content or mask_secrets(value, secrets) != value else f'"{value}"'
 
 
 def _round(value: object) -> object:
@@ -348,7 +350,7 @@ def _round(value: object) -> object:
 
 def _log_lines(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
     """Yield the first line of each of the last records, with a number for repeated lines."""
-    times = Counter(cut(foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each)
+    times = Counter(shorten(foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each)
     if len(times) > MOST_RECORDS:
         yield f"... {len(times) - MOST_RECORDS} records before"
     for line, number in [*times.items()][-MOST_RECORDS:]:

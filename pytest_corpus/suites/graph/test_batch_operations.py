@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.reply import error_names, failed_items
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.suites.graph.support.answers import items_of, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -151,7 +151,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     expect.check(len(failed) == 1, "one failed operation", f"{len(failed)}", "result.results")
     index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
     expect.check(index == at, f"the index {at}", str(index) if isinstance(index, int) else "no index", "results.index")
-    expect.check(isinstance(error, str) and error, "an error", word(error), "results.error")
+    expect.check(isinstance(error, str) and error, "an error", describe_word(error), "results.error")
     expect.check(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
     expect_class(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
@@ -187,7 +187,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
     reply, _ = batches.send_too_large(graph)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
-    expect.check(isinstance(given, (int, float)), "a number", word(given), f"details.{hint}")
+    expect.check(isinstance(given, (int, float)), "a number", describe_word(given), f"details.{hint}")
     if hint == "suggested_batch_reduction" and given is not None:
         expect.check(0 < given <= 100, "a percentage", found=given, path=f"details.{hint}")
 

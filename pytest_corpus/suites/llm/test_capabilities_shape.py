@@ -5,7 +5,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.judgement import look_at_capabilities
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.capabilities import RANGES
 from pytest_corpus.suites.llm.support.component import LLM, llm
@@ -39,7 +39,7 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
     expect.applicable(llm.capabilities.model_entries, "models have no entries of their own")
     for number, entry in enumerate(llm.capabilities.model_entries):
         name = entry.get("name")
-        expect.check(isinstance(name, str) and name, "a name", word(name), f"result.models.{number}.name")
+        expect.check(isinstance(name, str) and name, "a name", describe_word(name), f"result.models.{number}.name")
         for key, value in entry.items():
             if value is None or not (key == "context_window" or key.startswith("supports_")):
                 continue

@@ -12,7 +12,7 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.kit.vocabulary import texts
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS, OPTIONAL, PERMANENT
@@ -112,7 +112,7 @@ def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
     llm.require_fit(reply)
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
-        expect.check(isinstance(result, Mapping), "an object", word(result), "result")
+        expect.check(isinstance(result, Mapping), "an object", describe_word(result), "result")
     completions.expect_within_limit(
         llm, limit or MINIMUM, reply, result.get("usage"), None if others else result.get("text")
     )

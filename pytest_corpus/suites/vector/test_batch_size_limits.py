@@ -13,7 +13,7 @@ from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.judgement import look_at, reading_apart
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, results_of, vector_of
@@ -130,7 +130,7 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
     with expect.resting_on("VEC-LIMIT-5"):
         expect.refusal(reply, "BadRequest")
     given = reply.details.get("max_top_k")
-    expect.check(given == most, f"{most}", word(given), "details.max_top_k")
+    expect.check(given == most, f"{most}", describe_word(given), "details.max_top_k")
 
 
 @rules("refused_or_stored VEC-LIMIT-8, not_stored VEC-LIMIT-14")

@@ -5,7 +5,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import error_names, failed_items
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.shared.claims.faults import KINDS, TestFaults, answer_to_fault
 from pytest_corpus.suites.shared.claims.replays import TestLateReplays
@@ -27,6 +27,6 @@ def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str)
             expect.check(
                 named,
                 f"a failure of class {' or '.join(families)}",
-                " and ".join(map(word, error_names(failure))) or "no class of the taxonomy",
+                " and ".join(map(describe_word, error_names(failure))) or "no class of the taxonomy",
                 "result.failures",
             )

@@ -11,7 +11,7 @@ from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, distribute_words, similar_names
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
@@ -233,7 +233,7 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
         result = expect.success(vector.call(name, args), f"{name} to work")
-    expect.check(isinstance(result, dict), "an object", word(result), "result")
+    expect.check(isinstance(result, dict), "an object", describe_word(result), "result")
     expect.check(result.get("success") is not False, "true", "false", "result.success")
     named = result.get("namespace")
     is_right = named in (None, args["namespace"])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pytest_corpus.redaction import describe
+from pytest_corpus.redaction import describe_value
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import LATEST, SCHEMA_VERSIONS
@@ -85,7 +85,7 @@ def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CA
     if issubclass(type(op), str):
         op = str.__str__(op)
     if type(op) is not str or op != expected_op:
-        got = describe(op, ("op",), "const") if type(op) in (str, type(None)) else f"a {type(op).__name__}"
+        got = describe_value(op, ("op",), "const") if type(op) in (str, type(None)) else f"a {type(op).__name__}"
         raise EnvelopeShapeError(f"{case_id}: operation mismatch: expected {expected_op}, got {got}", case_id, "op")
 
 

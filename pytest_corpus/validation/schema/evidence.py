@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from pytest_corpus import resources
-from pytest_corpus.redaction import cut, printable
+from pytest_corpus.redaction import printable, shorten
 
 MOST_FLAWS = 10
 
@@ -21,7 +21,7 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
     for error in _validator(schema, part).iter_errors(_without_surrogates(value)):
         place = ".".join(str(step) for step in error.instance_path) or "the whole document"
         # The end of a message says what is wrong where a long value comes first.
-        found.append(f"{printable(place)[:100]}: {cut(printable(error.message), 200, end=130)}")
+        found.append(f"{printable(place)[:100]}: {shorten(printable(error.message), 200, end=130)}")
         if len(found) == MOST_FLAWS:
             break
     return found

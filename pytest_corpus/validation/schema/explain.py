@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
-from pytest_corpus.redaction import describe
+from pytest_corpus.redaction import describe_value
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.text.problems import Problem, path_text, to_plain_json
 from pytest_corpus.text.values import value_at
@@ -85,7 +85,7 @@ def _problem(rule: str, wanted: Any, instance: Any, path: tuple[object, ...], sc
     choices = [wanted] if rule == "const" else wanted if rule == "enum" else ()
     hint = _near(instance, [choice for choice in choices if isinstance(choice, str)])
     return Problem(
-        path_text(path), rule, _message(rule, wanted, instance), schema, describe(instance, path, rule), hint
+        path_text(path), rule, _message(rule, wanted, instance), schema, describe_value(instance, path, rule), hint
     )
 
 

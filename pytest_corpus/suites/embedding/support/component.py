@@ -12,7 +12,7 @@ from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation, Violations
 from pytest_corpus.kit.prerequisites import Prerequisites
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import MODEL_ERRORS
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import (
@@ -74,7 +74,7 @@ class EmbeddingAuditor(ComponentAuditor):
                 yield "EMB-TOKENS-1", violation
         elif name in ("capabilities", "health", "get_stats"):
             if not isinstance(result, Mapping):
-                yield self._operation(name).shaped, Violation("an object", word(result), "result")
+                yield self._operation(name).shaped, Violation("an object", describe_word(result), "result")
             elif name == "get_stats":
                 yield from statistics_problems(result)
         elif name in ("embed", "embed_batch"):

@@ -13,7 +13,7 @@ from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Violation, Violations
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.readers import GraphPrerequisites, GraphSettling, Readers
@@ -40,7 +40,7 @@ class GraphAuditor(ComponentAuditor):
         if not requirement or operation.streaming:
             return
         if not isinstance(result, Mapping) and (name not in ANSWERED_WITH_IDS or edition == "1.0.0"):
-            yield requirement, Violation("an object", word(result), "result")
+            yield requirement, Violation("an object", describe_word(result), "result")
         elif name not in ("capabilities", "health") and edition != "1.0.0":
             # Edition 1.0.0 has no schema that says what the result of a graph operation is.
             whole = {"ok": True, "code": "OK", "ms": 0, "result": result}
@@ -48,7 +48,7 @@ class GraphAuditor(ComponentAuditor):
                 yield requirement, problem
             for key in EXTENSIONS if isinstance(result, Mapping) else ():
                 if not isinstance(result.get(key), (Mapping, NoneType)):
-                    yield requirement, Violation("an object", word(result[key]), f"result.{key}")
+                    yield requirement, Violation("an object", describe_word(result[key]), f"result.{key}")
 
 
 class Graph(GraphCapabilities):

@@ -11,7 +11,7 @@ from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation, Violations
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
 from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, LLMCapabilities, LLMShared
@@ -33,7 +33,7 @@ class LLMAuditor(ComponentAuditor):
                 yield "LLM-TOKENS-1", violation
         elif name in ("capabilities", "health"):
             if not isinstance(result, Mapping):
-                yield self._operation(name).shaped, Violation("an object", word(result), "result")
+                yield self._operation(name).shaped, Violation("an object", describe_word(result), "result")
         elif problem := payload_problem("llm.types.completion", result, self._calls.settings.edition):
             yield "LLM-COMPLETE-1", problem
 

@@ -16,7 +16,7 @@ from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.judgement import look_at_capabilities
 from pytest_corpus.kit.outcomes import Blocked, Keys, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.spec.obstacles import Obstacle
@@ -59,7 +59,7 @@ class TestCapabilities:
         look_at_capabilities(subject.capabilities)
         for key in REQUIRED:
             value = subject.capabilities.document.get(key)
-            expect.check(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
+            expect.check(isinstance(value, str) and value, "a non-empty string", describe_word(value), f"result.{key}")
 
     @core("COM-CAP-3")
     def test_the_protocol_is_the_components(self, subject: Subject) -> None:
@@ -77,7 +77,9 @@ class TestCapabilities:
         look_at_capabilities(subject.capabilities)
         for section in SECTIONS:
             value = subject.capabilities.document.get(section)
-            expect.check(value is None or isinstance(value, dict), "an object", word(value), f"result.{section}")
+            expect.check(
+                value is None or isinstance(value, dict), "an object", describe_word(value), f"result.{section}"
+            )
         for fact in FACTS:
             if subject.component not in fact.components or fact.kind == "text":
                 continue
@@ -280,7 +282,7 @@ class TestHealth:
     def test_a_report_says_how_things_are(self, subject: Subject) -> None:
         """A report has a boolean `ok`, a documented `status`, a `server` and a `version`."""
         report = self.report(plain_call(subject, "health"))
-        expect.check(isinstance(report.get("ok"), bool), "a boolean", word(report.get("ok")), "result.ok")
+        expect.check(isinstance(report.get("ok"), bool), "a boolean", describe_word(report.get("ok")), "result.ok")
         expect.check(
             report.get("status") in HEALTH_STATES,
             " or ".join(HEALTH_STATES),
@@ -289,7 +291,7 @@ class TestHealth:
         )
         for key in ("server", "version"):
             value = report.get(key)
-            expect.check(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
+            expect.check(isinstance(value, str) and value, "a non-empty string", describe_word(value), f"result.{key}")
 
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:

@@ -11,7 +11,7 @@ from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 
 KEYS = ("op", "ctx", "args")
 """The keys that every request must have."""
@@ -108,7 +108,7 @@ class TestErrors:
         with expect.resting_on(subject.checked):
             expect.refusal(reply, "BadRequest")
         named = reply.details.get("validation_errors")
-        expect.check(isinstance(named, list) and named, "a list of fields", word(named), "details")
+        expect.check(isinstance(named, list) and named, "a list of fields", describe_word(named), "details")
 
     @pytest.mark.requirement("COM-ERR-12")
     def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:

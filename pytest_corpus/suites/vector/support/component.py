@@ -17,7 +17,7 @@ from pytest_corpus.kit.outcomes import Blocked, Violation, Violations, describe
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.store.store import Use, tenant_context, tenant_of
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, results_of
@@ -72,7 +72,7 @@ class VectorAuditor(ComponentAuditor):
         edition, shaped = self._calls.settings.edition, self._operation(name).shaped
         if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
             if not isinstance(result, Mapping):
-                yield shaped, Violation("an object", word(result), "result")
+                yield shaped, Violation("an object", describe_word(result), "result")
             elif shaped == "VEC-NS-10" and result.get("success") is False:
                 yield shaped, Violation("true, or an error envelope", "false", "result.success")
         elif name in ("upsert", "delete"):
@@ -82,7 +82,7 @@ class VectorAuditor(ComponentAuditor):
             yield from _query_result(result, edition, shaped)
         elif name == "batch_query":
             if edition == "1.0.0" and not isinstance(result, Mapping):
-                yield shaped, Violation("an object (edition 1.0.0)", word(result), "result")
+                yield shaped, Violation("an object (edition 1.0.0)", describe_word(result), "result")
             try:
                 for each in results_of(result):
                     yield from _query_result(each, edition, shaped)

@@ -13,7 +13,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names, failed_items
 from pytest_corpus.kit.store.results import processed_count
-from pytest_corpus.redaction import word
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.run_state import MANY, WRITES
@@ -114,7 +114,7 @@ def expect_rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     index, error = found[0].get("index"), found[0].get("error")
     is_right = index == at
     expect.check(is_right, f"the index {at}", f"{index}" if isinstance(index, int) else "no index", "failures.0.index")
-    expect.check(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
+    expect.check(isinstance(error, str) and error, "an error", describe_word(error), "failures.0.error")
     expect.check(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
     expect_class(found[0], "BadRequest")
     return written
