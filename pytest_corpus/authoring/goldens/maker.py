@@ -147,7 +147,7 @@ class Maker:
         return self._simplest_value(schema)
 
     def _rank(self, branch: Schema) -> int:
-        """Return how unlikely a union's branch is: 0 if the file name asks for its keys, 1 if they are usual, else 2."""
+        """Return how unlikely a branch is: 0 if the file name asks for its keys, 1 if its keys are usual, else 2."""
         required = set(self._folder.fold(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 
