@@ -34,7 +34,7 @@ def unreleased() -> Iterator[tuple[str, str]]:
         if not editions.edition(name).released:
             file = f"../pytest_corpus/spec/editions/{name}.toml"
             head, table, _ = (DOCS / file).read_text("utf-8").partition("[requirements]\n")
-            yield file, head + table + editions.current_table()
+            yield file, head + table + editions.current_edition_table()
 
 
 def site() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Answers that a run already has, and the calls that distinguish a replay from a second application (R126)."""
+"""Caches answers for the whole run, and finds out if a write that is sent again is applied twice (R126)."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
-    """Return the result of `ask`, which is called once for each key.
+    """Return the result of `ask` for a key. It is called once in a run, and later calls return the kept result.
 
-    Faults that a test planned do not affect it, but `ask` may plan its own. The actions and the exchanges of the test
-    that called it count for every test that uses the result.
+    Faults that the current test planned do not affect `ask`, which may plan its own. The actions of the test that
+    called `ask`, and the exchanges that `ask` made, count for every test that uses the result.
     """
     with finding_out(id(calls.shared), key):
-        return _known_or_asked(calls, key, ask)
+        return _recall_or_ask(calls, key, ask)
 
 
-def _known_or_asked(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
+def _recall_or_ask(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     kept, done = calls.shared.cached, calls.shared.actions.done
     if key in kept:
         answer, exchanges, actions, read = kept[key]
@@ -90,7 +90,7 @@ def invoke_expired(calls: Calls, name: str) -> Reply | StreamReply:
 
 @dataclass(frozen=True, slots=True)
 class ReplayProbe:
-    """A write, a second write that a repetition of the first would undo, and a check that it was not undone.
+    """Two writes and a check. If a repetition of the first write is applied, it undoes the second write.
 
     Attributes:
         first: the first write.
@@ -104,7 +104,7 @@ class ReplayProbe:
 
 
 def context_with_key(key: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the context of one call under a key, with a new request id, trace and deadline."""
+    """Return the context of a call with this idempotency key, and with a new request id, trace and deadline."""
     own = {"request_id": f"req-{canary()}", "traceparent": new_trace(), "deadline_ms": deadline_in(HOUR_MS)}
     return {**own, **key}
 
@@ -116,7 +116,7 @@ def keys_of(request: Any) -> frozenset[str]:
 
 
 ORDERS = 4
-"""One of this many kinds of requests has its keys in reverse order."""
+"""Of this many kinds of requests, one kind has its keys in reverse order."""
 
 
 def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]
     The order depends on the seed and on the names of the arguments. A replay has the other order than its first call.
 
     Args:
-        used: the idempotency keys of the writes that were made.
+        used: the idempotency keys of earlier writes; a request with one of them is a replay.
     """
     kind = " ".join([request["op"], *sorted(map(str, request["args"]))])
     by_seed = (crc32(kind.encode()) + inputs.seed()) % ORDERS == 0
@@ -133,12 +133,12 @@ def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]
 
 
 def call_with_key(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:
-    """Send a request under an idempotency key."""
+    """Send a request with an idempotency key."""
     return calls.invoke(request.op, request.args, {**request.ctx, **context_with_key(key)})
 
 
-def are_replayed(calls: Calls, replay_probe: Callable[[], ReplayProbe]) -> bool:
-    """True if a plain write with a key is applied once although it is sent twice, and no capability claims this."""
+def are_writes_replayed(calls: Calls, replay_probe: Callable[[], ReplayProbe]) -> bool:
+    """True if a plain write that is sent twice with the same idempotency key is applied once and gets equal results."""
 
     def ask() -> bool:
         key = {"idempotency_key": f"key{canary()}"}

@@ -13,7 +13,7 @@ from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.turns import Place
 from pytest_corpus.adapter.usage import Outages
-from pytest_corpus.kit.answer_cache import ReplayProbe, are_replayed, keys_of, order_keys
+from pytest_corpus.kit.answer_cache import ReplayProbe, are_writes_replayed, keys_of, order_keys
 from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.audit.envelopes import FINITE
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
@@ -108,7 +108,7 @@ class Subject(Target):
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
         unclaimed = "idempotent_writes" in requirement.needs and self.capabilities.flag("idempotent_writes") is None
-        if unclaimed and not are_replayed(self, self.replay_probe):
+        if unclaimed and not are_writes_replayed(self, self.replay_probe):
             raise NotApplicable("idempotent_writes is not claimed, and a plain replay is applied again")
 
     def _learn_hooks(self, requirement: Requirement) -> None:
@@ -127,7 +127,7 @@ class Subject(Target):
     # -- requests --------------------------------------------------------------------------------------
 
     def operation(self, name: str) -> Operation:
-        """Return the row of one of this component's operations."""
+        """Return the row of the table of operations for one of this component's operations."""
         return BY_OP[f"{self.component}.{name}"]
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
@@ -164,7 +164,7 @@ class Subject(Target):
         except Outage:
             self.store.note_outcome(request, is_success=False)
             raise
-        self.store.settle(request, reply, fresh)
+        self.store.note_reply(request, reply, fresh)
         return reply
 
     def _answer_to(self, request: Any, **options: Any) -> Reply:
@@ -224,7 +224,7 @@ class Subject(Target):
             for request in settled:
                 self.settling.note(request)
         for request, exchange, new in zip(prepared, answers, fresh, strict=True):
-            self.store.settle(request, Reply(exchange), new, alone=False)
+            self.store.note_reply(request, Reply(exchange), new, alone=False)
         return answers
 
     def call(
@@ -260,7 +260,7 @@ class Subject(Target):
         return [] if planned else [reply]
 
     def replay_probe(self) -> ReplayProbe:
-        """Return writes whose replay differs from a repetition. Raises NotApplicable if nothing is stored."""
+        """Return two writes and a check that show if a repetition is applied. Raises NotApplicable without writes."""
         raise NotApplicable(f"{self.component} stores nothing")
 
     def require(self, *names: str) -> None:
@@ -284,7 +284,7 @@ class Subject(Target):
     # -- instances ---------------------------------------------------------------------------------------
 
     def fresh(self: Own) -> Own:
-        """Return the same component of a new instance, for a test that may damage it.
+        """Return this component on a new instance of the adapter, for a test that may damage the instance.
 
         The instance is closed after the test, or after the test opened `MOST_FRESH` more instances.
         """
@@ -297,22 +297,22 @@ class Subject(Target):
         return self.with_client(client)
 
     def with_client(self: Own, client: AdapterClient) -> Own:
-        """Return the same component of another instance."""
+        """Return this component, connected to another instance of the adapter by its client."""
         other = type(self)(client, self.capabilities, self.settings, self.shared)
         other.main, other._fresh = self.main, self._fresh
         return other
 
     def second_instance(self: Own, call_timeout: float) -> Own:
-        """Return the same component of an instance for calls outside of tests. The caller closes the client."""
+        """Return this component on an instance for calls outside of tests. The caller closes its client."""
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self, *, is_last: bool = False) -> None:
         while self._fresh:
             self._fresh.pop().close()
-        if is_last and self.shared.struck is not None:
-            if self.shared.struck is not self.client:
-                self.shared.struck.close()
-            self.shared.struck = None
+        if is_last and self.shared.fault_client is not None:
+            if self.shared.fault_client is not self.client:
+                self.shared.fault_client.close()
+            self.shared.fault_client = None
 
     def test_attributes(self) -> list[tuple[Place, Any]]:
         """Return the attributes of shared objects that belong to the current test, with their initial values."""

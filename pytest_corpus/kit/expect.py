@@ -25,7 +25,7 @@ ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
     "COM-STREAM-5",
     "COM-STREAM-6",
 )
-"""The requirements without which no answer can be read."""
+"""The requirements that every readable answer meets."""
 
 BLOCKERS = {"raised": ANSWERS, "timeout": IN_TIME, "not_json": ENVELOPE, "no_stream": ENVELOPE, "endless": IN_TIME}
 

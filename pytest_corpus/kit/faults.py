@@ -36,10 +36,10 @@ class ProviderFaults:
         self._calls = calls
 
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
-        """Plan a fault for an operation, which replaces any other plan.
+        """Plan a fault for an operation. It replaces an earlier plan.
 
-        The fault recurs if the adapter retries, unless `times` limits it. Through a tunnel, an answer is broken off
-        only for reads, because the real provider carries out the request.
+        The fault recurs if the adapter retries, unless `times` limits it. Through a tunnel to the real provider, only
+        the answers to reads are broken off, because the provider carries out each request.
 
         Raises:
             NotApplicable, NotAssessed: the fault cannot occur.
@@ -65,7 +65,7 @@ class ProviderFaults:
 
     @property
     def is_tunnelled(self) -> bool:
-        """True if the provider is only reached through tunnels."""
+        """True if the adapter reaches its provider only through tunnels, which forward bytes to a real provider."""
         return bool(inputs.read("tunnelled", lambda: is_tunnelled(self._calls.client.provider)))
 
     @property
@@ -108,8 +108,9 @@ class ProviderFaults:
     def provider_op(self, name: str) -> str | None:
         """Return the op at which to plan a fault for an operation, or None to plan it at every op of the provider.
 
-        If an operation calls the provider under several ops, such as a token count, the result is the op of its own
-        name. Otherwise a fault occurs at every op, so that a second provider that takes over fails too.
+        An operation may reach the provider under several ops, such as a token count. Then the result is the op with
+        the name of the operation. Otherwise the fault occurs at every op, so that a second provider that takes over
+        fails too.
 
         Raises:
             NotAssessed: a plain request of the operation does not reach the provider.
@@ -135,7 +136,11 @@ class ProviderFaults:
         return own if own in ops and len(ops) > 1 else None
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
-        """Return the working operations that call the provider. Raises NotAssessed if the principal one does not."""
+        """Return the working operations that call the provider.
+
+        Raises:
+            NotAssessed: the principal operation does not call the provider.
+        """
         principal = self._calls.principal_stream if streaming else self._calls.principal
         self.provider_op(principal)
         found = [principal]
@@ -150,7 +155,7 @@ class ProviderFaults:
 
 
 class Instance(Calls, Protocol):
-    """A component of one instance of the adapter, which can open other instances."""
+    """A component that is bound to one instance of the adapter, and can open other instances."""
 
     @property
     def faults(self) -> ProviderFaults: ...
@@ -174,10 +179,14 @@ def call_with_fault(
     sound: Callable[[Answer], bool] | None = None,
     **options: Any,
 ) -> tuple[Own, Answer]:
-    """Call while the provider has a fault; return the instance and its answer to `send` or to a new request.
+    """Send a request while the provider has a fault; return the instance that was used, and its answer.
 
     Args:
+        kind: the kind of the fault.
+        name: the operation at which the fault is planned.
+        send: makes the call; by default it sends a new request of the operation.
         sound: returns True for a correct answer; by default, for an error of the class that the fault must become.
+        options: the options of `ProviderFaults.plan`.
 
     Raises:
         NotApplicable, NotAssessed: the fault did not occur, or cannot occur.
@@ -196,29 +205,29 @@ def call_with_fault(
         instance.faults.require_fired(plan)
         return reply  # type: ignore[no-any-return]
 
-    def is_usual(reply: Answer) -> bool:
+    def is_correct(reply: Answer) -> bool:
         return reply.is_a(*subject.faults.classes(kind)) if BY_KIND[kind].canonical else not reply.is_error
 
-    return try_with_fault(subject, attempt, sound or is_usual)
+    return try_with_fault(subject, attempt, sound or is_correct)
 
 
 def try_with_fault(
     subject: Own, attempt: Callable[[Own], Result], sound: Callable[[Result], bool]
 ) -> tuple[Own, Result]:
-    """Make an attempt that plans a fault; return the instance and the result.
+    """Call `attempt`, which plans a fault and makes a call; return the instance that was used, and the result.
 
-    Tests share one instance until a result is unusual. An instance that failed before may answer differently,
-    for example because of a circuit breaker. So an unusual result only counts on a new instance.
+    Tests share one instance until a result is not `sound`. An instance that failed before may answer differently, for
+    example because of a circuit breaker. So such a result only counts on a new instance.
     """
     shared = subject.shared
     with finding_out(id(shared), "struck"):
-        is_new = shared.struck is None
-        if shared.struck is None:
-            shared.struck = subject.client.fresh()
-    instance = subject.with_client(shared.struck)
+        is_new = shared.fault_client is None
+        if shared.fault_client is None:
+            shared.fault_client = subject.client.fresh()
+    instance = subject.with_client(shared.fault_client)
     if is_new or instance.client is subject.client:
         return instance, attempt(instance)
-    if not shared.struck_once:
+    if not shared.needs_fresh_client:
         try:
             result = attempt(instance)
             if sound(result):
@@ -227,7 +236,7 @@ def try_with_fault(
             raise
         except (Undecided, Violation):
             subject.client.provider.clear()
-        shared.struck_once = True
+        shared.needs_fresh_client = True
     fresh = subject.fresh()
     return fresh, attempt(fresh)
 

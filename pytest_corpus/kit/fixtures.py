@@ -18,7 +18,7 @@ Own = TypeVar("Own", bound=Subject)
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 ONE_IN = 3
-"""Operations other than the principal one get one in this many cases."""
+"""An operation that is not the principal one gets one of this many cases."""
 
 
 @pytest.fixture
@@ -39,8 +39,12 @@ def fixture_of(component: type[Own]) -> Callable[..., Own]:
     return tested
 
 
-def take_turns(names: Iterable[str], principal: str, case: int, *, one_in: int = ONE_IN) -> Iterator[str]:
-    """Yield the operations that get a case: always the principal operation, the others in turn by the case's number."""
+def operations_for_case(names: Iterable[str], principal: str, case: int, *, one_in: int = ONE_IN) -> Iterator[str]:
+    """Yield the operations that get a case: always the principal one, and every `one_in`-th of the others.
+
+    Args:
+        case: the number of the case; it selects the first of the others.
+    """
     others = 0
     for name in names:
         others += name != principal
@@ -65,6 +69,6 @@ def rules(table: str = "", **by_name: str) -> pytest.MarkDecorator:
 
 
 def deciding(parameter: str, **by_value: str) -> pytest.MarkDecorator:
-    """Parametrize with these values. Each value decides the requirement that follows it."""
+    """Parametrize a test with the names of `by_value` as values. Each value decides the requirement given for it."""
     cases = [pytest.param(value, marks=pytest.mark.requirement(each)) for value, each in by_value.items()]
     return pytest.mark.parametrize(parameter, cases)

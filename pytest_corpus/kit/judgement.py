@@ -27,24 +27,24 @@ class Judgement:
     holds: bool = False
 
 
-_AT_HAND: ContextVar[Judgement | None] = ContextVar("judgement", default=None)
+_CURRENT: ContextVar[Judgement | None] = ContextVar("judgement", default=None)
 
 
 @contextmanager
 def judging() -> Iterator[Judgement]:
-    """Count the checks in this block and collect the exchanges that they are judged on, including earlier exchanges."""
-    outer = _AT_HAND.get()
-    before = _AT_HAND.set(own := Judgement(exchanges=outer.exchanges if outer else [], holds=True))
+    """Count the checks in this block and collect the exchanges that they are judged on, also of an outer block."""
+    outer = _CURRENT.get()
+    before = _CURRENT.set(own := Judgement(exchanges=outer.exchanges if outer else [], holds=True))
     try:
         yield own
     finally:
-        _AT_HAND.reset(before)
+        _CURRENT.reset(before)
 
 
 @contextmanager
 def reading_apart() -> Iterator[list[Exchange]]:
     """Collect the exchanges that are read in this block separately; they do not belong to the test's condition."""
-    at_hand = _AT_HAND.get()
+    at_hand = _CURRENT.get()
     if at_hand is None:
         yield []
         return
@@ -60,19 +60,19 @@ def reading_apart() -> Iterator[list[Exchange]]:
 
 def note_check() -> None:
     """Note a check that could have failed. A test without such a check does not decide its requirement."""
-    if (at_hand := _AT_HAND.get()) is not None:
+    if (at_hand := _CURRENT.get()) is not None:
         at_hand.checks += 1
 
 
 def note_held() -> None:
     """Note that a condition on the exchanges read so far held."""
-    if (at_hand := _AT_HAND.get()) is not None:
+    if (at_hand := _CURRENT.get()) is not None:
         at_hand.holds = True
 
 
 def look_at(*exchanges: Exchange) -> None:
     """Note that a test reads these exchanges. The last exchange counts as read last."""
-    at_hand = _AT_HAND.get()
+    at_hand = _CURRENT.get()
     if at_hand is None or not exchanges:
         return
     if at_hand.holds:
@@ -91,5 +91,5 @@ def look_at_capabilities(capabilities: Capabilities) -> None:
 
 def looked_at() -> tuple[Exchange, ...]:
     """Return the exchanges that the current condition is judged on, in the order of reading."""
-    at_hand = _AT_HAND.get()
+    at_hand = _CURRENT.get()
     return () if at_hand is None else tuple(at_hand.exchanges)

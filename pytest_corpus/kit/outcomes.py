@@ -39,18 +39,18 @@ def describe(found: object) -> str:
     return list_keys("the key", found) if isinstance(found, Keys) else describe_word(found)
 
 
-def number_of(names: Collection[object]) -> str:
-    """Return the number of things, with the first names that the suite itself made."""
+def describe_number(names: Collection[object]) -> str:
+    """Return the number of things as text, with the first names among them that the suite made."""
     own = sorted(name for name in names if isinstance(name, str) and _SHOWN.fullmatch(name))[:MOST_NAMES]
     more = ", ..." if own and len(own) < len(names) else ""
     return f"{len(names)} ({', '.join(own)}{more})" if own else str(len(names))
 
 
 def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
-    """Return the number of missing things and of surplus things, with their first names."""
+    """Return the number of missing things and of surplus things as text, with the first names of each."""
     right, there = Counter(map(str, wanted)), Counter(map(str, found))
     missing, more = [*(right - there).elements()], [*(there - right).elements()]
-    return f"{number_of(missing)} missing, {number_of(more)} too many"
+    return f"{describe_number(missing)} missing, {describe_number(more)} too many"
 
 
 def agree_in_number(text: str) -> str:
@@ -59,7 +59,7 @@ def agree_in_number(text: str) -> str:
 
 
 def _in_words(problem: Problem) -> str:
-    """Return a broken rule with the value that breaks the rule, if the value may be shown."""
+    """Describe a broken rule of a schema, with the value that breaks it if the value may be shown."""
     is_named = not problem.found or problem.message.endswith(f", is {problem.found}")
     return problem.message if is_named else f"{problem.message}, found {problem.found}"
 

@@ -54,7 +54,7 @@ class AnyReply:
 
     @property
     def exchange(self) -> Exchange:
-        """The call with all its observations."""
+        """The call, with its frames and all its observations."""
         look_at(self._exchange)
         return self._exchange
 
@@ -65,7 +65,7 @@ class AnyReply:
 
     @property
     def is_error(self) -> bool:
-        """True if the answer is an error."""
+        """True if the answer is an error envelope, or a stream that ends with one."""
         raise NotImplementedError
 
     @property
@@ -85,7 +85,7 @@ class AnyReply:
 
 
 class Reply(AnyReply):
-    """The answer to a unary call; `together` replaces it by the sum of several pages."""
+    """The answer to a unary call. If it has several pages, `together` is the envelope that combines them."""
 
     def __init__(self, exchange: Exchange, together: Mapping[str, Any] | None = None) -> None:
         super().__init__(exchange)

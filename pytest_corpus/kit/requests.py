@@ -34,7 +34,7 @@ class Request:
 
 
 def reverse_keys(value: Any) -> Any:
-    """Return the same JSON value with all keys in reverse order. The order has no meaning (RFC 8259)."""
+    """Return the same JSON value with the keys of all objects in reverse order, which has no meaning (RFC 8259)."""
     if isinstance(value, dict):
         return {key: reverse_keys(each) for key, each in reversed(value.items())}
     return [reverse_keys(each) for each in value] if isinstance(value, list) else value
@@ -46,7 +46,7 @@ def canary(length: int = 14) -> str:
 
 
 def new_trace() -> str:
-    """Return a new traceparent, sampled or not in turn."""
+    """Return a new traceparent; every other one is sampled."""
     return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-0{inputs.next_in_rotation('trace') % 2}"
 
 
@@ -80,8 +80,8 @@ class Requests:
         """Return valid arguments whose stream is short."""
         return self.minimal(name)
 
-    def reading_at(self, _request: Any) -> Request | None:
-        """Return a plain read of the place that a request names, or None if it names none."""
+    def plain_read_of(self, _request: Any) -> Request | None:
+        """Return a plain read in the namespace and tenant that a request names, or None if it names neither."""
         return None
 
     def two_streams(self, name: str) -> list[dict[str, Any]]:
@@ -121,7 +121,7 @@ class Requests:
         raise NotImplementedError
 
     def fingerprint(self, reply: Reply) -> Any:
-        """Return the part of an answer that differs between the requests of `distinct_requests`."""
+        """Return the part of an answer that differs for each request of `distinct_requests`."""
         raise NotImplementedError
 
 

@@ -3,7 +3,7 @@
 A retryable answer that no test planned leads to another call. If the error stays, a plain call decides who is
 responsible: the adapter if plain calls work, the provider if calls fail that worked before. In that case the suite
 waits for the provider, and gives up if it does not come back. If an operation never worked, the adapter is responsible
-(R147). A new place may answer with a hint until it can be read; the hint is followed as often as it is given (R141).
+(R147). A new namespace may ask for retries until it can be read; they are made each time it asks (R141).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ PAUSES_S = (0.05, 0.2)
 """The pauses before the second and the third attempt."""
 
 BUILDING_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""The pauses before a write is repeated whose index is being built; other namespaces may work (ERRORS 6.3)."""
+"""The pauses before a write is repeated because its index is being built; other namespaces may work (ERRORS 6.3)."""
 
 FAMILIAR = 3
-"""If an operation has given this many such answers of the adapter, it is repeated without a pause."""
+"""After this many errors for which the adapter was responsible, an operation is repeated without a pause."""
 
 CALL_S, RUN_S = 30.0, 120.0
 """The seconds that the suite waits for a provider in one call, and in a run."""
@@ -73,8 +73,8 @@ def hint_s(reply: Reply | StreamReply) -> float | None:
     return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None
 
 
-def _is_a_bug(reply: Reply | StreamReply) -> bool:
-    """True if the log of a call shows an exception that waiting cannot repair."""
+def _has_logged_bug(reply: Reply | StreamReply) -> bool:
+    """True if the log of a call shows an exception of a kind that no retry can mend, such as a TypeError."""
     logged = logged_exception(reply.exchange.observed.logs)
     return logged is not None and logged.type in PROGRAMMING_ERRORS
 
@@ -100,7 +100,7 @@ def _classes(value: Any) -> Iterator[str]:
 
 
 class Retried(Calls, Protocol):
-    """A component whose calls are repeated."""
+    """A component whose calls are repeated by `Retries`."""
 
     @property
     def main(self) -> Retried: ...
@@ -126,7 +126,7 @@ class Retries:
     def call_until_answered(
         self, op: str, attempt: Callable[[float], Answer], failing: Callable[[Answer], list[Reply | StreamReply]]
     ) -> Answer:
-        """Make a call, repeat it as long as a repetition may help, and return the answer.
+        """Make a call, repeat it as long as a repetition may help, and return the last answer.
 
         Args:
             op: the operation, qualified; empty if the request names none.
@@ -150,7 +150,8 @@ class Retries:
         return answer
 
     def find_endless(self, long: Exchange) -> None:
-        """If a stream exceeds the time limit, send a short request; mark both as endless if neither ends.
+        """Send a short request after a stream that exceeded the time limit; mark both streams as endless if neither
+        ends.
 
         A long answer may take long. But a stream is endless if it has little to send and still sends without a pause
         until the limit.
@@ -239,10 +240,9 @@ class Retries:
         return answer
 
     def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
-        """Wait as long as an answer asks, or else `usual_s`; return False if that would be too long.
+        """Wait as long as an answer asks, or else `usual_s`; return False without a wait if that would be too long.
 
-        A failure may be over at once, so before the second attempt only rate limits are waited for as long as they
-        ask.
+        A failure may be over at once. So before the second attempt, only the wait that a rate limit asks for is kept.
         """
         builds = left[0].is_a("IndexNotReady")
         heeded = [reply for reply in left if usual_s > PAUSES_S[0] or reply.is_a("ResourceExhausted")]
@@ -258,9 +258,9 @@ class Retries:
     def _drop_failed_attempts(
         self, op: str, answer: Answer, made: list[list[Reply | StreamReply]], before_s: float
     ) -> Answer:
-        """Record an outage of the provider, and remove the failed attempts from the test.
+        """Record an outage of the provider, and remove the failed attempts from the test; return the answer.
 
-        Hints may be followed any number of times in a run, provided that the call then works.
+        The waits that answers ask for do not count as an outage if the call then works.
         """
         if hint_s(made[0][0]) is not None:
             self._outages.waited_s = before_s
@@ -318,16 +318,17 @@ class Retries:
         return any(_plain_call_works(place, probe) for place in places.values() for probe in self._probes(op))
 
     def _is_starting(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """True if an operation, or a new instance, never worked and states when it will work (R141)."""
+        """True if an operation, or a new instance, never worked and its error says when to retry (R141)."""
         is_new = op not in self._outages.worked or self._calls.client is not self._calls.main.client
-        stores = self._calls.requests.reading_at(left[0].exchange.request) is not None
+        stores = self._calls.requests.plain_read_of(left[0].exchange.request) is not None
         return is_new and op in BY_OP and not stores and left[0].error.get("retry_after_ms") is not None
 
     def _read_written_place(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
-        """Return the answer to a plain read of the place that a repeated request names, or None."""
+        """Send a plain read in the namespace and tenant of a repeated request; return the answer, or None without a
+        read."""
         if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
             return None
-        plain = self._calls.requests.reading_at(left[0].exchange.request)
+        plain = self._calls.requests.plain_read_of(left[0].exchange.request)
         return _call_once(self._calls, lambda: plain) if plain else None
 
     def _await(self, op: str, left: list[Reply | StreamReply]) -> bool:
@@ -341,7 +342,7 @@ class Retries:
         worked, there = self._operations_that_worked(), self._read_written_place(left)
         # If a plain read of the same place is put off too, the place is still being made: only it is slow (R141).
         unready = there is not None and is_retryable(there) and hint_s(there) is not None
-        never = op not in self._outages.worked and all(map(_is_a_bug, left))
+        never = op not in self._outages.worked and all(map(_has_logged_bug, left))
         hinted = any(hint_s(reply) is not None for reply in left)
         for pause_s in self._pauses(left, CALL_S if (worked or hinted) and not never else UNKNOWN_S):
             inputs.sleep(pause_s)

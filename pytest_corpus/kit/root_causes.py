@@ -66,11 +66,11 @@ class BasicRequirement:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A part of many requests, and a plain request whose only addition is this part.
+    """A member of many requests, such as a tenant, and a plain request with only this member added.
 
     Attributes:
         requirement: the requirement that is violated if the plain request fails.
-        is_in: returns True if a request has the feature.
+        is_in: returns True if a request has the member.
         ask: makes the plain request; may raise Undecided if there is no such request.
     """
 
@@ -87,8 +87,9 @@ class RootCauses(Generic[Own]):
         self._found: dict[str, tuple[Any, ...]] = {}
         self._tried: dict[str, Blocked | None] = {}
 
-    def _once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """Return the causes; return none during the search, because a search must not explain its own findings."""
+    def _find_once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
+        """Return the causes that `find` yields, which is called once; empty during a search, whose calls need no
+        explanation."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -96,7 +97,7 @@ class RootCauses(Generic[Own]):
         return self._found[find.__name__]
 
     def forget(self) -> None:
-        """Search again after the next violation, because the author's stand-in of the provider failed meanwhile."""
+        """Drop the found causes, because the author's stand-in of the provider failed meanwhile."""
         self._found.clear()
         self._tried.clear()
 
@@ -115,10 +116,10 @@ class RootCauses(Generic[Own]):
     def explain_block(self, blocked: Blocked) -> Blocked | None:
         """Return the finding of a more basic requirement that explains a blocked test, or None."""
         with self.subject.client.provider.paused():
-            return self._plainest(blocked.by, blocked.exchanges)
+            return self._plainest_cause(blocked.by, blocked.exchanges)
 
     def features(self) -> Iterator[Feature]:
-        """Yield the features of requests, in the order of their trial, the plainest first."""
+        """Yield the features of requests that may fail, in the order in which they are tried."""
         subject, name = self.subject, self.subject.principal
         for key, value in (("tenant", "tenant-a"), ("deadline_ms", deadline_in(HOUR_MS))):
 
@@ -128,24 +129,25 @@ class RootCauses(Generic[Own]):
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
     def _basis_of_failure(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
-        """Return the basic requirement behind a request of the test that fails or has an empty result."""
+        """Return the finding of an operation or a feature behind a request of the test that fails or has an empty
+        result."""
         found = filter(_is_empty, violation.exchanges) if isinstance(violation, Accepted) else made
-        return self._plainest(requirement, [*violation.exchanges, *found])
+        return self._plainest_cause(requirement, [*violation.exchanges, *found])
 
-    def _plainest(self, requirement: str, exchanges: Iterable[Exchange]) -> Blocked | None:
+    def _plainest_cause(self, requirement: str, exchanges: Iterable[Exchange]) -> Blocked | None:
         if requirement in PLAIN:
             return None
         own = [each for each in exchanges if each.component == self.subject.component and each.op in BY_OP]
         for exchange in own:
             if exchange.observed.faults or exchange.fault or not (_is_empty(exchange) or _is_error(exchange)):
                 continue
-            cause = self._operation_of(exchange) or next(self._features_of(exchange), None)
+            cause = self._failing_operation(exchange) or next(self._failing_features(exchange), None)
             if cause is not None:
                 return None if cause.by == requirement else cause
         return None
 
-    def _operation_of(self, exchange: Exchange) -> Blocked | None:
-        """Return the finding that the operation of an exchange does not work at all, or None."""
+    def _failing_operation(self, exchange: Exchange) -> Blocked | None:
+        """Return the finding that the operation of an exchange fails even for a plain request, or None."""
         name = exchange.op.partition(".")[2]
         if name not in self._tried:
             self._tried[name] = None  # while it is tried, it explains nothing
@@ -154,8 +156,8 @@ class RootCauses(Generic[Own]):
             self._tried[name] = found if isinstance(found, Blocked) else None
         return self._tried[name]
 
-    def _features_of(self, exchange: Exchange) -> Iterator[Blocked]:
-        """Yield the findings of features in a request, if a plain request with the feature fails in the same way."""
+    def _failing_features(self, exchange: Exchange) -> Iterator[Blocked]:
+        """Yield the findings of features in a failed request, if a plain request with the feature gets that error."""
         if not isinstance(exchange.request, Mapping) or not _is_error(exchange):
             return
         for number, feature in enumerate(self.features()):
@@ -165,11 +167,11 @@ class RootCauses(Generic[Own]):
                     self._tried[key] = None
                     self._tried[key] = self._try_feature(feature)
                 cause = self._tried[key]
-                if cause is not None and _names(cause.exchanges[-1]) == _names(exchange):
+                if cause is not None and _error_classes(cause.exchanges[-1]) == _error_classes(exchange):
                     yield cause
 
     def _try_feature(self, feature: Feature) -> Blocked | None:
-        """Return the finding of a feature if a plain request with it fails."""
+        """Send a plain request with a feature; return the finding if it fails, or None."""
         try:
             with reading_apart(), inputs.fact_scope(f"{self.subject.component} {feature.requirement}"):
                 reply = feature.ask()
@@ -181,11 +183,11 @@ class RootCauses(Generic[Own]):
         return Blocked(feature.requirement, said, judged_on=(reply.exchange,))
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
-        """Yield the violated basic requirements; none if they are unknown."""
+        """Yield the violated basic requirements of the component; by default there are none."""
         yield from ()
 
     def _failing_basics(self) -> Iterator[BasicRequirement]:
-        """Yield the violated basic requirements, each with an exchange that shows it."""
+        """Yield the violated basic requirements, each with the exchange that shows the violation."""
         for basis in self.failing_basics():
             yield replace(basis, exchanges=basis.exchanges or tuple(self.subject.client.part.exchanges[-1:]))
 
@@ -194,7 +196,7 @@ class RootCauses(Generic[Own]):
         done = frozenset(self.subject.shared.actions.done)
         if isinstance(violation, Accepted) or not done:
             return None
-        failing = self._once(self._failing_basics)
+        failing = self._find_once(self._failing_basics)
         if any(requirement == basis.requirement for basis in failing):
             return None
         for basis in failing:
@@ -206,18 +208,19 @@ class RootCauses(Generic[Own]):
         """Return the root cause if a refusal has the same wrong class as the plainest bad requests."""
         if not isinstance(violation, Misclassified) or not any(is_a(name, "BadRequest") for name in violation.wanted):
             return None
-        for found in self._once(self._find_wrong_class):
+        for found in self._find_once(self._find_wrong_class):
             if requirement != found.root and violation.names == found.names:
                 return Blocked(found.root, f"bad requests of every kind are refused with {' and '.join(found.names)}")
         return None
 
     def _find_wrong_class(self) -> Iterator[WrongErrorClass]:
-        """Find the wrong class that two operations, one of them the principal one, give to wrong arguments."""
+        """Yield the wrong class if the principal operation and another one refuse wrong arguments with the same wrong
+        class."""
         subject = self.subject
-        names = self._wrong_names(subject.principal)
+        names = self._wrong_classes(subject.principal)
         others = [name for name in subject.operations(streaming=False) if name != subject.principal]
         other = next((name for name in others if subject.requests.wrong_types(name) and subject.works(name)), None)
-        if names is None or other is None or self._wrong_names(other) != names:
+        if names is None or other is None or self._wrong_classes(other) != names:
             return
         bare = subject.send({**subject.envelope(subject.principal), "args": [1]})
         yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.checked, names)
@@ -226,12 +229,12 @@ class RootCauses(Generic[Own]):
         """Return the root cause if a bad request is accepted like the plainest bad requests."""
         if not isinstance(violation, Accepted) or requirement == NO_ARGUMENTS:
             return None
-        if any(is_a(name, family) for name in violation.wanted for family in self._once(self._find_never_refused)):
+        if any(is_a(name, family) for name in violation.wanted for family in self._find_once(self._find_never_refused)):
             return Blocked(NO_ARGUMENTS, "bad requests of every kind are accepted")
         return None
 
     def _find_never_refused(self) -> Iterator[str]:
-        """Find the error classes that bad requests never get, because the plainest bad requests are accepted."""
+        """Yield the error classes that bad requests never get, because even the plainest bad requests are accepted."""
         subject = self.subject
         plain = subject.envelope(subject.principal)
         names = [name for name in subject.operations(streaming=False) if subject.requests.wrong_types(name)]
@@ -245,8 +248,9 @@ class RootCauses(Generic[Own]):
             if subject.send({**plain, "op": f"{subject.component}.no_such_operation"}).is_success:
                 yield "NotSupported"
 
-    def _wrong_names(self, name: str) -> tuple[str, ...] | None:
-        """Return the wrong classes that refuse wrong arguments; None if the class is right or nothing is refused."""
+    def _wrong_classes(self, name: str) -> tuple[str, ...] | None:
+        """Return the wrong error classes of the answer to wrong arguments; None if the class is right or nothing is
+        refused."""
         reply = self.subject.call(name, self.subject.requests.wrong_types(name))
         return reply.names if reply.names and not reply.is_a("BadRequest") else None
 
@@ -259,13 +263,13 @@ def _is_error(exchange: Exchange) -> bool:
     return (StreamReply(exchange) if exchange.streaming else Reply(exchange)).is_error
 
 
-def _names(exchange: Exchange) -> tuple[str, ...]:
+def _error_classes(exchange: Exchange) -> tuple[str, ...]:
     """Return the error classes that an answer names."""
     return (StreamReply(exchange) if exchange.streaming else Reply(exchange)).names
 
 
 def _is_empty(exchange: Exchange) -> bool:
-    """True if the result of a success has nothing for tests to read."""
+    """True if the result of a success lacks the members that tests read."""
     if exchange.streaming or exchange.op not in BY_OP:
         return False
     reply = Reply(exchange)

@@ -100,7 +100,7 @@ class Actions:
     done: set[str] = field(default_factory=set)
 
     def forget(self) -> None:
-        """Start again for another test."""
+        """Forget the actions, before another test begins."""
         self.done.clear()
 
 
@@ -111,7 +111,7 @@ class Shared:
     Attributes:
         obstacles: by operation, the reason why tests cannot rely on the operation, or None.
         actions: the actions of the current test.
-        settle: the time in which writes become visible, and the written places.
+        settle: the time in which writes become visible, and the places of writes.
         written: the written things, except those that are known to be absent.
         cached: answers, with their exchanges, the actions of the test, and the exchanges that the test read
             (`kit/answer_cache.py`).
@@ -119,8 +119,8 @@ class Shared:
         provider_ops: by operation, the ops at which a plain request reaches the provider.
         keys: the idempotency keys of the writes on the main instance.
         tenants: the tenants that several tests use.
-        struck: the instance at which tests plan faults one after the other; None before the first fault.
-        struck_once: True if that instance gave an unusual answer, so that each fault gets its own instance.
+        fault_client: the instance that tests with planned faults share; None before the first fault.
+        needs_fresh_client: True if that instance gave an unusual answer, so that each fault gets its own instance.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
@@ -135,11 +135,11 @@ class Shared:
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     tenants: set[str] = field(default_factory=set)
-    struck: AdapterClient | None = None
-    struck_once: bool = False
+    fault_client: AdapterClient | None = None
+    needs_fresh_client: bool = False
 
-    def once(self, name: str, find: Callable[[], T]) -> T:
-        """Return an attribute that the first test in need of it finds out."""
+    def find_once(self, name: str, find: Callable[[], T]) -> T:
+        """Return the attribute of this name; if it is None, set it to the result of `find` first."""
         with finding_out(id(self), name):
             if getattr(self, name) is None:
                 with inputs.fact_scope(f"{type(self).__name__} {name}"), reading_apart():
@@ -148,16 +148,16 @@ class Shared:
         return found
 
     def copy_state(self) -> dict[str, Any]:
-        """Return a copy of the present knowledge, for `restore`."""
+        """Return a copy of all attributes, for `restore`."""
         return {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Restore earlier knowledge."""
+        """Set all attributes to a copy that `copy_state` returned."""
         for name, value in kept.items():
             setattr(self, name, value)
 
     def unlearn(self) -> None:
-        """Forget the knowledge about the adapter from the time when its provider failed."""
+        """Clear the attributes that may be wrong, because the provider failed when they were found out."""
         for each in fields(self):
             if each.name in self.learnt:
                 empty = each.default if each.default_factory is MISSING else each.default_factory()

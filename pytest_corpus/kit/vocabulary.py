@@ -81,7 +81,7 @@ CONTROLS = ("newline", "tab", "nul")
 AT_ENDS = ("leading_blank", "trailing_blank")
 """The kinds at the beginning and the end of a text of several words."""
 
-MEETING: Mapping[str, str] = {
+SIMILAR: Mapping[str, str] = {
     "letter_case": "@A",
     "underscore": "@a_b",
     "dash": "@a-b",
@@ -100,8 +100,8 @@ MEETING: Mapping[str, str] = {
 ALIKE = (("", "letter_case"), ("underscore", "dash"), ("composed", "decomposed"))
 """Pairs of kinds of similar names; an empty kind is the ordinary name."""
 
-FIRST_TO_MEET = ("underscore", "dash", "letter_case")
-"""The kinds of names in each run; the first two can be confused with each other, so they are used together."""
+FIRST_SIMILAR = ("underscore", "dash", "letter_case")
+"""The kinds that every run uses; a store may confuse the first two, so both are used."""
 
 GROUP = 4
 """The number of words in one item, if an item can have several."""
@@ -119,12 +119,12 @@ T = TypeVar("T")
 
 
 def fill_in(words: Mapping[str, str], stem: str = "") -> dict[str, str]:
-    """Return the words of a table with this unique part in each."""
+    """Return the words of a table with this text in the place of each `STEM`."""
     return {kind: word.replace(STEM, stem) for kind, word in words.items()}
 
 
 def choose(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dict[str, str]:
-    """Return up to `count` words of a table: the kinds in `first`, then others by the seed and the test."""
+    """Return up to `count` words of a table: the kinds in `first`, then others that the seed and the test choose."""
     chosen = list(first)
     others = [kind for kind in words if kind not in chosen]
     start = inputs.below(len(others)) if others else 0
@@ -146,30 +146,30 @@ def join_words(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
 
 
 def distribute_words(count: int, stem: str = "", without: Iterable[str] = ("nul", "long")) -> list[str]:
-    """Return this number of texts. Together they contain all words except some kinds."""
+    """Return `count` texts, which together contain all words except some kinds."""
     held = [word for kind, word in fill_in({**INJECTIONS, **WORDS}, stem).items() if kind not in without]
     return [" ".join(held[start::count]) for start in range(count)]
 
 
-def held_texts(stem: str = "") -> list[str]:
-    """Return texts for a value that may be refused: with all words, with short printable words, and with one word."""
+def refusable_texts(stem: str = "") -> list[str]:
+    """Return texts for a value that may be refused, from the strictest: all words, short printable words, one word."""
     return [join_words(stem), join_words(stem, (*CONTROLS, "long")), *texts(1, stem)]
 
 
-def similar_names(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:
+def similar_names(stem: str, count: int, first: Iterable[str] = FIRST_SIMILAR) -> list[str]:
     """Return an ordinary name, and up to `count` names that resemble it or each other."""
-    return [f"{stem}a", *fill_in(choose(MEETING, count, first), stem).values()]
+    return [f"{stem}a", *fill_in(choose(SIMILAR, count, first), stem).values()]
 
 
 def group_words(words: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the words in groups, one group per item; words with control characters have their own groups."""
+    """Return the words in groups of one item each; words with control characters have groups without other words."""
     parts = [[kind for kind in words if (kind in CONTROLS) is controls] for controls in (False, True)]
     groups = [part[start : start + GROUP] for part in parts for start in range(0, len(part), GROUP)]
     return {" ".join(group): [words[kind] for kind in group] for group in groups}
 
 
-def find_taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
-    """Return the accepted items of a store, by the kind of their word.
+def find_accepted(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
+    """Write items with unusual words; return the accepted items by the kind of their word.
 
     Args:
         write: writes items at once and returns the accepted ones; None if all of them were refused permanently.
@@ -188,7 +188,7 @@ def _write_at_once(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequen
 
 
 def _write_in_parts(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
-    """Write the items at once, in halves and quarters, or at least a few alone; return the accepted ones."""
+    """Write the items at once, then in halves and quarters, or at least a few alone; return the accepted ones."""
     found: dict[str, T] = {}
     parts, tried = [dict(items)], 0
     while parts and tried < MOST_HALVES:

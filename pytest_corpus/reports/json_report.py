@@ -22,7 +22,7 @@ from pytest_corpus.spec.capabilities import FACTS, SECTIONS
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.text.atomic_write import write_atomically
-from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, describe_left_data, unseen
+from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, describe_left_data, describe_unseen_writes
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict, decide, hint_of
 
@@ -67,7 +67,7 @@ def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
         "profile": run.profile,
         "notes": [
             *run.notes,
-            *unseen(ledger),
+            *describe_unseen_writes(ledger),
             *describe_left_data(ledger),
             *notes_on_old_recordings(ledger.recorded, run.started_at),
         ],

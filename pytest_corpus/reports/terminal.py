@@ -11,7 +11,7 @@ from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.obstacles import Obstacle, with_remedy
 from pytest_corpus.spec.requirements import Requirement
 from pytest_corpus.verdict.editions import PREVIEW
-from pytest_corpus.verdict.ledger import Ledger, describe_left_data, unseen
+from pytest_corpus.verdict.ledger import Ledger, describe_left_data, describe_unseen_writes
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 
@@ -116,7 +116,7 @@ def summary(
     if ledger.lacking:
         lines.append(TerminalLine(f"  provider lacks, as its author states: {', '.join(sorted(ledger.lacking))}"))
     lines += [TerminalLine(f"  provider: {said}") for said in sorted(ledger.recorded)]
-    lines += [TerminalLine(f"  waited for: {said}", "caution") for said in unseen(ledger)]
+    lines += [TerminalLine(f"  waited for: {said}", "caution") for said in describe_unseen_writes(ledger)]
     lines += [TerminalLine(f"  left behind: {said}", "caution") for said in describe_left_data(ledger)]
     lines += [TerminalLine(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
     lines += [TerminalLine(f"  failed: {fault} (exit code 1, whatever the verdict)", "bad") for fault in verdict.faults]

@@ -74,10 +74,10 @@ def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
         DeviationError: the file cannot be read, is not TOML, or an entry is incomplete.
     """
     entries = []
-    for number, raw in enumerate(_entries(path), start=1):
+    for number, raw in enumerate(_read_entries(path), start=1):
         texts = (raw.get("reason"), raw.get("removal_plan")) if isinstance(raw, dict) else ()
-        if not (drafting and any(map(_unwritten, texts))):
-            entries.append(_entry(number, raw))
+        if not (drafting and any(map(_is_unwritten, texts))):
+            entries.append(_parse_entry(number, raw))
     taken: set[tuple[str, str]] = set()
     for entry in entries:
         if (entry.requirement, entry.adapter) in taken:
@@ -86,7 +86,7 @@ def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
     return tuple(entries)
 
 
-def _entries(path: Path) -> list[Any]:
+def _read_entries(path: Path) -> list[Any]:
     try:
         document = tomllib.loads(bounded.contents(path, LARGEST).decode("utf-8"))
     except bounded.FileRefused as error:
@@ -106,7 +106,7 @@ def _entries(path: Path) -> list[Any]:
     return found
 
 
-def _entry(number: int, raw: Any) -> Deviation:
+def _parse_entry(number: int, raw: Any) -> Deviation:
     named = raw.get("requirement") if isinstance(raw, dict) else None
     where = f"entry {number}" + (f" ({named})" if isinstance(named, str) else "")
     if not isinstance(raw, dict):
@@ -115,29 +115,29 @@ def _entry(number: int, raw: Any) -> Deviation:
     for key in raw:
         if key not in known:
             raise DeviationError(f"{where} has an unknown key {key!r}; use {', '.join(sorted(known))}")
-    texts = {key: _text(where, raw, key) for key in ("requirement", "reason", "removal_plan")}
-    texts |= {key: _text(where, raw, key) for key in ("adapter", "issue") if key in raw}
+    texts = {key: _required_text(where, raw, key) for key in ("requirement", "reason", "removal_plan")}
+    texts |= {key: _required_text(where, raw, key) for key in ("adapter", "issue") if key in raw}
     if texts["requirement"] not in catalogue():
         near = nearest(texts["requirement"])
         hint = f"did you mean {' or '.join(near)}?" if near else "pytest-corpus list shows them all"
         raise DeviationError(f"{where}: there is no requirement {texts['requirement']!r}; {hint}")
-    return Deviation(**texts, expires=_day(where, raw))
+    return Deviation(**texts, expires=_parse_day(where, raw))
 
 
-def _unwritten(value: Any) -> bool:
+def _is_unwritten(value: Any) -> bool:
     return isinstance(value, str) and value.strip().upper().startswith(TODO)
 
 
-def _text(where: str, raw: dict[str, Any], key: str) -> str:
+def _required_text(where: str, raw: dict[str, Any], key: str) -> str:
     value = raw.get(key)
     if not isinstance(value, str) or not value.strip():
         raise DeviationError(f"{where} has no {key!r}; say it in a string")
-    if key != "adapter" and _unwritten(value):  # an adapter may well be called todo
+    if key != "adapter" and _is_unwritten(value):  # an adapter may well be called todo
         raise DeviationError(f"{where} has a {key!r} that is still to be written: {value.strip()[:60]!r}")
     return value.strip()
 
 
-def _day(where: str, raw: dict[str, Any]) -> date:
+def _parse_day(where: str, raw: dict[str, Any]) -> date:
     value = raw.get("expires")
     if isinstance(value, str):
         try:
@@ -152,7 +152,7 @@ def _day(where: str, raw: dict[str, Any]) -> date:
 
 
 def draft(violated: Iterable[tuple[str, str]], day: date) -> str:
-    """Draft entries for (requirement, adapter) pairs. They do not count until a person completes them."""
+    """Return TOML entries for (requirement, adapter) pairs. They do not count until a person completes them."""
     entries = [
         f"[[{TABLE}]]\n"
         f"requirement = {_quote(requirement)}\n"

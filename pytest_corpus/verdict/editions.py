@@ -111,8 +111,8 @@ def digest_of(entry: Requirement) -> str:
     return hashlib.sha256(entry.text.encode()).hexdigest()[:16]
 
 
-def current_table() -> str:
-    """Return the table of an edition, as TOML, with the levels and digests that the catalogue has now."""
+def current_edition_table() -> str:
+    """Return an edition as TOML: the ids of the catalogue with their present levels and digests."""
     return "".join(f'{entry.id} = "{entry.level} {digest_of(entry)}"\n' for entry in catalogue().values())
 
 

@@ -224,7 +224,8 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """One record for each test: the worst of several, with all findings. It is not assessed if reports disagree."""
+        """The record of each test by its key: the worst if it has several, with all findings; not assessed if they
+        disagree."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):
@@ -303,8 +304,8 @@ def _merge(records: list[TestRecord]) -> TestRecord:
     return replace(worst, findings=tuple(dict.fromkeys(finding for record in records for finding in record.findings)))
 
 
-def unseen(ledger: Ledger) -> list[str]:
-    """Return a sentence for each component in which no plain write ever became visible."""
+def describe_unseen_writes(ledger: Ledger) -> list[str]:
+    """Return a sentence for each component whose plain writes never became visible."""
     return [
         f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
         for component, seconds in sorted(ledger.missed.items())

@@ -110,20 +110,22 @@ def decide(
         component: [record for record in found if record.component == component] for component in ledger.components
     }
     decided = tuple(
-        _component(component, records, level, counting, edition, partial=bool(gaps))
+        _decide_component(component, records, level, counting, edition, partial=bool(gaps))
         for component, records in by_component.items()
     )
     faults = (
         *(f"the deviation of {entry.requirement} expired on {entry.expires}: renew or remove it"
           for entry in declared if entry.has_expired(day)),
-        *_needless(counting, decided, complete=not gaps),
+        *_describe_needless(counting, decided, complete=not gaps),
     )  # fmt: skip
     overall = "partial" if gaps else worst(part.verdict for part in decided)
     return Verdict(edition, overall, not gaps, gaps, decided, faults)
 
 
-def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool) -> Iterable[str]:
-    """Sentences about deviations from requirements that a complete run found satisfied."""
+def _describe_needless(
+    counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool
+) -> Iterable[str]:
+    """Yield a sentence for each deviation from a requirement that a complete run found satisfied."""
     statuses = [status for part in decided for status in part.statuses]
     for entry in counting if complete else ():
         met = {status.status for status in statuses if status.requirement.id == entry.requirement}
@@ -131,7 +133,7 @@ def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict]
             yield f"{entry.requirement} is kept now: remove its deviation"
 
 
-def _component(
+def _decide_component(
     component: str,
     records: list[TestRecord],
     level: str,
@@ -147,7 +149,7 @@ def _component(
         for finding in record.findings:
             findings[finding.requirement][finding] = None
     found = [
-        _status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
+        _decide_status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
         for requirement in map(edition.of, applicable(component))
     ]
     declared = {entry.requirement: entry for entry in reversed(list(deviations))}
@@ -199,7 +201,7 @@ def worst(verdicts: Iterable[str]) -> str:
     return max(verdicts, key=VERDICTS.index, default="partial")
 
 
-def _status(
+def _decide_status(
     requirement: Requirement, component: str, own: tuple[TestRecord, ...], findings: tuple[Finding, ...]
 ) -> Status:
     findings = tuple(finding for finding in findings if not finding.indirect) or findings[:1]

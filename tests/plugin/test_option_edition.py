@@ -42,7 +42,7 @@ def ledger(broken: str = "") -> Ledger:
 def made_up(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of the editions."""
     folder = tmp_path_factory.mktemp("editions")
-    lines = editions.current_table().splitlines()
+    lines = editions.current_edition_table().splitlines()
     first = [line for line in lines if not line.startswith(f"{NEW} ")]
     lowered = [line.replace('"MUST ', '"SHOULD ') if line.startswith(f"{RAISED} ") else line for line in first]
     for name, released, table in (("1.0", "2026-12-01", lowered), ("1.1", "", lines)):

@@ -1,7 +1,7 @@
 """The audit of a component: the rules that every answer must obey, whatever a test is about.
 
-A finding belongs to its own requirement, not to the test that made the exchange. An exchange passes through the audit
-once: its end, its envelopes, its reports, its log records, and the component's own rules for results.
+A finding belongs to its own requirement, not to the test that made the exchange. Each exchange is audited once: its
+end, its envelopes, its reports, its log records, and its results by the rules of the component.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ STREAM_REQUIREMENTS = {
     "AFTER_TERMINAL": "COM-STREAM-7",
     "FRAME_TYPE": expect.ENVELOPE,
 }
-"""The requirement that is broken by a defect of each type that the stream validator finds."""
+"""By the type of a defect that the stream validator finds: the requirement that the defect breaks."""
 
 ENDS = {
     "raised": "an envelope, whatever happens",
@@ -42,7 +42,7 @@ ENDS = {
     "no_stream": "an async iterator of frames",
     "endless": "an end of the stream",
 }
-"""The demand that a call breaks by each kind of fault."""
+"""By the kind of a call's fault: the end that the call should have had."""
 
 
 class ComponentAuditor(Auditor):
@@ -58,16 +58,17 @@ class ComponentAuditor(Auditor):
     def _operation(self, name: str) -> Operation:
         return BY_OP[f"{self._calls.component}.{name}"]
 
-    def payload(self, name: str, result: Any) -> Violations:
+    def result_findings(self, name: str, result: Any) -> Violations:
         """Return the violations in the result of an operation."""
         raise NotImplementedError
 
-    def chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Violations:
-        """Yield the violations in a chunk that the schema of the chunk cannot show."""
+    def chunk_findings(self, _name: str, _chunk: Mapping[str, Any]) -> Violations:
+        """Yield the violations of a chunk against rules that are not in its schema."""
         yield from ()
 
-    def answers(self, _exchange: Exchange, _answers: Sequence[Any]) -> Violations:
-        """Yield the violations that only the request, or all results or chunks of a call together, show."""
+    def call_findings(self, _exchange: Exchange, _answers: Sequence[Any]) -> Violations:
+        """Yield the violations that show only if all results or chunks of a call are compared with each other or its
+        request."""
         yield from ()
 
     def has_content(self, frame: Any) -> bool:
@@ -98,7 +99,8 @@ class ComponentAuditor(Auditor):
             )
 
     def audit_exchange(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
-        """Return the findings of an exchange. It is audited once, after its last report, or earlier without reports."""
+        """Return the findings of an exchange. They are kept once all its reports have come; reports are judged then,
+        or now."""
         if exchange.findings is not None:
             return exchange.findings
         settled = exchange.observed.is_settled
@@ -120,10 +122,13 @@ class ComponentAuditor(Auditor):
         if exchange.streaming:
             yield from _stream_findings(exchange, component, edition)
         yield from self._report_findings(exchange, with_reports=with_reports, with_logs=True)
-        answers, judge = _answers_of(exchange, component), self.chunk if exchange.streaming else self.payload
+        answers, judge = (
+            _answers_of(exchange, component),
+            self.chunk_findings if exchange.streaming else self.result_findings,
+        )
         for each in answers:
             yield from judge(exchange.op.partition(".")[2], each)
-        yield from self.answers(exchange, answers)
+        yield from self.call_findings(exchange, answers)
 
     def _report_findings(self, exchange: Exchange, *, with_reports: bool, with_logs: bool) -> Violations:
         """Yield the findings in the reports and the log records of an exchange."""
@@ -163,7 +168,8 @@ def payload_problem(schema: str, value: Any, edition: str | None) -> Violation |
 
 
 def _answers_of(exchange: Exchange, component: str) -> list[Any]:
-    """Return the result or the chunks of an exchange; nothing if they are too large or not finite to be judged."""
+    """Return the result or the chunks of an exchange; empty if a frame is too large or has numbers that are not
+    finite."""
     if not all(map(_is_finite, exchange.frames)):
         return []
     if exchange.streaming:

@@ -1,4 +1,5 @@
-"""Rules of envelopes, unary or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60), and of single frames."""
+"""Rules for envelopes, of unary answers or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60), and for single
+frames."""
 
 import math
 import re
@@ -58,7 +59,7 @@ def _frame_findings(exchange: Exchange, frame: Frame, component: str, edition: s
     if isinstance(frame.body, dict):  # R116 says what the time of a frame is
         requirement = "COM-ERR-22" if frame.is_error else "COM-STREAM-10" if exchange.streaming else "COM-ENV-6"
         at_s = frame.at_s if exchange.streaming else exchange.elapsed_s
-        yield from overlong(requirement, frame.body.get("ms"), at_s)
+        yield from elapsed_findings(requirement, frame.body.get("ms"), at_s)
 
 
 def _success_findings(body: Mapping[str, Any], edition: str | None) -> Violations:
@@ -132,7 +133,7 @@ def _details_findings(body: Mapping[str, Any], edition: str | None) -> Violation
         return
     for name, wanted in HINTS.items():
         value = details.get(name)
-        if value is not None and not _fits(name, value):
+        if value is not None and not _has_required_form(name, value):
             yield "COM-ERR-13", Violation(wanted, found=value, path=f"details.{name}")
     known = TAXONOMY.get(str(body.get("error")))
     if known is None:
@@ -147,7 +148,7 @@ def _details_findings(body: Mapping[str, Any], edition: str | None) -> Violation
         )
 
 
-def _fits(name: str, value: Any) -> bool:
+def _has_required_form(name: str, value: Any) -> bool:
     """True if a hint in `details` has the required form (ERRORS 7)."""
     if name == "retryable":
         return isinstance(value, bool)
@@ -160,8 +161,8 @@ def _fits(name: str, value: Any) -> bool:
     return 0 < value <= 100 if name == "suggested_batch_reduction" else True
 
 
-def overlong(requirement: str, ms: Any, seconds: float) -> Violations:
-    """Yield the violation of an `ms` that exceeds the seconds on the suite's clock (R116)."""
+def elapsed_findings(requirement: str, ms: Any, seconds: float) -> Violations:
+    """Yield the violation of an `ms` that exceeds the seconds that passed on the suite's clock (R116)."""
     if _is_at_least_0(ms) and ms > (most := seconds * 1000 + CLOCKS_MS):
         yield requirement, Violation(f"at most {most:.0f} ms, for the call took no longer", f"{ms:.0f}", "ms")
 

@@ -102,16 +102,16 @@ class _Channels(dict[str, Sequence[str]]):
         bodies = [frame.body for frame in self._exchange.frames]
         errors = [frame.body for frame in self._exchange.frames if frame.is_error]
         if channel == "metrics":
-            found = _json([report.labels() for report in self._reports])
+            found = _encode_each([report.labels() for report in self._reports])
         elif channel == "answer":
-            found = [*_json(bodies), *self._exchange.observed.headers]
+            found = [*_encode_each(bodies), *self._exchange.observed.headers]
         elif channel == "message":
             found = [str(body.get("message")) for body in errors]
         else:
             failed = [
                 each for body in bodies if isinstance(body, Mapping) for each in _failed_items(body.get("result"))
             ]
-            found = _json({key: body.get(key) for key in PUBLIC} for body in (*errors, *failed))
+            found = _encode_each({key: body.get(key) for key in PUBLIC} for body in (*errors, *failed))
             found += self._exchange.observed.headers if errors else ()
         self[channel] = found
         return found
@@ -129,5 +129,5 @@ def _failed_items(result: Any) -> Iterator[Mapping[str, Any]]:
                     yield item
 
 
-def _json(values: Iterable[Any]) -> list[str]:
+def _encode_each(values: Iterable[Any]) -> list[str]:
     return [json.dumps(value, ensure_ascii=False, default=str) for value in values]

@@ -84,7 +84,7 @@ def _was_observed(requirement: str, exchange: Exchange, component: str) -> bool:
     if requirement in ONE_OBSERVATION:
         return telemetry.observation_requirement(exchange) == requirement
     seen = telemetry.single_observation(exchange)
-    if requirement in LABELS and (telemetry.bare(exchange) == "capabilities" or seen.malformed):
+    if requirement in LABELS and (telemetry.bare_op(exchange) == "capabilities" or seen.malformed):
         return False
     if requirement == "COM-OBS-8":
         return isinstance((context_of(exchange.request) or {}).get("tenant"), str)

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.adapter.exchange import Exchange, context_of, is_not_offered, is_observed
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
-from pytest_corpus.kit.audit.envelopes import overlong
+from pytest_corpus.kit.audit.envelopes import elapsed_findings
 from pytest_corpus.kit.outcomes import Blocked, Violation, Violations, describe
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.components import COMPONENTS
@@ -18,7 +18,7 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.words import STREAM_OUTCOME, SUCCESS_CODES
 
 PLAIN_WORD = re.compile(r"[a-z0-9]{1,63}")
-"""A tenant or a key that every adapter takes."""
+"""A tenant or a key that every adapter must accept."""
 
 
 Reports = tuple[Observation | Count, ...]
@@ -27,9 +27,9 @@ Reports = tuple[Observation | Count, ...]
 
 def telemetry_findings(exchange: Exchange, component: str, reports: Reports) -> Violations:
     """Yield the violations in the reports of a call."""
-    yield from _interface(reports)
+    yield from _interface_findings(reports)
     if must_observe(exchange, component):
-        yield from _observations(exchange, component)
+        yield from _missing_observation_findings(exchange, component)
 
 
 def observations_of(exchange: Exchange) -> list[Observation]:
@@ -42,7 +42,7 @@ def observations_of(exchange: Exchange) -> list[Observation]:
 
 
 def _observations_of(exchange: Exchange) -> list[Observation]:
-    names, reported = (bare(exchange), exchange.op), exchange.observed.observations
+    names, reported = (bare_op(exchange), exchange.op), exchange.observed.observations
     found = [seen for seen in reported if seen.op in names]
     if found or not is_not_offered(exchange):
         return found
@@ -55,8 +55,8 @@ def reports_of(exchange: Exchange) -> Reports:
     return (*observed.observations, *observed.counts)
 
 
-def outcomes(exchange: Exchange) -> list[Count]:
-    """Return the reports of a stream's final outcome."""
+def outcome_counts(exchange: Exchange) -> list[Count]:
+    """Return the counters that report a stream's final outcome."""
     return [count for count in exchange.observed.wait_for_report(OUTCOME).counts if count.is_outcome]
 
 
@@ -70,7 +70,7 @@ def single_observation(exchange: Exchange) -> Observation:
     return seen[0]
 
 
-def bare(exchange: Exchange) -> str:
+def bare_op(exchange: Exchange) -> str:
     """Return the operation's name without its component."""
     return exchange.op.partition(".")[2]
 
@@ -99,7 +99,7 @@ def is_hidden_failure(exchange: Exchange) -> bool:
     return failure_of(exchange) is None
 
 
-def _interface(reports: Reports) -> Violations:
+def _interface_findings(reports: Reports) -> Violations:
     for report in reports:
         if report.malformed:
             yield "COM-OBS-12", Violation("the keyword arguments of the MetricsSink interface", report.malformed)
@@ -110,18 +110,18 @@ def _interface(reports: Reports) -> Violations:
             yield "COM-OBS-12", Violation("a number", found=count.value, path="value")
 
 
-def _observations(exchange: Exchange, component: str) -> Violations:
+def _missing_observation_findings(exchange: Exchange, component: str) -> Violations:
     seen = _observations_of(exchange)
     if len(seen) != 1:
         yield observation_requirement(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
     if exchange.streaming:
-        yield from _stream_outcome(exchange, component)
+        yield from _stream_outcome_findings(exchange, component)
     if len(seen) == 1:
-        yield from _observation(seen[0], exchange, component)
-        if bare(exchange) != "capabilities":
-            yield from _outcome_labels(seen[0], exchange)
+        yield from _observation_findings(seen[0], exchange, component)
+        if bare_op(exchange) != "capabilities":
+            yield from _outcome_label_findings(seen[0], exchange)
             if (ctx := context_of(exchange.request)) is not None and not _may_be_refused(ctx, exchange):
-                yield from _context_labels(seen[0].extra, ctx)
+                yield from _context_label_findings(seen[0].extra, ctx)
 
 
 def count_requirement(component: str) -> str:
@@ -129,8 +129,8 @@ def count_requirement(component: str) -> str:
     return "COM-OBS-11" if component in catalogue()["COM-OBS-11"].components else "EMB-OBS-1"
 
 
-def _stream_outcome(exchange: Exchange, component: str) -> Violations:
-    counted = outcomes(exchange)
+def _stream_outcome_findings(exchange: Exchange, component: str) -> Violations:
+    counted = outcome_counts(exchange)
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
         got = f"{len(counted)}, of the value {describe(total)}"
@@ -153,15 +153,15 @@ def names_outcome(count: Count, exchange: Exchange) -> bool:
     return bool(named & {code.upper() for code in _codes(exchange)})
 
 
-def _observation(seen: Observation, exchange: Exchange, component: str) -> Violations:
+def _observation_findings(seen: Observation, exchange: Exchange, component: str) -> Violations:
     if seen.component != component:
         yield "COM-OBS-4", Violation(component, found=seen.component, path="component")
     if isinstance(seen.ms, bool) or not isinstance(seen.ms, (int, float)) or not 0 <= seen.ms < float("inf"):
         yield "COM-OBS-7", Violation("a non-negative number", found=seen.ms, path="ms")
-    yield from overlong("COM-OBS-17", seen.ms, exchange.elapsed_s)
+    yield from elapsed_findings("COM-OBS-17", seen.ms, exchange.elapsed_s)
 
 
-def _outcome_labels(seen: Observation, exchange: Exchange) -> Violations:
+def _outcome_label_findings(seen: Observation, exchange: Exchange) -> Violations:
     if is_hidden_failure(exchange):
         return
     succeeded = failure_of(exchange) is None
@@ -183,7 +183,7 @@ def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
     return any(is_a(name, family) for name in error_names(failure_of(exchange)) for family in PERMANENT)
 
 
-def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Violations:
+def _context_label_findings(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Violations:
     tenant, deadline, bucket = ctx.get("tenant"), ctx.get("deadline_ms"), labels.get("deadline_bucket")
     if isinstance(tenant, str) and tenant and labels.get("tenant_hash") in (None, ""):
         yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "no tenant_hash", "extra.tenant_hash")

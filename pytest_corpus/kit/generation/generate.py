@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def for_all(draw: Callable[[Random, float], T], check: Callable[[T], None], calls: Calls, *, examples: int) -> None:
-    """Run `check` on random values of the seed. The values grow, so that a small value fails first.
+    """Run `check` on random values, which the seed determines. The values grow, so that a small value fails first.
 
     Args:
         draw: makes a value of a size above 0, and at most 1.

@@ -101,7 +101,8 @@ def converges(events: Sequence[Event]) -> bool:
 
 
 def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
-    """Return a part of a history that breaks a rule, and keeps the rule without any one of its operations.
+    """Return a smallest part of a history that still breaks a rule: without any one of its operations it keeps the
+    rule.
 
     A write is kept as long as a read returned its value.
     """

@@ -115,7 +115,8 @@ class _Search(Generic[M]):
         return list(self.best.calls)
 
     def run(self) -> None:
-        """First keep only the last steps on the names that differ, then remove ever smaller parts."""
+        """Shorten the sequence: first keep only the last steps on the names that differ, then remove ever smaller
+        parts."""
         *before, last = self.steps
         about = self.violation.about or last.names
         alike = [each for each in before if each.place == last.place and not each.is_look]
@@ -138,7 +139,7 @@ class _Search(Generic[M]):
         return has_room
 
     def _fails(self, steps: Sequence[Step[M]]) -> bool:
-        """True if these steps, fewer than the known ones, still fail."""
+        """True if these steps still fail; they are fewer than in the shortest failing sequence so far."""
         if len(steps) == len(self.steps) or frozenset(steps) in self._tried:
             return False
         self._tried.add(frozenset(steps))

@@ -50,8 +50,11 @@ def blame_shared_tenants(shares: Callable[[], bool]) -> Iterator[None]:
         raise
 
 
-def offer(items: Mapping[str, Item], size: int, write: Callable[[Sequence[Item]], Reply]) -> dict[str, Item]:
-    """Write items whose words may be refused permanently (R138); return the accepted items by the same keys.
+def write_accepted_items(
+    items: Mapping[str, Item], size: int, write: Callable[[Sequence[Item]], Reply]
+) -> dict[str, Item]:
+    """Write items with unusual words, which may be refused permanently (R138); return the accepted items by their
+    keys.
 
     Args:
         size: the number of items that go into one request.
@@ -59,7 +62,7 @@ def offer(items: Mapping[str, Item], size: int, write: Callable[[Sequence[Item]]
     """
     found: dict[str, Item] = {}
     for kinds in parts_of([*items], size):
-        found |= vocabulary.find_taken({kind: items[kind] for kind in kinds}, partial(_write_at_once, write))
+        found |= vocabulary.find_accepted({kind: items[kind] for kind in kinds}, partial(_write_at_once, write))
     return found
 
 

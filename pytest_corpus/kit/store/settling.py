@@ -1,8 +1,8 @@
 """Delays reads until earlier writes are visible (R46).
 
 No document promises that a write is visible at once. The delay of an adapter is given, or measured once a run, just
-before the first read of written data: a plain write is read back until it shows. From then on a request that reads
-waits until the last write before it is older than that. An adapter without a delay never waits.
+before the first read of written data: a plain write is read back until it shows. From then on, a read waits until the
+last write is older than this delay, its *settle time*. An adapter without a delay never waits.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ ENOUGH_S = 5.0
 """No measurement begins after this time."""
 
 MARGIN, MARGIN_S = 0.25, 0.02
-"""The settle time is more than the longest time that was seen: by this share of it, or by this if that is more."""
+"""The settle time is the longest measured delay plus this share of it, or plus these seconds if that is more."""
 
 AT_ONCE, MISSING = (0.0, 0.0), (math.inf, math.inf)
 
 EVERYWHERE = ""
-"""The place of a write that may be seen in any place."""
+"""The place of a write that may be visible in all places."""
 
 Look = Callable[[], bool | None]
-"""Returns if a write shows; None if that is unknown."""
+"""Looks for a write; returns True if it is visible, None if that is unknown."""
 
 
 @dataclass(slots=True)
@@ -74,7 +74,8 @@ class Settle:
 
 
 class Probe:
-    """Plain things, written only to measure the delay of writes. A component defines how to write and read them.
+    """Plain things, written only to measure the delay of writes. Each component has a subclass that writes and reads
+    them.
 
     Attributes:
         readers: the operations that show the things.
@@ -83,7 +84,7 @@ class Probe:
     readers: Sequence[str] = ()
 
     def write(self, *_names: str) -> bool:
-        """Write things; return True if they are stored by the adapter's report."""
+        """Write things; return True if the adapter reports that it stored them."""
         return False
 
     def delete(self, *_names: str) -> bool:
@@ -100,17 +101,19 @@ class Probe:
         return None if found is None else found == names
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Send writes that depend on each other; return True if all succeed, and the names of the remaining things."""
+        """Send writes that depend on each other; return True if all succeed, and the names of the things that must
+        remain."""
         return False, set()
 
     def close(self) -> None:
-        """Delete the place of the things."""
+        """Delete the namespace of the things."""
 
 
 class Settling:
     """Lets a request that reads written data wait for the settle time.
 
-    A component that stores data defines the requests that read nothing, the places of a request, and a probe.
+    A component that stores data defines the requests that read nothing, the places of a request (namespaces, or groups
+    of nodes in a graph), and a probe.
 
     Attributes:
         known: the settle time, if it is known.
@@ -132,24 +135,25 @@ class Settling:
         return self.known.found and bool(self.known.seconds)
 
     def places(self, _request: Mapping[str, Any]) -> frozenset[str]:
-        """Return the places that a request writes or reads; empty if they may be all places."""
+        """Return the places that a request writes or reads; empty if they may be all."""
         return frozenset()
 
     def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
-        """Return the places in which the data of a request may be read; empty if they may be all places."""
+        """Return the places in which the data of a request may be read; empty if they may be all."""
         return self.places(request)
 
     def reads_written_data(self, name: str, _request: Mapping[str, Any]) -> bool:
-        """True if a request of an operation reads written data."""
+        """True if a request of this operation reads data that was written."""
         return name not in self.blind
 
     @contextmanager
     def probe(self) -> Iterator[Probe]:
-        """Open a place for plain writes."""
+        """Yield a probe with a new namespace for plain writes."""
         yield Probe()
 
     def trials(self) -> Iterator[Look]:
-        """Write and delete in the plainest way; after each write, yield a look with each operation that shows it."""
+        """Write and delete plain things. After each write, yield for each reading operation the function that looks
+        for it."""
         with self.probe() as probe, closing(probe):
             if probe.write("a"):
                 yield from (partial(probe.shows, reader, {"a"}) for reader in probe.readers)
@@ -159,7 +163,7 @@ class Settling:
                 yield self.try_order(probe)
 
     def try_order(self, probe: Probe) -> Look:
-        """Send writes one after the other; return a look that finds out if each write sees the previous one."""
+        """Send writes one after the other; return a function that finds out if each write saw the previous one."""
         begun, first_s = inputs.monotonic(), list[float]()
         done, kept = probe.write_in_order()
 
@@ -232,7 +236,7 @@ class Settling:
             self._at_once = outer
 
     def _wait(self, places: frozenset[str], written: Mapping[str, float]) -> float:
-        """Wait until the writes in some places have settled; return the waited seconds."""
+        """Wait until the writes in these places have settled; return the waited seconds."""
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
         left_s = max(known, default=-math.inf) + (self.known.seconds or 0.0) - inputs.monotonic()
         if left_s <= 0:
@@ -299,7 +303,7 @@ def has_expired(request: Mapping[str, Any]) -> bool:
 
 
 def postpone(request: Any, waited_s: float) -> Any:
-    """Return the request with its deadline later by the wait, unless the deadline had passed."""
+    """Return the request with its deadline moved by the waited seconds, unless the deadline had passed."""
     ctx = (context_of(request) if waited_s else None) or {}
     deadline = ctx.get("deadline_ms")
     if isinstance(deadline, int) and deadline > (inputs.wall_clock() - waited_s) * 1000:

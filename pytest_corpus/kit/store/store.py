@@ -23,7 +23,8 @@ Thing = tuple[Place, str]
 
 
 class State(Enum):
-    """The state of a thing. `STUCK` could not be deleted; `GONE` was deleted, by the adapter's report."""
+    """The state of a thing: written by the current test or an earlier one; `STUCK` could not be deleted; `GONE` is
+    deleted."""
 
     NEW = auto()
     OLD = auto()
@@ -121,7 +122,7 @@ class Records:
             self._all[thing] = self._all.pop(thing)
 
     def change_records(self, things: Iterable[Thing], **changed: Any) -> None:
-        """Change the records of things. The journal drops deleted things."""
+        """Change these members in the records of things. The journal drops deleted things."""
         for place, names in by_place(things).items():
             for name in names:
                 self._all[place, name] = replace(self._all[place, name], **changed)
@@ -134,7 +135,7 @@ class Records:
             self._journal.note_outcome(place, names, is_success=is_success)
 
     def forget(self, things: Iterable[Thing]) -> None:
-        """Remove things from the store, because they do not exist."""
+        """Remove the records of things, because the things do not exist."""
         for place, names in by_place(things).items():
             for name in names:
                 self._all.pop((place, name), None)
@@ -171,10 +172,10 @@ class Store:
         return reply.is_error
 
     def _make_room(self, thing: Thing) -> None:
-        """Delete another thing if there is no room for a thing."""
+        """Delete another thing if the store has no room for this thing."""
 
     def _without_faults(self) -> AbstractContextManager[None]:
-        """Return a context in which the suite's own calls meet no planned fault."""
+        """Return a context in which planned faults do not affect the suite's own calls."""
         return nullcontext()
 
     def is_full(self, _reply: Reply | StreamReply) -> bool:
@@ -182,7 +183,7 @@ class Store:
         return False
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
-        """Delete data if an answer reports a full store; return True if this made room."""
+        """Delete data if an answer reports a full store; return True if there is room now."""
         return False
 
     @property
@@ -218,10 +219,11 @@ class Store:
         """Note the success or failure of a request for the things that it wrote."""
         self.written.note_outcome(self._things_written(request), is_success=is_success)
 
-    def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        """Note the outcome of a request: forget things that the request did not write, or deleted.
+    def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
+        """Note the reply to a request: forget the things that the request did not write, or that it deleted.
 
         Args:
+            fresh: the things that only this request may have written.
             alone: True if no other request was under way.
         """
         self.note_outcome(request, is_success=reply.is_success)
@@ -239,14 +241,15 @@ class Store:
         subject, request = self._subject, deletion(place, names)
         if subject.outages.lasting:
             reply = Reply(subject.client.send(request, subject.component))
-            self.settle(request, reply, ())
+            self.note_reply(request, reply, ())
             return reply
         with self._without_faults():
             found: Reply = subject.send(request)
         return found
 
     def delete_each(self, deletions: Iterable[tuple[Place, list[str]]]) -> Iterator[Reply]:
-        """Send one deletion request for each place, as many at a time as tests may run; yield the replies in order."""
+        """Send one deletion request for each pair of a place and names, as many at a time as tests may run; yield the
+        replies."""
         for part in parts_of([*deletions], self.together):
             if len(part) == 1 or self._subject.outages.lasting:
                 yield from (self.delete(*each) for each in part)
@@ -254,7 +257,7 @@ class Store:
             with self._without_faults():
                 exchanges = self._subject.send_all([deletion(*each) for each in part])
             for exchange in exchanges:
-                self.settle(exchange.request, reply := Reply(exchange), ())
+                self.note_reply(exchange.request, reply := Reply(exchange), ())
                 yield reply
 
     def tidy(self) -> None:
@@ -272,5 +275,5 @@ def by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
 
 
 def parts_of(things: list[T], size: int) -> Iterator[list[T]]:
-    """Yield the parts of a list, each with as many things as one request may have."""
+    """Split a list into parts that each fit into one request, and yield them."""
     yield from (things[start : start + size] for start in range(0, len(things), size))

@@ -18,7 +18,7 @@ Send = Callable[[Mapping[str, Any], str], Reply]
 
 
 def retry_when_asked(send: Send) -> Send:
-    """Return a function that sends like a correct client: it waits if an answer asks for a wait."""
+    """Return a function that sends an envelope, and repeats it after the wait that an answer asks for."""
 
     def sent(envelope: Mapping[str, Any], component: str) -> Reply:
         reply = send(envelope, component)
@@ -33,7 +33,7 @@ def retry_when_asked(send: Send) -> Send:
 
 
 def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
-    """Delete the leftovers of a run; return the numbers of deleted and of absent things. The rest stays in `left`."""
+    """Delete the leftovers of a run; return the numbers of deleted and of absent things. `left` keeps all others."""
     gone = absent = 0
     for place in sorted(left.names, key=lambda each: [*DELETES].index(each[3])):
         own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
@@ -48,7 +48,7 @@ def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
 
 
 def _delete(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
-    """Yield the names that are deleted, each with False if the adapter does not know its namespace."""
+    """Delete names of one place; yield each deleted name, with False if the adapter does not know its namespace."""
     reply = send(deletion(place, names), place[0])
     if reply.is_success or reply.is_a("NamespaceNotFound"):
         yield from ((name, reply.is_success) for name in names)

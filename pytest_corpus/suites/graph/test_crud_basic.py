@@ -13,7 +13,7 @@ from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, is_linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
-from pytest_corpus.kit.outcomes import number_of
+from pytest_corpus.kit.outcomes import describe_number
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS
 from pytest_corpus.spec.errors import PERMANENT
@@ -368,5 +368,5 @@ def keep_properties(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
                 written |= dict.fromkeys(kinds, sandbox.id(kinds[0]))
     nodes = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
     missing = set(written.values()) - nodes.keys()
-    expect.check(not missing, "the node that was written", f"{number_of(missing)} missing", "result.nodes")
+    expect.check(not missing, "the node that was written", f"{describe_number(missing)} missing", "result.nodes")
     return {kind: nodes[name].get(f"corpus_{kind}", ...) for kind, name in written.items()}

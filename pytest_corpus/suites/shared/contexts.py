@@ -4,7 +4,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.vocabulary import ALIKE, INJECTIONS, MEETING, WORDS, choose, fill_in
+from pytest_corpus.kit.vocabulary import ALIKE, INJECTIONS, SIMILAR, WORDS, choose, fill_in
 from pytest_corpus.kit.vocabulary import STEM as STEM_OF_WORDS
 from pytest_corpus.spec.errors import PERMANENT
 
@@ -43,7 +43,7 @@ def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
     kinds = ALIKE[number % len(ALIKE)]
 
     def contexts_for(stem: str) -> list[dict[str, str]]:
-        return [{"tenant": MEETING.get(kind, f"{STEM_OF_WORDS}a").replace(STEM_OF_WORDS, stem)} for kind in kinds]
+        return [{"tenant": SIMILAR.get(kind, f"{STEM_OF_WORDS}a").replace(STEM_OF_WORDS, stem)} for kind in kinds]
 
     def are_taken() -> bool:
         replies = [subject.invoke(subject.principal, ctx=ctx) for ctx in contexts_for(new_tenant()["tenant"])]

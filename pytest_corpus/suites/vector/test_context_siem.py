@@ -193,7 +193,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     item = vector.item(70)
     place = vector.name("shared") if vector.namespaces else "default"
     stem = new_tenant()["tenant"]
-    similar, keys = vocabulary.fill_in(vocabulary.MEETING, stem), {name: new_key() for name in ("upsert", "delete")}
+    similar, keys = vocabulary.fill_in(vocabulary.SIMILAR, stem), {name: new_key() for name in ("upsert", "delete")}
 
     def written(tenant: str) -> list[Reply]:
         """Return the answers to both writes of a tenant."""
@@ -260,7 +260,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     require_tenants(vector)
     require_write(vector, "create_namespace")
     args, key, stem = vector.namespace_args(vector.name("shared")), new_key(), new_tenant()["tenant"]
-    similar = vocabulary.fill_in(vocabulary.MEETING, stem)
+    similar = vocabulary.fill_in(vocabulary.SIMILAR, stem)
     contexts: list[dict[str, str]] = []
     for kind, end in zip(vocabulary.ALIKE[1], "ab", strict=True):
         ctx = tenant_context(similar[kind])

@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, distribute_words, similar_names
+from pytest_corpus.kit.vocabulary import FIRST_SIMILAR, distribute_words, similar_names
 from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.spec.errors import PERMANENT
@@ -67,7 +67,7 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> No
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     """Namespaces with vectors of the same directions each return only their own vectors, also with similar names."""
     vector.features.need_namespaces("query")
-    kinds = ("long", *FIRST_TO_MEET, "trailing_blank", "longer", "colon")
+    kinds = ("long", *FIRST_SIMILAR, "trailing_blank", "longer", "colon")
     name, long, *similar = similar_names(vector.name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]

@@ -68,7 +68,7 @@ class EmbeddingAuditor(ComponentAuditor):
     _calls: EmbeddingCalls
     content = ("embeddings",)
 
-    def payload(self, name: str, result: Any) -> Violations:
+    def result_findings(self, name: str, result: Any) -> Violations:
         if name == "count_tokens":
             for violation in self._calls.token_problems(result):
                 yield "EMB-TOKENS-1", violation
@@ -83,7 +83,7 @@ class EmbeddingAuditor(ComponentAuditor):
                 yield self._operation(name).shaped, problem
             yield from self._sizes(embeddings_of(result))
 
-    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
+    def chunk_findings(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
         yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
         if not adds_up(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
@@ -164,7 +164,7 @@ class Embedding(EmbeddingCalls):
     def noise(self) -> float:
         """The distance between two embeddings of the same text, if no cache makes them equal."""
         with self.client.provider.paused():
-            return self.shared.once("noise", self._find_noise)
+            return self.shared.find_once("noise", self._find_noise)
 
     def _find_noise(self) -> float:
         text = self.unique()

@@ -130,7 +130,7 @@ class Texts(ListedModels):
     @property
     def model(self) -> str:
         """The model in plain requests: the first listed model, or a model in health if the set is open (R13)."""
-        return self.shared.once("model", self._find_model)
+        return self.shared.find_once("model", self._find_model)
 
     def _find_model(self) -> str:
         if self.capabilities.models:

@@ -143,7 +143,7 @@ class GraphCapabilities(Subject):
                 reply = self.call("bulk_vertices", args)
             return reply.is_success or (claimed is True and not reply.is_a("BadRequest", "NotSupported"))
 
-        return claimed is not False and self.shared.once("filters", answered)
+        return claimed is not False and self.shared.find_once("filters", answered)
 
     def claims(self, word: str) -> list[Any]:
         """Return the values in capabilities whose keys contain a word."""

@@ -34,7 +34,7 @@ class GraphAuditor(ComponentAuditor):
     _calls: GraphCapabilities
     content = ("records",)
 
-    def payload(self, name: str, result: Any) -> Violations:
+    def result_findings(self, name: str, result: Any) -> Violations:
         operation, edition = self._operation(name), self._calls.settings.edition
         requirement = operation.shaped
         if not requirement or operation.streaming:

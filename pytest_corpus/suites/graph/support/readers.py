@@ -34,7 +34,7 @@ class Readers:
     def correct_for_nodes(self) -> Mapping[str, bool]:
         """By operation, True if the operation shows exactly the nodes of the seeds and of other sandboxes."""
         with self._graph.client.provider.paused():
-            return self._graph.shared.once("node_readers", lambda: _node_readers(self._graph))
+            return self._graph.shared.find_once("node_readers", lambda: _node_readers(self._graph))
 
     @reading_apart()
     def for_nodes(self) -> list[str]:
@@ -45,7 +45,7 @@ class Readers:
     def for_edges(self) -> list[str]:
         """Return the operations that show edges correctly, or all if none does. Raises NotAssessed without any."""
         with self._graph.client.provider.paused():
-            found = self._graph.shared.once("edge_readers", lambda: _edge_readers(self._graph))
+            found = self._graph.shared.find_once("edge_readers", lambda: _edge_readers(self._graph))
         return _choose(found, "show edges: neither traversal nor a query of a known dialect")
 
     @reading_apart()

@@ -80,7 +80,7 @@ class GraphRequests(Requests):
             return {MANY[name]: [{**args[MANY[name]][0], "args": self._graph.plain_nodes(f"plain{number}")}]}
         return self._data(name, str(number))
 
-    def reading_at(self, request: Any) -> Request | None:
+    def plain_read_of(self, request: Any) -> Request | None:
         args, ctx = (request.get(part) for part in ("args", "ctx")) if isinstance(request, Mapping) else (None, None)
         place = {"namespace": args.get("namespace")} if isinstance(args, Mapping) else {}
         tenant = {"tenant": ctx.get("tenant")} if isinstance(ctx, Mapping) else {}

@@ -70,8 +70,8 @@ class GraphStore(Store):
         is_whole = struck and not self._graph.client.provider.is_on_wire
         return reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (is_whole and reply.is_error)
 
-    def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        super().settle(request, reply, fresh if alone else (), alone=alone and not reply.failed_items)
+    def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
+        super().note_reply(request, reply, fresh if alone else (), alone=alone and not reply.failed_items)
 
     @property
     def most_items(self) -> int:

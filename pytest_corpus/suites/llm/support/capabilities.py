@@ -147,7 +147,7 @@ class LLMCapabilities(Windows):
 
         Empty if the window is small, or if a model refuses so few tokens, as a reasoning model may.
         """
-        if self.limit_to_window(BRIEF) < BRIEF or not self.shared.once("brief", lambda: self._takes(BRIEF)):
+        if self.limit_to_window(BRIEF) < BRIEF or not self.shared.find_once("brief", lambda: self._takes(BRIEF)):
             return {}
         return {"max_tokens": BRIEF}
 
@@ -163,7 +163,7 @@ class LLMCapabilities(Windows):
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
         """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest that it accepts (R117)."""
-        if tokens > BRIEF and self.brief and not self.shared.once("roomy", lambda: self._takes(LONG)):
+        if tokens > BRIEF and self.brief and not self.shared.find_once("roomy", lambda: self._takes(LONG)):
             tokens = BRIEF
         limit = self.limit_to_window(tokens)
         if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):

@@ -27,7 +27,7 @@ class LLMAuditor(ComponentAuditor):
     _calls: LLMCapabilities
     content = ("text", "tool_calls")
 
-    def payload(self, name: str, result: Any) -> Violations:
+    def result_findings(self, name: str, result: Any) -> Violations:
         if name == "count_tokens":
             for violation in self._calls.token_problems(result):
                 yield "LLM-TOKENS-1", violation
@@ -37,10 +37,10 @@ class LLMAuditor(ComponentAuditor):
         elif problem := payload_problem("llm.types.completion", result, self._calls.settings.edition):
             yield "LLM-COMPLETE-1", problem
 
-    def chunk(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
+    def chunk_findings(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
         yield from chunk_problems(chunk)
 
-    def answers(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:
+    def call_findings(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:
         """Yield the contradictions between an answer's statements and its request."""
         known = [each for each in answers if isinstance(each, Mapping)]
         if exchange.op == "llm.complete" and known:

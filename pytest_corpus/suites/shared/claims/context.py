@@ -15,7 +15,7 @@ from pytest_corpus.kit.answer_cache import cached, invoke_expired, invoke_plain,
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import call_with_fault
-from pytest_corpus.kit.fixtures import core, rules, take_turns
+from pytest_corpus.kit.fixtures import core, operations_for_case, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, deadline_in, new_trace
@@ -109,7 +109,7 @@ class TestContext:
         subject.require(subject.principal)
         case = WRONG_CONTEXT.index((key, value))
         for name in subject.working_operations(
-            take_turns(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) * 2 // 3)
+            operations_for_case(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) * 2 // 3)
         ):
             reply = subject.invoke(name, ctx={key: value})
             if name == "capabilities":

@@ -14,7 +14,7 @@ from pytest_corpus.kit.answer_cache import invoke_expired
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, call_with_fault, try_with_fault
-from pytest_corpus.kit.fixtures import core, take_turns
+from pytest_corpus.kit.fixtures import core, operations_for_case
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -69,7 +69,7 @@ class TestDeadlines:
         subject.require(subject.principal)
         case = [*AGO_MS.values()].index(ago_ms)
         for name in subject.working_operations(
-            take_turns(subject.deadline_operations(streaming=False), subject.principal, case)
+            operations_for_case(subject.deadline_operations(streaming=False), subject.principal, case)
         ):
             own = name == subject.principal or ago_ms == AS_FLOAT  # the others had one that passed a minute ago
             reply = (
@@ -155,7 +155,7 @@ class TestDeadlines:
         """A deadline of zero or less is refused as invalid or expired."""
         subject.require(subject.principal)
         for name in subject.working_operations(
-            take_turns(subject.deadline_operations(), subject.principal, PAST_MS.index(deadline_ms))
+            operations_for_case(subject.deadline_operations(), subject.principal, PAST_MS.index(deadline_ms))
         ):
             reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
             expect.refusal(reply, "BadRequest", "DeadlineExceeded")

@@ -15,7 +15,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain
 from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.fixtures import core, take_turns
+from pytest_corpus.kit.fixtures import core, operations_for_case
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import Request, deadline_in
@@ -164,7 +164,7 @@ class TestWireHandler:
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
         """Every operation requires `op`, `ctx` and `args`; keys are case-sensitive."""
         by_op = {request["op"]: request for request in requests(subject)}
-        for op in take_turns(by_op, f"{subject.component}.{subject.principal}", envelopes.KEYS.index(missing)):
+        for op in operations_for_case(by_op, f"{subject.component}.{subject.principal}", envelopes.KEYS.index(missing)):
             request = by_op[op]
             del request[missing]
             expect.refusal(subject.send(request), "BadRequest")
@@ -179,7 +179,7 @@ class TestWireHandler:
         by_op = {request["op"]: request for request in requests(subject)}
         principal = f"{subject.component}.{subject.principal}"
         case = envelopes.WRONG_KEYS.index((key, value))
-        for op in take_turns(by_op, principal, case, one_in=len(envelopes.WRONG_KEYS) * 2 // 3):
+        for op in operations_for_case(by_op, principal, case, one_in=len(envelopes.WRONG_KEYS) * 2 // 3):
             request = by_op[op]
             expect.refusal(subject.send({**request, key: value}), "BadRequest")
 
@@ -274,7 +274,7 @@ class TestWireHandler:
         """NaN and infinities are refused deep inside `attrs` too; the other operations take turns."""
         subject.require(subject.principal)
         for name in subject.working_operations(
-            take_turns(subject.deadline_operations(), subject.principal, int(math.isnan(number)))
+            operations_for_case(subject.deadline_operations(), subject.principal, int(math.isnan(number)))
         ):
             expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
 
@@ -306,7 +306,7 @@ class TestWireHandler:
         subject.require(subject.principal)
         past = ["DeadlineExceeded"] if number < 0 else []
         for name in subject.working_operations(
-            take_turns(subject.deadline_operations(), subject.principal, ABSURD.index(number))
+            operations_for_case(subject.deadline_operations(), subject.principal, ABSURD.index(number))
         ):
             expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
         for request in subject.requests.with_integer(number):

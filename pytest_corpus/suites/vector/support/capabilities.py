@@ -60,7 +60,9 @@ class VectorCalls(Subject):
         claimed = self.prerequisites.claim_of("create_namespace")
         if claimed is not None:
             return claimed
-        return self.shared.once("namespaces", lambda: self.features.answers("create_namespace", self.namespace_args()))
+        return self.shared.find_once(
+            "namespaces", lambda: self.features.answers("create_namespace", self.namespace_args())
+        )
 
     @property
     def metric(self) -> str | None:
@@ -70,7 +72,7 @@ class VectorCalls(Subject):
     @property
     def dimensions(self) -> int:
         """The dimensions of plain vectors: the fixed dimensions in capabilities or errors, or else a few."""
-        return self.shared.once("dimensions", self._find_dimensions)
+        return self.shared.find_once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
         if self.limits.fixed or self.namespaces:
@@ -135,7 +137,7 @@ class VectorCalls(Subject):
             with self.suite_calls(), self.retries.once():  # made again, its answer would ask for this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
-        return self.namespaces and self.shared.once("knows_subtypes", is_named)
+        return self.namespaces and self.shared.find_once("knows_subtypes", is_named)
 
     def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Return the answer, after a wait if an index with data is not ready (SPECIFICATION 9.5)."""
@@ -177,7 +179,7 @@ class Features:
         def answered() -> bool:
             return self.answers("query", {**self._vector.requests.minimal("query"), "filter": {"kind": "home"}})
 
-        return self._vector.shared.once("filters", answered)
+        return self._vector.shared.find_once("filters", answered)
 
     @property
     def deletes_by_filter(self) -> bool:
@@ -188,7 +190,7 @@ class Features:
             del unmatched["ids"]
             return self.filters and self.answers("delete", unmatched)
 
-        return self._vector.shared.once("deletes_by_filter", answered)
+        return self._vector.shared.find_once("deletes_by_filter", answered)
 
     @reading_apart()
     def answers(self, name: str, args: Mapping[str, Any]) -> bool:
@@ -257,7 +259,7 @@ class Features:
         """Check that an upsert was not refused because its ids are not UUIDs. Raises Blocked if it was."""
         if not (reply.is_a(*PERMANENT) or (reply.is_success and reply.failed_items)):
             return
-        if self._vector.shared.once("only_uuids", lambda: not self.takes_any_id()):
+        if self._vector.shared.find_once("only_uuids", lambda: not self.takes_any_id()):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:

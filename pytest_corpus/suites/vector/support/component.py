@@ -68,7 +68,7 @@ class VectorAuditor(ComponentAuditor):
             if violation.exchange is None or not _repeats(violation.path, violation.exchange.request):
                 yield violation
 
-    def payload(self, name: str, result: Any) -> Violations:
+    def result_findings(self, name: str, result: Any) -> Violations:
         edition, shaped = self._calls.settings.edition, self._operation(name).shaped
         if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
             if not isinstance(result, Mapping):

@@ -65,7 +65,7 @@ class PlainPlaces(Requests):
                 for number, degrees in enumerate(HOME)
             )
 
-        return self._vector.shared.once("settled", made)
+        return self._vector.shared.find_once("settled", made)
 
     @property
     def in_main(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class VectorRequests(PlainPlaces):
             args["queries"][0].update(self._vector.query_args(degrees))
         return args
 
-    def reading_at(self, request: Any) -> Request | None:
+    def plain_read_of(self, request: Any) -> Request | None:
         if not isinstance(request, Mapping):
             return None
         tenant, name = tenant_of(request), next(namespaces_in(request), "")

@@ -11,7 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.store.results import offer
+from pytest_corpus.kit.store.results import write_accepted_items
 from pytest_corpus.kit.store.store import State, Thing, Use, parts_of
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
@@ -266,6 +266,6 @@ def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
 def offer_items(sandbox: Sandbox, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert items whose words may be refused permanently (R138); return the accepted items by the same keys."""
     size = sandbox.vector.limits.batch or len(items) or 1
-    found = offer(items, size, lambda part: sandbox.upsert(*part))
+    found = write_accepted_items(items, size, lambda part: sandbox.upsert(*part))
     sandbox.held.update(item["id"] for item in found.values())
     return found

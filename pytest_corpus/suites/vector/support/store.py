@@ -95,8 +95,8 @@ class VectorStore(Store):
             self.written.move_to_end(thing)
         return super().foresee(request)
 
-    def settle(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        super().settle(request, reply, fresh, alone=alone)
+    def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
+        super().note_reply(request, reply, fresh, alone=alone)
         if (reply.is_a(*PERMANENT) and not reply.is_a("NamespaceNotFound")) or self._is_struck(reply):
             self._preparation.keep(request)
 
@@ -104,7 +104,7 @@ class VectorStore(Store):
         """True if a request failed at the instance for planned faults."""
         client = self._vector.client
         faults = reply.exchange.observed.faults
-        return reply.is_error and bool(faults) and client is self._shared.struck is not self._vector.main.client
+        return reply.is_error and bool(faults) and client is self._shared.fault_client is not self._vector.main.client
 
     def forget(self, things: Iterable[Thing]) -> None:
         """Remove things from the store. A needed namespace is made again just before a plain request."""

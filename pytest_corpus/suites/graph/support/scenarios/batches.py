@@ -12,7 +12,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_apart
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, difference, number_of
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, describe_number, difference
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of
@@ -280,7 +280,7 @@ def expect_every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, A
             expect.check(not again, "each node once", f"{again} again", "result.nodes")
         mine |= set(found)
     missing, more = wanted - mine, mine - wanted
-    expect.check(not missing, f"{len(wanted)} nodes", f"{number_of(missing)} missing", "result.nodes")
+    expect.check(not missing, f"{len(wanted)} nodes", f"{describe_number(missing)} missing", "result.nodes")
     expect.check(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 

@@ -242,7 +242,7 @@ def filterable_place(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
 
     def fill(sandbox: Sandbox) -> dict[str, Any]:
         none = vocabulary.INJECTIONS["condition"]
-        texts = [{"text": text, "none": none} for text in vocabulary.held_texts("w")]
+        texts = [{"text": text, "none": none} for text in vocabulary.refusable_texts("w")]
         for values in (*({**PLAIN, **each} for each in texts), PLAIN):
             nodes = {name: sandbox.node(name, **kind_of(values[kind])) for name, kind in {**hubs, **KINDS}.items()}
             if values is PLAIN:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.kit import vocabulary
-from pytest_corpus.kit.store.results import offer
+from pytest_corpus.kit.store.results import write_accepted_items
 from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
@@ -32,7 +32,9 @@ MOST_LABELS, FEW_LABELS = 11, 3
 
 def offer_items(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert `nodes` or `edges` whose words may be refused permanently (R138); return the accepted ones."""
-    return offer(items, sandbox.graph.at_once, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]}))
+    return write_accepted_items(
+        items, sandbox.graph.at_once, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]})
+    )
 
 
 def put_with_words(
@@ -43,7 +45,7 @@ def put_with_words(
     Args:
         made: returns the items with a text, which may be empty.
     """
-    for text in vocabulary.held_texts("w"):
+    for text in vocabulary.refusable_texts("w"):
         items = made(text)
         if len(offer_items(sandbox, kind, items)) == len(items):
             return text, items

@@ -10,7 +10,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.judgement import look_at, note_held, reading_apart
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, difference, number_of
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, describe_number, difference
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
 from pytest_corpus.kit.store.results import failed_indexes, processed_count
 from pytest_corpus.kit.vocabulary import group_words
@@ -47,7 +47,7 @@ def expect_present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any
     note_held()  # a finding shows the queries, and the last writes there
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
-    expect.check(not missing, f"all of {len(items)} vectors", f"{number_of(missing)} missing", "result.matches")
+    expect.check(not missing, f"all of {len(items)} vectors", f"{describe_number(missing)} missing", "result.matches")
     return found
 
 
@@ -170,7 +170,7 @@ def two_tenants(
     """
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.name("shared"), new_tenant()["tenant"]
-    similar = vocabulary.fill_in(vocabulary.MEETING, tenant)
+    similar = vocabulary.fill_in(vocabulary.SIMILAR, tenant)
     found: list[Sandbox] = []
     for kind, end in zip(like, "ab", strict=True):
         place = vector.offer_place(name, tenant=similar[kind]) if kind else None
