@@ -1,1 +1,1 @@
-"""Reaching the adapter under test: resolve, open, call, stream, record."""
+"""Finds, opens and calls the adapter under test, and records the calls."""

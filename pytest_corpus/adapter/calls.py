@@ -1,4 +1,4 @@
-"""One call through a transport: its frames within the limits, or the fault that ended it."""
+"""Makes one call through a transport: notes its frames within the limits, or the fault that ended it."""
 
 import asyncio
 import re
@@ -23,7 +23,7 @@ MAX_FRAMES = 10_000
 """No request of the suite asks for a longer stream; one that goes on does not end."""
 
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
-"""A pattern in every text whose value is not finite, and in few others."""
+"""Matches every JSON text with a number that is not finite, and few others."""
 
 
 @dataclass(slots=True)
@@ -31,9 +31,10 @@ class Sending:
     """Calls on their way to the adapter and back: one, several at the same time, or a raw one of a transport test.
 
     Attributes:
-        limit_s: the seconds after which the suite gives the calls up.
+        limit_s: the seconds after which the suite abandons the calls.
         debug_logs: True if log records below INFO are collected, too.
-        clients: the client of each of several calls; calls of one client are sent in turn; None for one call.
+        clients: the client of each of several calls; calls of one client are sent one after the other; None for one
+    call.
         raw: the raw request of a transport test, or None.
         answer: the raw answer.
         plans: the plans at the provider from before the calls.
@@ -56,14 +57,14 @@ class Sending:
 
     @property
     def entry_point(self) -> str:
-        """The way that the calls take, as transcripts name it."""
+        """The kind of the calls as transcripts name it: `raw`, `together`, `handle` or `handle_stream`."""
         if self.raw is not None:
             return "raw"
         return "together" if self.clients is not None else entry_point_of(self.exchanges[0])
 
     @property
     def lanes(self) -> list[list[Exchange]]:
-        """The calls of each client."""
+        """The calls in one list for each client."""
         lanes: dict[int, list[Exchange]] = {}
         for client, exchange in zip(self.clients or range(len(self.exchanges)), self.exchanges, strict=True):
             lanes.setdefault(client, []).append(exchange)
@@ -76,7 +77,7 @@ def entry_point_of(exchange: Exchange) -> str:
 
 
 def expect_reports(sending: Sending, *, observes: bool) -> None:
-    """Note the reports that an adapter that `observes` its calls must make of ended calls.
+    """Note in ended calls the reports that are due, if the adapter `observes` its calls.
 
     A retryable answer that no plan explains may come from a gateway, which observes nothing (R114).
     """
@@ -103,7 +104,7 @@ async def call(transport: Transport, exchange: Exchange) -> None:
 
 
 async def call_all(transport: Transport, lanes: Iterable[Sequence[Exchange]]) -> None:
-    """Carry out lanes of calls at the same time, those of one lane one after the other."""
+    """Make the calls of all lanes at the same time, and the calls in one lane one after the other."""
 
     async def one_after_the_other(lane: Sequence[Exchange]) -> None:
         for exchange in lane:
@@ -160,7 +161,7 @@ def cut_off_fault(exchange: Exchange) -> CallFault:
 
 
 def moves(exchange: Exchange, limit: float) -> bool:
-    """True if a stream still sent frames at the time limit, and so did not hang."""
+    """True if frames of a stream arrived in the second half of the time limit, so it did not hang."""
     return exchange.streaming and bool(exchange.frames) and exchange.frames[-1].at_s > limit / 2
 
 
@@ -168,7 +169,7 @@ AGAIN = "; the answer to a short request goes on for ever, too"
 
 
 def is_still_sending(exchange: Exchange) -> bool:
-    """True if a stream still sent frames at the time limit. Such a stream may only be long."""
+    """True if the suite stopped reading a stream that still sent frames. Such a stream may only be long."""
     fault = exchange.fault
     if fault is None or not exchange.streaming:
         return False
@@ -206,10 +207,10 @@ def too_late(late: TimeLimit, limit: float) -> CallFault:
 
 
 def read_frame(data: bytes, at_s: float) -> Frame:
-    """Return the frame of an answer that came after `at_s` seconds: the one reader of all transports.
+    """Return the frame of an answer that came after `at_s` seconds. All transports use this one reader.
 
-    Non-finite numbers and lone surrogates are kept, for requirements of their own to judge; an integer that no
-    double holds counts as infinite.
+    Non-finite numbers and lone surrogates are kept, because other requirements judge them; an integer beyond the range
+    of a double counts as infinite.
 
     Raises:
         NotJSON: the bytes are not UTF-8 or not JSON, begin with a byte order mark, name a key twice in one object,

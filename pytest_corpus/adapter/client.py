@@ -31,25 +31,26 @@ LEAST_S = 2.0
 
 
 class CallRecorder(Protocol):
-    """Keeps calls whose reports may still come."""
+    """Keeps the records of calls whose reports may still come."""
 
     def record_calls(self, sending: Sending) -> None:
         """Keep calls that have ended."""
 
     def record_unanswered_call(self, silent: Unresponsive) -> None:
-        """Keep a call that was not made, or has no record, because its operation does not answer."""
+        """Keep a call to an operation that is not called again because it does not answer."""
 
 
 class AdapterClient:
-    """Calls one instance of the adapter. Every call is recorded in the part of the run in which it is made.
+    """Calls one instance of the adapter. Every call is recorded in the current test or fact, the `Part` of the run.
 
     Args:
         hooks: the hooks of another instance, to share them.
         instance: the instance that answers; by default a new, unopened instance of the adapter.
 
     Attributes:
-        hurries: the last calls of a run are made, for which no test waits. One that takes far longer than those before
-            is given up, and nothing is sent after it.
+        hurries: True while the last calls of a run are made, for which no test waits. A call that takes far longer
+    than
+            earlier ones is then abandoned, and no call follows.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class AdapterClient:
 
     @property
     def part(self) -> Part:
-        """The part of the run to which calls belong: a test, or a fact that tests share."""
+        """The current test, or the fact that tests share and that is being found out. It owns the calls."""
         return self._hooks.attribution.part
 
     @property
@@ -139,12 +140,12 @@ class AdapterClient:
 
     @property
     def hooks(self) -> frozenset[str]:
-        """The hooks, `metrics` and `provider`, that the adapter asks for, or calls."""
+        """The names of the hooks, `metrics` and `provider`, that the factory takes or that the adapter called."""
         return self.instance.hooks
 
     @property
     def hears_logs(self) -> bool:
-        """True if log records of the adapter can be heard."""
+        """True if the suite can read the adapter's log records."""
         return self.instance.hears_logs
 
     @property
@@ -173,7 +174,7 @@ class AdapterClient:
         secrets: Mapping[str, str] | None = None,
         debug_logs: bool = False,
     ) -> Exchange:
-        """Send one request, whatever it is, and record everything that can be observed of the call.
+        """Send one request of any form, and record everything that can be observed of the call.
 
         Raises:
             Unresponsive: the operation ran into the time limit too often before.
@@ -190,7 +191,7 @@ class AdapterClient:
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:
-        """Send requests concurrently. The part of the run does not keep them.
+        """Send requests concurrently; return their exchanges, which are not added to the current test or fact.
 
         Args:
             clients: the client of each request. Requests of one client are sent one after the other.
@@ -247,7 +248,7 @@ class AdapterClient:
             self._hooks.attribution.begin(observed)
 
     def _end(self, sending: Sending) -> None:
-        """Note the remaining facts about ended calls."""
+        """Note the facts about ended calls that are only known now."""
         sending.arrivals, sending.generation = self.provider.take_arrivals(), self.instance.generation
         sending.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
         self.meter.note(sending.component, sending.exchanges)

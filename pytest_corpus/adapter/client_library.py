@@ -1,4 +1,4 @@
-"""The client library under test: an object that builds requests, opened once, each builder called once."""
+"""The client library under test: an object whose methods build requests. It is made once; each builder is called once."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ClientLibrary:
         return {name: await self._call_factory(part) if _is_factory(part) else part for name, part in found.items()}
 
     async def _make_each_client(self, factory: Callable[..., Any]) -> dict[str, Any]:
-        """Return the clients of those components for which a factory makes a client."""
+        """Call a factory once for each component; return the clients by component, without those it did not make."""
         made, refused = {}, []
         for component in COMPONENTS:
             try:
@@ -166,7 +166,7 @@ class ClientLibrary:
 
 
 def _is_factory(found: Any) -> bool:
-    """True if the declared object makes the object with the builders, instead of being it."""
+    """True if the declared object must be called to make the object with the builders."""
     return isinstance(found, type) or (callable(found) and not has_any_builder(found))
 
 

@@ -1,4 +1,4 @@
-"""The errors of declarations and refused calls, each a sentence for the user."""
+"""The errors of declarations and refused calls. Each is a sentence for the user."""
 
 from pytest_corpus.text.problems import PlainError
 
@@ -17,7 +17,7 @@ class DeclarationError(PlainError):
         return self._sentence(self.fault)
 
     def without_content(self) -> str:
-        """Return the sentence without the text of an exception."""
+        """Return the sentence of the error without the text of an exception."""
         return self._sentence(self.shape or self.fault)
 
     def _sentence(self, fault: str) -> str:
@@ -56,7 +56,7 @@ class BudgetSpent(Exception):
 
 
 class Unresponsive(Exception):
-    """The error for an operation that repeatedly exceeded the time limit, and is not called again.
+    """The error for a call to an operation that exceeded the time limit too often, so it is not called again.
 
     Attributes:
         moving: True if a stream still sent frames at the limit, and might have ended later.

@@ -1,4 +1,4 @@
-"""A call with its request, its answer and all other observations; and calls on their way to the adapter."""
+"""The exchange: a call with its request, its answer and all other observations."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -16,11 +16,11 @@ CallFaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off",
 class CallFault:
     """The reason why a call has no complete answer on the wire.
 
-    raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be
-    written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading an
-    answer that may yet have ended; endless: a stream went on beyond what any request can ask for.
-    `text` names the exception's type or the place, never content; `raised` tells more of the exception.
-    `wants_credentials`: a server refused the request before an adapter saw it.
+    raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be written as
+    such; no_stream: `handle_stream` returned nothing to iterate; cut_off: the suite stopped reading an answer that
+    might have ended later; endless: a stream went on beyond what any request can ask for. `text` names the exception's
+    type or the place, never content; `raised` describes the exception. `wants_credentials` is True if a server refused
+    the request before an adapter got it.
     """
 
     kind: CallFaultKind
@@ -76,7 +76,7 @@ class Exchange:
         until: the time on the monotonic clock after which nothing belongs to the call.
         started: the time at which a unary call was sent, on the same clock.
         observed: all other observations of the call.
-        record: the record in a transcript that has the exchange, and the number of the exchange there.
+        record: the transcript's record of the calls sent together, and the index of this call among them.
         origin: the test that made the call, if reports may come after the test.
         own: True if a retryable error is the adapter's own answer, because a plain call worked meanwhile (R114).
         findings, editions: the results of the audit, after the audit.
@@ -114,14 +114,14 @@ class Exchange:
 
 
 def is_observed(exchange: Exchange) -> bool:
-    """True if the adapter must observe the call: a known operation, answered at its own entry point (R19)."""
+    """True if the adapter must report an observation of the call: a known operation at its own entry point (R19)."""
     operation = BY_OP.get(exchange.op)
     answered = exchange.fault is None and bool(exchange.frames)
     return operation is not None and operation.streaming == exchange.streaming and answered
 
 
 def is_not_offered(exchange: Exchange) -> bool:
-    """True if an optional operation was refused as NotSupported. Its label may then be one fixed word (R143)."""
+    """True if an optional operation was refused as NotSupported. The `op` label may then be one fixed word (R143)."""
     operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
     refused = isinstance(last, dict) and last.get("error") == "NotSupported"
     return refused and operation is not None and bool(operation.capability or operation.optional)

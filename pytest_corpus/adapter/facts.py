@@ -33,7 +33,7 @@ class Capabilities:
         return self._raw[name]
 
     def stated_places(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield each place of a fact as a path and a value, except null."""
+        """Yield the path and the value of each statement of a fact, except null."""
         for key in fact(self.component, name).keys:
             for section in ("", *SECTIONS):
                 holder: Any = self.document.get(section) if section else self.document
@@ -51,7 +51,7 @@ class Capabilities:
         return value if value is not None and value > 0 else None
 
     def published_limit(self, key: str) -> int | None:
-        """Return a positive integer for a key that no document names, from any section or `extensions`; or None."""
+        """Return a positive integer that a key outside the protocol states, in any section or `extensions`; or None."""
         word = key.replace("_", "")
         sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
         stated = [value for held in sections for name, value in held.items() if name == key]
@@ -86,7 +86,7 @@ class Capabilities:
         return self.limit("max_context_length")
 
     def denials(self, model: str) -> frozenset[str]:
-        """Return the flags that are false in the entry of a model, e.g. `supports_tools` (SPECIFICATION 8.4)."""
+        """Return the flags that the entry of a model sets to false, e.g. `supports_tools` (SPECIFICATION 8.4)."""
         return self._denied_operations.get(model, frozenset())
 
     @cached_property
@@ -110,7 +110,7 @@ class Capabilities:
                 yield str(key), value
 
     def speaks_of(self, pattern: re.Pattern[str]) -> bool:
-        """True if the words of a key or a value match a pattern, in lower case."""
+        """True if a pattern matches the words of a key or of its value, in lower case."""
         stated = ((key, value) for key, value in self.every_key() if value not in (False, None, ""))
         return any(pattern.search(_words(key, value)) for key, value in stated)
 
@@ -127,7 +127,7 @@ class Capabilities:
 
 
 def _words(key: str, value: object) -> str:
-    """Return the words of a key and of its value, with camelCase split. The keys of an object are read separately."""
+    """Return the words of a key and of its value, with camelCase split. An object counts as no value."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key if isinstance(value, Mapping) else f"{key} {value}")
     return " ".join(re.findall(r"[a-z0-9]+", apart.lower()))
 

@@ -1,4 +1,4 @@
-"""The planned faults of a provider's stand-in."""
+"""The faults that tests plan at a provider, or at the stand-in for it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ class ProviderFault(Exception):
 
 @dataclass
 class Plan:
-    """One planned behaviour, with its secret text.
+    """One planned behaviour of the provider, with a secret text.
 
-    `fired` counts the struck arrivals, `waiting` the calls that wait for a slow or hanging provider.
+    `fired` counts the arrivals that the plan affected, `waiting` the calls that wait for a slow or hanging provider.
 
-    `form` is the form of the fault on the wire of a provider with an address, if there are several forms.
-    `hints_ms` are the values of `retry_after_ms` that may be read from the provider's answer, all of them right; empty
-    if the answer cannot state one. `on_wire` is True if the fault occurred on the wire of a provider with an address.
+    `form` is the form of the fault on the wire of a provider with an address, if there are several forms. `hints_ms`
+    are the values of `retry_after_ms` that may be read from the provider's answer, all of them right; empty if the
+    answer cannot state one. `on_wire` is True if the fault occurred on the wire of a provider with an address.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def message(self) -> str:
-        """The provider's raw text."""
+        """The provider's raw text, with the secret text."""
         return f"upstream said: {self.canary}"
 
     def strikes(self, op: str, chunk: Any) -> bool:
@@ -62,7 +62,7 @@ class Plan:
         return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
 
     async def wait(self) -> None:
-        """Wait for `delay_ms`, or permanently, as planned."""
+        """Wait for `delay_ms`, or for ever if a hanging provider is planned."""
         self.waiting += 1
         try:
             await (asyncio.Event().wait() if self.kind == "hang" else asyncio.sleep(self.delay_ms / 1000))
@@ -82,10 +82,10 @@ class Plan:
 
 
 def is_failing(plans: Sequence[Plan]) -> bool:
-    """True if a plan that makes calls fail has struck."""
+    """True if a plan that makes calls fail has affected an arrival."""
     return any(plan.fired and BY_KIND[plan.kind].canonical for plan in plans)
 
 
 def canaries(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return the secret texts of the plans that struck."""
+    """Return the secret texts of the plans that affected an arrival."""
     return tuple(plan.canary for plan in plans if plan.fired)

@@ -1,7 +1,7 @@
-"""The inputs of a test besides answers: time, random texts, and the state of the hooks at a moment.
+"""The inputs of a test besides answers: time, random texts, and the present state of the hooks.
 
-Random texts depend on the seed and the test alone. Other inputs are read here, so that a transcript can
-record them, and return them when it is judged.
+Random texts depend on the seed and the test alone. All other inputs are read here, so that a transcript can record
+them, and return them when it is judged.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from pytest_corpus.adapter.turns import giving_way
 T = TypeVar("T")
 
 MOST_NUMBERS = 1 << 12
-"""More numbers than a test needs."""
+"""The most numbers that a scope gets; no test needs that many."""
 
 SCOPES = 36**5
 """The number of scopes that numbers tell apart."""
@@ -32,16 +32,16 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class Clock:
-    """The clock of the machine. Libraries that stop or replace `time` do not look for its functions in a class.
+    """The functions of `time`. Libraries that stop or replace `time` do not replace them in a class.
 
-    Tests read the functions of `time`, which the adapter reads too.
+    Tests then read the same clock as the adapter.
     """
 
     monotonic = staticmethod(time.monotonic)
 
 
 class Source:
-    """The source of inputs: the machine."""
+    """The source of inputs: the machine. A transcript has another source."""
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:  # noqa: ARG002 - a record tells its readings apart by it
         """Return the result of `look`."""
@@ -53,7 +53,7 @@ class Source:
             time.sleep(seconds)
 
     def enter(self, scope: str) -> None:
-        """Note that the following inputs belong to another scope."""
+        """Note that the following inputs belong to this scope, until `leave`."""
 
     def leave(self) -> None:
         """Note that the current scope has ended."""
@@ -61,7 +61,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The members of a run that its tests depend on, and the facts that tests share.
+    """The parts of a run's identity that the inputs of its tests depend on.
 
     Attributes:
         seed: the seed of random inputs.
@@ -106,7 +106,7 @@ class _Chance:
 
     @cached_property
     def first_turn(self) -> int:
-        """The first turn. The cases of a function have consecutive first turns, and so have the seeds."""
+        """The first number of each rotation. It differs by one between consecutive cases of a test, or seeds."""
         function = self.name if self.case is None else self.name.partition("[")[0]
         return _hash(function) % SCOPES + (self.case or 0) + self.run.seed
 
@@ -134,7 +134,7 @@ def _chance() -> _Chance:
 
 @contextmanager
 def fact_scope(scope: str) -> Iterator[Part]:
-    """Begin a part for a fact that any test may find out, or for tidying up; plans of a test do not affect it."""
+    """Begin the scope of a fact that tests share, or of cleaning up. Plans of the current test do not affect it."""
     outer, run = current_part(), _chance().run
     if run.name and run.name.lower() in scope.lower():
         scope = re.sub(f"{run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE)
@@ -151,7 +151,7 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 @contextmanager
 def source(given: Source) -> Iterator[None]:
-    """Read from this source instead of the machine."""
+    """Read inputs from this source instead of the machine, in this block."""
     before = _SOURCE.set(given)
     try:
         yield
@@ -160,18 +160,18 @@ def source(given: Source) -> Iterator[None]:
 
 
 def scope_entries() -> Counter[str]:
-    """Return the number of entries into each scope in this process."""
+    """Return the number of times that each scope was entered in this process."""
     return _entered.copy()
 
 
 def reset(given: Counter[str]) -> None:
-    """Reset the numbers of entries to earlier ones. Facts found out since then have been forgotten."""
+    """Set the entries of scopes back to earlier numbers, because the facts found out since then were forgotten."""
     _entered.clear()
     _entered.update(given)
 
 
 def read(what: str, look: Callable[[], T]) -> T:
-    """Return the result of `look`: a JSON value that may differ at another moment."""
+    """Return the result of `look`, a JSON value that may differ each time. A transcript records it under this name."""
     found: T = _SOURCE.get().read(what, look)
     return found
 
@@ -192,14 +192,14 @@ def sleep(seconds: float) -> None:
 
 
 def number() -> int:
-    """Return a number that no other test of the run gets."""
+    """Return a number that no other test or fact of the run gets."""
     chance = _chance()
     chance.given += 1
     return chance.first + chance.given
 
 
 def ordinal(most: int) -> int:
-    """Return a small number that this process returns once, as long as no test asks for more than `most` numbers."""
+    """Return a small number that this process returns once, if each test asks for at most `most` numbers."""
 
     def found() -> int:
         chance = _chance()
@@ -211,7 +211,8 @@ def ordinal(most: int) -> int:
 def next_in_rotation(what: str) -> int:
     """Return a number that grows by one with each call in a scope. Its start depends on the scope and the seed.
 
-    With enough cases, some case of a test meets each value of a rotation; with some seed, each case meets it.
+    So the cases of a test begin with different values of a rotation, and each case begins with all of them over
+    several seeds.
     """
     chance = _chance()
     start = 0 if what == "ordinal" else chance.first_turn
@@ -225,24 +226,24 @@ def seed() -> int:
 
 
 def number_of(process: str) -> int:
-    """Return the number of a process among several, from 1; 0 for a single process."""
+    """Return the number of a process with this name among several, from 1; 0 for a single process."""
     return 1 + int(re.sub(r"\D", "", process) or 0) if process else 0
 
 
 def mark_of(process: str) -> str:
-    """Return the mark of a process in names: a letter for up to 35 processes, because long texts may be cut off."""
+    """Return the text that marks names of a process: a letter for up to 35 processes, because long names may be cut."""
     number = number_of(process)
     return DIGITS[number] if number < len(DIGITS) else str(number)
 
 
 def mark() -> str:
-    """Return the mark of this process in a fact, or of a single process in a test, which may run in any process."""
+    """Return the mark of this process in a fact, and of a single process in a test, which may run in any process."""
     chance = _chance()
     return mark_of("" if chance.is_test else chance.run.process)
 
 
 def letters(alphabet: Sequence[str], length: int) -> str:
-    """Return a random text of letters of an alphabet; in a fact the text begins with a letter for its process."""
+    """Return a random text of these letters; in a fact its first letter depends on the process."""
     chance = _chance()
     if chance.is_test:
         return "".join(chance.generator.choices(alphabet, k=length))

@@ -1,4 +1,4 @@
-"""An instance of the adapter under test: opened by its factory, called in its event loop, closed in every case."""
+"""An instance of the adapter under test. Its factory opens it, its event loop calls it, and it is always closed."""
 
 from __future__ import annotations
 
@@ -37,9 +37,14 @@ MOST_WITHOUT_ANSWER = 2
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """An adapter as the user declared it: a name for reports, the factory, how it was written, where it runs.
+    """An adapter as the user declared it.
 
-    `startup_s` is the additional time that a remote adapter may take to start.
+    Attributes:
+        label: the name in reports.
+        factory: the function that opens it.
+        declared: the declaration as it was written.
+        in_process: True if it runs in this process.
+        startup_s: the additional time that a remote adapter may take to start.
     """
 
     label: str
@@ -59,7 +64,7 @@ class Hooks:
 
 
 class Instance(Protocol):
-    """An object that answers calls: an adapter, or the record of an adapter.
+    """An object that answers calls: an adapter, or the transcript of one.
 
     Attributes:
         generation: the number of openings. An adapter's memory is lost with each new generation.
@@ -76,7 +81,7 @@ class Instance(Protocol):
     def close(self) -> list[str]: ...
 
     def answer(self, sending: Sending) -> None:
-        """Answer calls, and note everything that is observed of the calls.
+        """Send calls to the adapter, and note everything that is observed of them.
 
         Raises:
             Unresponsive: the operation ran into the time limit too often, or calls at the same time do not end.
@@ -102,7 +107,7 @@ class Instance(Protocol):
 
 
 class AdapterInstance:
-    """An instance of an adapter.
+    """An adapter that was opened by its factory.
 
     An instance with a given `loop` leaves it running when it is closed; an instance that `is_fresh` is closed while
     other instances are still called.
@@ -168,7 +173,8 @@ class AdapterInstance:
             raise refused[0]
 
     def another(self, hooks: Hooks, call_timeout: float) -> AdapterInstance:
-        """Open another instance in this loop. Objects that both instances share are closed with this instance only.
+        """Open another instance in the same loop. An object that both instances share is closed with this instance
+        only.
 
         The loop is the same, because objects of the adapter's module (a client session, a lock) are bound to one loop.
         """
@@ -202,7 +208,7 @@ class AdapterInstance:
         return [*said, *self.closing.describe_failures(self.declaration.label), *behind]
 
     def _leave(self, loop: LoopThread) -> None:
-        """Close a fresh instance and its own loop."""
+        """Close a fresh instance, and its own loop if it has one."""
         started, own = time.monotonic(), loop is not self._lent
         try:
             if self._opened.closers and not loop.blocked and self.closing.admits(self.declaration.label):
@@ -254,7 +260,7 @@ class AdapterInstance:
         return self._opened.serves(component)
 
     def names(self, component: str) -> bool:
-        """True if the factory stated that its result is of this component."""
+        """True if the factory returned a handler for this component by name."""
         return component in self._opened.transports
 
     def streams(self, component: str) -> bool:
@@ -264,7 +270,7 @@ class AdapterInstance:
     # -- calls -------------------------------------------------------------------------------------------
 
     def answer(self, sending: Sending) -> None:
-        """Call the adapter, and wait for its reports as far as necessary."""
+        """Call the adapter, and wait for its reports as long as necessary."""
         if sending.clients is None:
             self._timeouts.check(sending.exchanges[0].op, remote=self.remote is not None)
         call = self._call_once if sending.clients is None else self._call_together
@@ -331,7 +337,7 @@ class AdapterInstance:
             sending.answer.fault = calls.too_late(late, sending.limit_s)
 
     def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
-        """Make the call of an exchange; return the reason for an incomplete answer, or None."""
+        """Make the call of an exchange; return the fault if the answer is incomplete, or None."""
         assert self._loop is not None, "the adapter is not open"
         if self._loop.blocked:
             ended, blamed = self._loop.ended, self._loop.blamed

@@ -17,7 +17,7 @@ def may_ask(mode: str, *, is_first: bool) -> bool:
 
 
 def usual_mode(given: str | None, environment: Mapping[str, str], otherwise: str, *, exists: bool = True) -> str:
-    """Return the given mode, else `none` if CI is set and answers are kept, else `otherwise`."""
+    """Return the given mode; else `none` if the variable CI is set and answers are kept; else `otherwise`."""
     return given or ("none" if environment.get("CI") and exists else otherwise)
 
 
@@ -44,7 +44,7 @@ class Secrets:
         self.learn(secret_values(environment))
 
     def learn(self, values: Iterable[str]) -> None:
-        """Add secrets. Shorter texts are left out, because they would mask half of every text."""
+        """Add secrets. Short texts are left out, because they would mask half of every text."""
         self._known.update(dict.fromkeys(value for value in values if len(value) >= GRAM))
 
     @property
@@ -63,7 +63,7 @@ class Secrets:
         return [self.mask_value(each) for each in value] if isinstance(value, list | tuple) else value
 
     def mask_bytes(self, data: bytes) -> bytes:
-        """Return bytes of the same length in which stars replace each secret, as text or as a text of JSON."""
+        """Return bytes of the same length in which stars replace each secret, in plain and in JSON spelling."""
         for secret in self.values:
             for form in {secret.encode("utf-8", "replace"), json.dumps(secret)[1:-1].encode()}:
                 data = data.replace(form, b"*" * len(form))

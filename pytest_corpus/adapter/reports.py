@@ -11,9 +11,8 @@ from pytest_corpus.spec.words import STREAM_OUTCOME
 class Observation:
     """One call of `observe`, with the interface's defaults filled in.
 
-    `malformed` describes arguments that do not fit the interface. Such an observation is kept, because an
-    exception raised into the adapter would change the call. `at` is the time of the observation on the
-    monotonic clock.
+    `malformed` describes arguments that do not fit the interface. Such an observation is kept, because an exception
+    raised into the adapter would change the call. `at` is the time of the observation on the monotonic clock.
     """
 
     component: Any = None
@@ -32,7 +31,7 @@ class Observation:
 
 @dataclass(slots=True)
 class Count:
-    """One call of `counter`."""
+    """One call of `counter`; its members are as in `Observation`."""
 
     component: Any = None
     name: Any = None
@@ -53,7 +52,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One call of `reached`.
+    """One call of `reached`, which an adapter makes when it calls its provider.
 
     Attributes:
         chunk: the number of the chunk; None if an operation arrived.

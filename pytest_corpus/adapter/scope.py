@@ -1,13 +1,13 @@
-"""Assigns reports, exchanges and plans to calls. A run has tests and facts that tests share, and these have calls.
+"""Assigns reports, exchanges and plans to calls. A run has tests, and facts that tests share; both make calls.
 
-Exchanges, plans and random inputs belong to the innermost test or fact, its `Part` of the run. An adapter's
-reports, logs and provider requests belong to a call, and the call belongs to the part in which it was made.
+Exchanges, plans and random inputs belong to the innermost test or fact, its `Part` of the run. An adapter's reports,
+logs and provider requests belong to a call, and the call belongs to the part in which it was made.
 
-Both hang on context variables, which asyncio copies into the task of the call. So the call is found in what the adapter
-awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the default executor of the loop. A report
-over the wire finds it by the address that was sent with the call. Executors of the adapter's own, raw threads and the
-workers of a queue know no call, or only the one that started them: what comes from there belongs to the call that is
-under way, and from then on the next call waits until the reports of the one before have come.
+Both hang on context variables, which asyncio copies into the task of the call. So the call is found in what the
+adapter awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the default executor of the loop.
+A report over the wire finds it by the address that was sent with the call. The adapter's own executors, raw threads
+and queue workers know no call, or only the call that started them. Their reports belong to the call that is under way,
+and from then on each call waits until the reports of the call before have come.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LATEST_S = 1.0
 """The time after the answer within which a report counts (R92)."""
 
 MOST_CALLS = 256
-"""The number of latest calls to which a report may still be assigned that names none."""
+"""The number of latest calls to which a report that names no call may be assigned."""
 
 OBSERVATION, OUTCOME = "observation", "outcome"
 """The kinds of reports that a call must have: the second one only if it is a stream."""
@@ -38,7 +38,7 @@ class Part:
 
     Attributes:
         exchanges: the exchanges of the part, in order; those of a known fact include earlier exchanges.
-        recalled: the exchanges that another part made.
+        recalled: the exchanges in `exchanges` that another part made.
         plans: the plans at the provider; plans of a test do not affect the calls of a fact.
         chance: the random inputs.
     """
@@ -56,7 +56,7 @@ class Part:
         return [exchange for exchange in self.exchanges if exchange not in self.recalled]
 
     def recall(self, exchanges: Iterable[Any]) -> None:
-        """Add exchanges of a fact that is already known."""
+        """Add the exchanges of a fact that another test found out."""
         known = {exchange for part in self._chain() for exchange in part.exchanges}
         new = [exchange for exchange in exchanges if exchange not in known]
         self.exchanges += new
@@ -89,7 +89,7 @@ def begin_part(part: Part | None) -> None:
 
 @contextmanager
 def part_of(outer: Part | None, chance: Any = None, *, is_seen: bool = True) -> Iterator[Part]:
-    """Begin a part within another part, which gets the exchanges at the end if `is_seen`."""
+    """Begin a part within another part. If `is_seen`, the outer part gets the exchanges at the end."""
     part = Part(outer, chance)
     before = _PART.set(part)
     try:
@@ -161,7 +161,7 @@ class Observed:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The kinds of the planned faults that struck."""
+        """The kinds of the planned faults that affected the call."""
         return tuple(plan.kind for plan in self.struck)
 
     def lacks(self, kind: str) -> bool:
@@ -183,7 +183,7 @@ class Observed:
         return self.late is None
 
     def wait_for_report(self, kind: str) -> Observed:
-        """Wait for the report of a kind if it is required; return the call."""
+        """Wait for a report of this kind, if the call must have one; return the call."""
         if self.late is not None:
             self.late.wait_for(self, kind)
         return self
@@ -234,7 +234,7 @@ class Attribution:
 
     @property
     def part(self) -> Part:
-        """The current part of the run; in a thread without a part, the part of the call under way."""
+        """The current part of the run; in a thread without a part, the part of the latest call."""
         if (part := current_part()) is not None:
             return part
         latest = self.latest
@@ -274,7 +274,7 @@ class Attribution:
 
 
 def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool:
-    """True if a call needs no such report any more. A worker that this call started may report another call."""
+    """True if a call has this report already. A worker that the call started may then report another call."""
     if report.at - call.ended > LATEST_S:
         return True
     is_other = isinstance(report, Count) and not report.is_outcome
@@ -282,7 +282,7 @@ def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool
 
 
 def _awaits(call: Observed, report: Observation | Count, kind: str) -> bool:
-    """True if a call lacks such a report, and is under way, or has just ended and must have one."""
+    """True if a call lacks this report, and is under way, or has just ended and must have the report."""
     fits = report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
     in_time = not call.is_over or (call.is_due and report.at - call.ended <= LATEST_S)
     return fits and in_time and call.lacks(kind)

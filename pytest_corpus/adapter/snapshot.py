@@ -20,7 +20,7 @@ class NotJSON(ValueError):
 
 
 class _Foreign(NotJSON):
-    """An object that JSON cannot express."""
+    """The error for an object that JSON cannot express."""
 
     def __init__(self, value: object) -> None:
         super().__init__(f"a value of type {type_name(value)} is not JSON")
@@ -52,8 +52,8 @@ def to_bytes(value: Any) -> bytes:
 def is_longer_than(most: int, value: Any) -> bool:
     """True if the JSON text of a value has more than `most` bytes. The text is not written.
 
-    Only Python's own texts and containers, and classes derived from them, are looked at, without their methods, and
-    each number counts as one byte, so the text may be longer than the result says.
+    Only Python's own texts and containers, and classes derived from them, are looked at, without their methods. Each
+    number counts as one byte, so the text may be longer than the result says.
     """
     try:
         return _least_length(value, {}) > most
@@ -62,7 +62,7 @@ def is_longer_than(most: int, value: Any) -> bool:
 
 
 def _least_length(value: Any, known: dict[int, int]) -> int:
-    """Return the least length of a text; `known` has the lengths of containers, which may occur in many places."""
+    """Return a lower bound for the length of a value's JSON text. `known` has the bounds of containers by their id."""
     kind = type(value)
     if kind is str:
         return len(value) + 2
@@ -89,7 +89,7 @@ _PLAIN: Mapping[type, Callable[[Any], Any]] = {
     tuple: lambda value: tuple.__getitem__(value, slice(None)),
     str: str.__str__,
 }
-"""Python's own classes, with what makes one of them of a derived one."""
+"""Python's own classes, each with the function that makes it of an instance of a derived class."""
 
 
 def _mapping(value: Any) -> Any:
@@ -121,7 +121,7 @@ _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_ma
 
 
 def snapshot(value: Any) -> Any:
-    """Return a copy of a hook's argument from plain types. Nothing is raised."""
+    """Return a copy of a hook's argument that has only plain types. Nothing is raised."""
     kind = type(value)
     if kind in _ATOMS or (kind is int and value.bit_length() <= MAX_BITS):
         return value
@@ -160,7 +160,7 @@ def safe_str(value: Any) -> str:
 
 
 def safe_call(text: Callable[[], str]) -> str | None:
-    """Return a text that objects of the adapter make; None if they raise."""
+    """Return the result of `text`, which calls methods of the adapter's objects; None if they raise."""
     try:
         return "".join(text())
     except BaseException:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the objects

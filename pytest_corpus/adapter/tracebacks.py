@@ -1,4 +1,4 @@
-"""An exception that an adapter let escape, and its place in the adapter's own code."""
+"""Describes an exception that an adapter let escape, and the line of the adapter's code that raised it."""
 
 import linecache
 import os
@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"[\w.<>]{1,80}")
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """A line of code: its function and the path of its file, relative to the current folder for files below it."""
+    """A line of code: its file, number and function. A file below the current folder has a relative path."""
 
     file: str
     line: int
@@ -60,7 +60,7 @@ class EscapedException:
 
     @property
     def own_places(self) -> Sequence[CodePlace]:
-        """The places in the adapter's own code; all places if no place is in its own code."""
+        """The places in the adapter's own code, or all places if there are none."""
         own = [place for place in self.places if not os.path.abspath(place.file).startswith(_LIBRARIES)]
         return own or self.places
 
@@ -111,7 +111,7 @@ def _places(error: BaseException) -> Iterator[CodePlace]:
 
 
 def _is_of_the_suite(name: str) -> bool:
-    """True if a file is part of the suite, or if the name is not a file. The reference adapters count as adapters."""
+    """True if a file is part of the suite, or the name is not a file. The reference adapters count as adapters."""
     path = os.path.abspath(name)
     return name.startswith("<") or (path.startswith(_SUITE) and not path.startswith(_REFERENCE))
 

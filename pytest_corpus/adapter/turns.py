@@ -1,8 +1,8 @@
-"""Bodies of concurrent tests take turns. One body runs at a time, and gives way while it waits.
+"""Runs tests concurrently: one body (the code of a test) runs at a time, and gives way to others while it waits.
 
-A body gives way during its calls and in every pause. So the code of tests needs no locks: between two waits
-no other body runs. Attributes that belong to the current test, but are in objects that all tests share, are put away
-when a body gives way, and restored when it goes on.
+A body gives way during its calls and in every pause. So the code of tests needs no locks: between two waits no other
+body runs. Shared objects have attributes that belong to the current test. They are saved when a body gives way, and
+restored when it goes on.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Place = tuple[Any, str]
 """An object and the name of an attribute of it."""
 
 LOOK_S = 0.5
-"""The time after which one that waits for a fact looks again, in case that nothing wakes it."""
+"""The seconds after which a body that waits for a fact looks again, in case that nothing wakes it."""
 
 
 class Disturbed(Exception):
-    """The error for a concurrent test that must be run alone; `crowded` is True if the adapter takes fewer calls."""
+    """The error for a concurrent test that must be run alone; `crowded` is True if the adapter allows fewer calls."""
 
     def __init__(self, crowded: bool = False) -> None:
         self.crowded = crowded
@@ -34,7 +34,7 @@ class Disturbed(Exception):
 
 
 class Turns:
-    """Lets one of several bodies run. The thread that creates it has the first turn.
+    """Lets one of several bodies run. The thread that creates this object runs first.
 
     Attributes:
         stopped: True if no body may go on.
@@ -55,27 +55,27 @@ class Turns:
 
     @property
     def helper_count(self) -> int:
-        """The number of threads for pieces of work, less one for each body that waits for its pieces."""
+        """The number of threads that do pieces of work, minus one for each body that waits for its pieces."""
         return sum(split.busy - 1 for split in self.splits)
 
     def take_turn(self) -> None:
-        """Wait for a turn."""
+        """Wait until no other body runs."""
         self._lock.acquire()
         self._owner = threading.get_ident()
 
     def give_turn(self) -> None:
-        """Let another body run, if it is this thread's turn. A thread that was interrupted in its wait has no turn."""
+        """Let another body run. Do nothing in a thread that is not running a body, because its wait was interrupted."""
         if self._owner == threading.get_ident():
             self._owner = None
             self._lock.release()
 
 
 class Body:
-    """The body of a concurrent test.
+    """The code of a concurrent test, or of a piece of its work, in a thread.
 
     Attributes:
-        turns: the turns that the body takes part in.
-        parent: the body whose piece of work this body does.
+        turns: decides which body runs.
+        parent: the body whose piece of work this body does; None for a test.
         lost_s: the seconds in which this body could have run while another one ran.
         awaits: the fact that the body waits for.
     """
@@ -88,21 +88,21 @@ class Body:
         self.awaits: Hashable = None
 
     def copies(self) -> Callable[[], Body]:
-        """Return a function that makes bodies for pieces of the work of this running body."""
+        """Return a function that makes a body for a piece of this body's work."""
         values = [getattr(holder, name) for holder, name in self._places]
         return lambda: Body(self.turns, self._places, values, self)
 
     def value_of(self, holder: object, name: str) -> Any:
-        """Return the value of an attribute while this body gives way."""
+        """Return the saved value of an attribute of a body that has given way."""
         return self._values[next(at for at, (each, own) in enumerate(self._places) if each is holder and own == name)]
 
     def leave(self) -> None:
-        """Give way."""
+        """Save the attributes of the test, and let another body run."""
         self._values = [getattr(holder, name) for holder, name in self._places]
         self.turns.give_turn()
 
     def go_on(self) -> None:
-        """Wait for a turn. Raises Disturbed if the run has ended."""
+        """Wait until no other body runs, and restore the attributes. Raises Disturbed if the run has ended."""
         since = time.monotonic()
         self.turns.take_turn()
         self.lost_s += time.monotonic() - since
@@ -113,14 +113,14 @@ class Body:
 
     @property
     def family(self) -> Iterator[Body]:
-        """Yield this body and its parents."""
+        """This body, its parent, and so on."""
         body: Body | None = self
         while body is not None:
             yield body
             body = body.parent
 
     def would_wait_for(self, key: Hashable) -> bool:
-        """True if another body finds out a fact, and neither that body nor a part of its work waits for this one."""
+        """True if another body finds out this fact, and does not itself wait for this body."""
         known, own, keys, seen = self.turns.asked, {*self.family}, [key], set[Hashable]()
         while keys:
             if (key := keys.pop()) in known and key not in seen:
@@ -133,7 +133,7 @@ class Body:
 
 
 class Split:
-    """Pieces of the work of a body. Some pieces go on while others wait.
+    """Pieces of the work of a body, in several threads. Some pieces go on while others wait.
 
     Attributes:
         busy: the number of threads that do pieces.
@@ -148,11 +148,11 @@ class Split:
 
     @property
     def is_open(self) -> bool:
-        """True if another thread could do a piece."""
+        """True if there is a piece for another thread."""
         return len(self._left) > self._coming and not self._failed
 
     def begin(self) -> None:
-        """Begin a thread that waits for a turn and does the remaining pieces, one after the other."""
+        """Start a thread that does the remaining pieces, one after the other, when no other body runs."""
         work = functools.partial(self._context.copy().run, run_as, self._copy(), self._go_on)
         threading.Thread(target=work, daemon=True).start()
         self.busy, self._coming = self.busy + 1, self._coming + 1
@@ -196,7 +196,7 @@ _BODY: ContextVar[Body | None] = ContextVar("corpus_body", default=None)
 
 
 def run_as(body: Body, work: Callable[[], None]) -> None:
-    """Run `work` as a body."""
+    """Run `work` in this thread as a body."""
     _BODY.set(body)
     body.turns.bodies.append(body)
     try:
@@ -206,12 +206,12 @@ def run_as(body: Body, work: Callable[[], None]) -> None:
 
 
 def is_in_flight() -> bool:
-    """True in a body that runs concurrently with others."""
+    """True if a test runs concurrently with others, in a body."""
     return _BODY.get() is not None
 
 
 def values_in_other_bodies(holder: object, name: str) -> list[Any]:
-    """Return the values that an attribute of the current test has in the other running bodies."""
+    """Return the values of an attribute, which belongs to the current test, in all other bodies."""
     body = _BODY.get()
     return [each.value_of(holder, name) for each in body.turns.bodies if each is not body] if body else []
 
@@ -223,7 +223,7 @@ def lost_s() -> float:
 
 
 def break_off_body(*, crowded: bool = False) -> None:
-    """Break off the current body, which is then run alone. Do nothing outside of any body."""
+    """Raise Disturbed, so that the current test runs again alone. Do nothing outside of any body."""
     if _BODY.get() is not None:
         raise Disturbed(crowded)
 
@@ -244,9 +244,10 @@ def giving_way() -> Iterator[None]:
 
 @contextmanager
 def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Find out a fact once within this block. Other bodies that need the fact wait until it is known.
+    """Let one body find out a fact in this block; other bodies that need the fact wait until it is known.
 
     Args:
+        key: identifies the fact.
         undo: the function that removes notes about the fact if the body is broken off.
     """
     body = _BODY.get()
@@ -277,8 +278,8 @@ def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> It
 def side_by_side(step: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """Call `step` for each item, and return the results in order.
 
-    In a test that runs next to others (a `Body`), a step goes on while other steps wait for their answers. A step draws
-    its inputs before its first call, so that they depend on nothing that happens meanwhile.
+    In a test that runs concurrently with others (a `Body`), a step goes on while other steps wait for their answers. A
+    step draws its inputs before its first call, so that they depend on nothing that happens later.
     """
     body, pieces = _BODY.get(), [functools.partial(step, item) for item in items]
     return [piece() for piece in pieces] if body is None else Split(body, pieces).results()

@@ -41,7 +41,7 @@ class Budget:
         return {kind: most for kind, most in given.items() if most is not None}
 
     def share(self, number: int, of: int, *, used: Spending | None = None) -> Budget:
-        """Return the part of one process among several, numbered from 0. All parts are the rest of the budget."""
+        """Return the share of one of `of` processes, numbered from 0, in the rest of the budget."""
         gone = {"calls": used.calls, "tokens": used.tokens} if used else {}
         left = {kind: max(0, most - gone.get(kind, 0)) for kind, most in self.limits.items()}
         return Budget(**{kind: most // of + (number < most % of) for kind, most in left.items()})
@@ -70,7 +70,7 @@ class Spending:
     Attributes:
         calls: the calls that were made, to any adapter.
         tokens: the tokens that the answers account for.
-        refused: how many calls were not made because the budget was spent.
+        refused: the number of calls that were not made because the budget was spent.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -81,7 +81,7 @@ class Spending:
 
     @contextmanager
     def enforced(self) -> Iterator[None]:
-        """Enforce the budget in this block, a test. Outside, for opening or tidying up, calls are only counted."""
+        """Enforce the budget in this block, a test. Outside, for opening or cleaning up, calls are only counted."""
         self._enforced = True
         try:
             yield
@@ -110,7 +110,7 @@ class Outages:
     """The retryable failures of calls in a run, and the times of these failures.
 
     Attributes:
-        worked: the operations that succeeded in this run, capabilities and health apart.
+        worked: the operations that succeeded in this run, except capabilities and health.
         interruptions: the number of unplanned retryable answers that were not the adapter's own.
         began: the start of the last call that failed in this way, on the monotonic clock.
         clock: the time of day of that failure, such as ``14:03:12``; empty before the first failure.
@@ -119,7 +119,7 @@ class Outages:
         lasting: True if the provider did not come back, so that no more calls are made.
         hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
             ever worked.
-        in_vain: the components for which the suite waited for a place that never became readable.
+        in_vain: the components with a namespace that never became readable, although the suite waited.
     """
 
     worked: dict[str, None] = field(default_factory=dict)
@@ -186,7 +186,7 @@ def _is_plain(exchange: Exchange) -> bool:
 
 
 def _used(body: Any) -> int:
-    """Return the tokens of the call up to this frame, as `total_tokens` (SPECIFICATION 8.3, 10.3)."""
+    """Return the tokens that a call has used up to this frame, from `total_tokens` (SPECIFICATION 8.3, 10.3)."""
     if type(body) is not dict:
         return 0
     chunk, result = body.get("chunk"), body.get("result")

@@ -324,8 +324,7 @@ class Retries:
         return is_new and op in BY_OP and not stores and left[0].error.get("retry_after_ms") is not None
 
     def _read_written_place(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
-        """Send a plain read in the namespace and tenant of a repeated request; return the answer, or None without a
-        read."""
+        """Send a plain read in the namespace and tenant of a repeated request; return the answer, or None."""
         if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
             return None
         plain = self._calls.requests.plain_read_of(left[0].exchange.request)

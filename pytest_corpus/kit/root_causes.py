@@ -129,7 +129,7 @@ class RootCauses(Generic[Own]):
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
     def _basis_of_failure(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
-        """Return the finding of an operation or a feature behind a request of the test that fails or has an empty
+        """Return the finding of an operation or feature behind a request of the test that fails or has an empty
         result."""
         found = filter(_is_empty, violation.exchanges) if isinstance(violation, Accepted) else made
         return self._plainest_cause(requirement, [*violation.exchanges, *found])
@@ -214,8 +214,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _find_wrong_class(self) -> Iterator[WrongErrorClass]:
-        """Yield the wrong class if the principal operation and another one refuse wrong arguments with the same wrong
-        class."""
+        """Yield the wrong class with which both the principal operation and another one refuse wrong arguments."""
         subject = self.subject
         names = self._wrong_classes(subject.principal)
         others = [name for name in subject.operations(streaming=False) if name != subject.principal]

@@ -74,7 +74,7 @@ def test_root_causes_are_searched_for_again_after_a_mistake_of_the_stand_in(llm:
         searched.append(len(searched))
         yield searched[-1]
 
-    assert (causes._find_once(find), causes._once(find)) == ((0,), (0,))
+    assert (causes._find_once(find), causes._find_once(find)) == ((0,), (0,))
     causes.forget()
     assert causes._find_once(find) == (1,)
 

@@ -1,1 +1,1 @@
-"""The event loop of an adapter, and its end."""
+"""The event loop of an adapter, and the end of the loop."""

@@ -1,4 +1,4 @@
-"""The time limit for closing, and a list of leftovers if closing takes longer."""
+"""The time limit for closing, and a list of the leftovers if closing takes longer."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ from pytest_corpus.redaction import list_names, type_name
 TOTAL_S: Final = 30.0
 EACH_S: Final = 8.0
 LAST_S: Final = 10.0
-"""The part of it that is kept for the instances that are closed at the end, and all that they may take."""
+"""The seconds of the total that are reserved for closing at the end of the run."""
 
 MAX_HANGING: Final = 3
 
@@ -22,8 +22,9 @@ BLOCKED: Final = "a blocked event loop"
 class ClosingBudget:
     """The time that closing may take in a run, in all and for each instance, and the number of hanging instances.
 
-    If the time for fresh instances is used up, they are closed concurrently with the tests. After `max_hanging` of an
-    adapter hung, its other instances are not closed. The first instance of a run is always closed.
+    When the time for fresh instances is used up, they are closed concurrently with the tests. After `max_hanging`
+    instances of an adapter hung, its other fresh instances are not closed. The first instance of a run is always
+    closed.
     """
 
     def __init__(self, total_s: float = TOTAL_S, each_s: float = EACH_S, max_hanging: int = MAX_HANGING) -> None:
@@ -34,7 +35,7 @@ class ClosingBudget:
         self._unclosed: Counter[str] = Counter()
 
     def allot_seconds(self, *, last: bool) -> float:
-        """Return the seconds for the next closing: half of the usual for a fresh instance, 0 if no time remains."""
+        """Return the seconds for the next closing: half the limit for a fresh instance; 0 if no time remains."""
         if last:
             self._left = min(self._left, self._kept)
             return max(0.0, min(self.each_s, self._left))
@@ -57,7 +58,7 @@ class ClosingBudget:
         self._hung[label] += 1
 
     def describe_failures(self, label: str) -> list[str]:
-        """Return the failed closings of an adapter's fresh instances; each of them is returned once."""
+        """Return a sentence for each failed closing of an adapter's fresh instances, once."""
         hung, unclosed = self._hung.pop(label, 0), self._unclosed.pop(label, 0)
         if not hung:
             return []
@@ -71,18 +72,18 @@ def count_in_words(number: int, what: str) -> str:
 
 
 def count_by_name(what: str, labels: Iterable[str]) -> list[str]:
-    """Return the number of things and their names as a sentence; empty if there are none."""
+    """Return the number of things and their names as one sentence in a list; empty without things."""
     every = list(labels)
     return [f"{count_in_words(len(every), what)} ({list_names(every)})"] if every else []
 
 
 def threads_that_delay_exit() -> set[threading.Thread]:
-    """Return the threads for which Python waits at its end, except threads of executors, which end on request."""
+    """Return the threads that delay the end of Python, except the threads of executors, which end on request."""
     return {thread for thread in threading.enumerate() if not thread.daemon} - executor_threads()
 
 
 POOLS: Final = {"concurrent.futures.thread": "_threads_queues", "concurrent.futures.process": "_threads_wakeups"}
-"""The names under which Python keeps the threads of executors, which it joins at its end: it has no others."""
+"""By module of the standard library: the name of its private table of the threads that it joins at exit."""
 
 
 def executor_threads() -> set[threading.Thread]:
@@ -97,7 +98,7 @@ def thread_name(thread: threading.Thread) -> str:
 
 
 def left_behind(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
-    """Return the leftovers of an adapter: `inside` its last loop, in abandoned loops, and as threads."""
+    """Return the names of an adapter's leftovers: `inside` its last loop, in abandoned loops, and as threads."""
     blocked = abandoned + inside.count(BLOCKED)
     loops = [count_in_words(blocked, "blocked event loop")] if blocked else []
     threads = count_by_name("thread", map(thread_name, threads_that_delay_exit() - threads_before))

@@ -1,6 +1,7 @@
 """One event loop for an adapter's whole life, in a separate thread.
 
-A timeout inside the loop could not end a call that blocks the loop; the suite's thread can abandon the loop.
+A timeout inside the loop could not end a call that blocks the loop. With a separate thread, the suite can abandon
+both.
 """
 
 import asyncio
@@ -67,7 +68,7 @@ class _Call:
         self._task = loop.create_task(self._carry_out())
 
     async def _carry_out(self) -> None:
-        """Await the coroutine and end the wait here. A callback of the task would cost another turn of the loop."""
+        """Await the coroutine, and note its end here: a callback of the task would cost an iteration of the loop."""
         try:
             self._result = await self._work
         except asyncio.CancelledError:
@@ -95,11 +96,11 @@ class _Call:
             self._end()
 
     def ends_within(self, limit_s: float) -> bool:
-        """Wait for the end in another thread."""
+        """Wait in another thread; return True if the coroutine ended within the limit."""
         return self._running.acquire(timeout=max(0.0, min(limit_s, threading.TIMEOUT_MAX)))
 
     def result(self) -> Any:
-        """Return the result after the end; raise what the coroutine raised."""
+        """Return the result of the ended coroutine, or raise its exception."""
         if self._error is not None:
             raise self._error
         return self._result
@@ -124,12 +125,12 @@ class Phase(IntEnum):
 
 
 class LoopThread:
-    """An event loop that runs until `stop`.
+    """An event loop in a thread, which runs until `stop`.
 
     Attributes:
         blocked: True if a call blocks or has ended the loop.
         ended: the type of the exception that ended the loop, or None.
-        blamed: True if a call was found that caused it.
+        blamed: True if the call that caused it was found.
     """
 
     def __init__(self, name: str) -> None:
@@ -175,7 +176,7 @@ class LoopThread:
             self._phase = max(self._phase, phase)
 
     def leave_fork(self) -> None:
-        """End a process that was forked inside the loop, as soon as it returns to the loop."""
+        """End a process that an adapter forked inside the loop, when it returns to the loop."""
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
 
@@ -237,7 +238,7 @@ class LoopThread:
         return turned.wait(GRACE_S)
 
     def finish(self, closing: Coroutine[Any, Any, list[str]], limit_s: float) -> list[str]:
-        """Run `closing`; return the exceptions that it raised, or a sentence if it took too long."""
+        """Run `closing`; return the exceptions that it reports, or a sentence if it took too long."""
         self._advance(Phase.CLOSING)
         if self.blocked or limit_s <= 0 or not self._alive():
             closing.close()
@@ -251,7 +252,7 @@ class LoopThread:
             return ["closing raised CancelledError"]
 
     def _obstacle(self, limit_s: float) -> str:
-        """Return the reason why closing cannot be tried; empty if it can."""
+        """Return the reason why closing is impossible; empty if it is possible."""
         if self._phase is Phase.GONE:
             return f"{self.ended or 'something'} has ended the event loop"
         return "no time is left" if limit_s <= 0 else "the event loop is blocked"
@@ -305,7 +306,7 @@ def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -
 
 
 async def _cancel_others(left: list[str], limit_s: float) -> None:
-    """Cancel all other tasks and close all generators; add their names to `left`."""
+    """Cancel all other tasks and close all generators; add the names of those that do not end to `left`."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     theirs = {task: name for task in others if (name := _name_of(task))}
     found = count_by_name("task", theirs.values())
@@ -323,7 +324,7 @@ _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def _name_of(task: asyncio.Task[Any]) -> str:
-    """Return the name of an adapter's coroutine; empty for an abandoned call of the suite."""
+    """Return the name of an adapter's coroutine; empty if the task is an abandoned call of the suite."""
     coroutine = task.get_coro()
     code = getattr(coroutine, "cr_code", None) if inspect.iscoroutine(coroutine) else None
     ours = code is not None and code.co_filename.startswith(_OURS)
@@ -348,7 +349,7 @@ async def _close_generators(limit_s: float) -> list[str]:
 
 
 def is_cancelled(error: BaseException) -> bool:
-    """Return True if the suite cancelled the work, False if an adapter let its own CancelledError escape.
+    """True if the suite cancelled the work, False if an adapter let its own CancelledError escape.
 
     The garbage collector also stops coroutines that outlived their loop.
     """
@@ -360,7 +361,7 @@ def is_cancelled(error: BaseException) -> bool:
 
 
 def is_collected(task: object) -> bool:
-    """Return True if the task no longer runs its coroutine, because the garbage collector closes it after the loop."""
+    """True if the garbage collector closes the coroutine of a task after its loop has ended."""
     try:
         return asyncio.current_task() is not task
     except RuntimeError:

@@ -1,1 +1,1 @@
-"""The hooks that a factory may request, and logs."""
+"""The hooks that a factory may request, and the adapter's log."""

@@ -56,7 +56,7 @@ class HookRequest:
 
 
 class HookConnection:
-    """A client's connection to one of the suite's servers: it sends answers in parts and breaks in several ways."""
+    """A client's connection to one of the suite's servers. It can send answers in parts, and break in several ways."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most_bytes: int = MAX_BODY_BYTES
@@ -126,7 +126,7 @@ class HookConnection:
         reset(self._writer.transport)
 
     async def while_open(self, work: Awaitable[T]) -> T:
-        """Return the result of `work`. If the client leaves, `work` is cancelled and an exception is raised."""
+        """Return the result of `work`. If the client leaves first, `work` is cancelled and an exception is raised."""
         working = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({working}, timeout=WATCH_S))[0]:
@@ -159,7 +159,7 @@ class HookConnection:
 
 
 def _bytes(text: str) -> bytes:
-    """Return a part of a head with the bytes that came from a provider."""
+    """Return a header's text as the bytes that a provider sent."""
     return text.encode("utf-8", "surrogateescape")
 
 

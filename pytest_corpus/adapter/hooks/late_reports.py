@@ -14,7 +14,7 @@ from pytest_corpus.adapter.scope import LATEST_S, OBSERVATION, OUTCOME, Attribut
 from pytest_corpus.adapter.turns import giving_way
 
 MOST_OPEN = 32
-"""If more calls than this lack a report, no other call is made before that of the first has come."""
+"""If more calls than this lack a report, the next call waits for the report of the first of them."""
 
 QUIET_S = 0.003
 """A surplus report comes at most this long, and twice the lateness, after the call."""
@@ -25,14 +25,14 @@ PROVEN = 3
 """The number of late reports after which it is known that they name their calls."""
 
 PATIENCE = 3
-"""The number of vain waits after which the suite assumes that nothing comes."""
+"""The number of unsuccessful waits after which the suite assumes that no report comes."""
 
 MOST_FRUITLESS = 20
 """The same number if other reports came late."""
 
 
 def pause() -> None:
-    """Wait a short time before the next check."""
+    """Wait a short time before the next look for reports."""
     with giving_way():
         time.sleep(POLL_S)
 
@@ -64,11 +64,11 @@ class LateReports:
 
     @property
     def grace_s(self) -> float:
-        """The seconds after a call in which a surplus report may arrive."""
+        """The seconds after a call in which a surplus report, which nothing requires, may arrive."""
         return min(LATEST_S, 2 * self.seen_s + QUIET_S)
 
     def finish(self, calls: Sequence[Observed]) -> None:
-        """Wait for the reports of finished calls, if the adapter's habits require it."""
+        """Wait for the reports of finished calls, unless it is proven that reports name their calls."""
         self._forget_old()
         if self._proven < PROVEN or not self.is_exact:
             for call in calls:
@@ -84,7 +84,7 @@ class LateReports:
             self._comes("backlog", lambda: first.is_complete, first.ended + LATEST_S, PATIENCE)
 
     def _wait(self, call: Observed) -> None:
-        """Wait for the required reports of a call; if reports name no call, also for optional ones."""
+        """Wait for the required reports of a call, and for its optional reports if reports do not name their calls."""
         for kind in (OBSERVATION, OUTCOME):
             if not call.lacks(kind):
                 continue
@@ -97,7 +97,7 @@ class LateReports:
                 self._proven += 1
 
     def wait_for(self, call: Observed, kind: str) -> bool:
-        """Wait for a report of a call; for an optional report, only the usual delay."""
+        """Wait for a report of a call, an optional one only as long as reports take; return True if it has arrived."""
         wait_s = LATEST_S if call.is_due else self.grace_s
         return self._comes(
             kind if call.is_due else f"{kind} that is not due", lambda: not call.lacks(kind), call.ended + wait_s
@@ -114,7 +114,8 @@ class LateReports:
         return past_s > LATEST_S or (past_s > self.grace_s and call.is_complete)
 
     def _comes(self, kind: str, has_come: Callable[[], bool], until: float, most: int = MOST_FRUITLESS) -> bool:
-        """Wait for a report; return False if it does not arrive or is not expected."""
+        """Wait until `has_come` returns True; return False at the time `until`, or after too many waits without
+        success."""
         waited = False
         while not has_come():
             if self._fruitless[kind] >= (most if self.seen_s else PATIENCE):

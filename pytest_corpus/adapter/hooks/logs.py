@@ -16,7 +16,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
 def text_of(record: logging.LogRecord) -> tuple[str, bool]:
-    """Return message, extra fields and exception text of a record, one per line; False if its message is invalid."""
+    """Return message, extra fields and exception text of a record, one per line; and False if the message is invalid."""
     message = safe_call(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
     extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
     parts = [message]
@@ -29,13 +29,13 @@ def text_of(record: logging.LogRecord) -> tuple[str, bool]:
 
 
 class Tee:
-    """A text stream that passes its text on, and gives a copy to the calls that listen."""
+    """A text stream that passes its text on, and copies it to the calls that listen."""
 
     def __init__(self, stream: Any, place: int) -> None:
         self.stream, self._place = stream, place
 
     def write(self, text: str) -> Any:
-        """Write a text, and give a copy to the calls that listen."""
+        """Write a text, and copy it to the calls that listen."""
         for tap in LogTap.listening_taps():
             tap.printed[self._place].append(str(text))
         return self.stream.write(text)
@@ -49,8 +49,8 @@ class LogTap:
 
     It listens behind the filters of loggers, so it also gets records of loggers that do not propagate or that are new.
     Loggers without an explicit level emit from INFO on, or with `debug` from DEBUG on (R124); the handlers of the
-    application do not get the additional records. Records below INFO are in `debug_texts`. `sources` has the logger and
-    the line of each text in `texts`; `debug_sources` has them for `debug_texts`.
+    application do not get the additional records. Records below INFO are in `debug_texts`. `sources` has the logger
+    and the line of each text in `texts`; `debug_sources` has them for `debug_texts`.
 
     Concurrent calls each get the texts of their scope; texts outside of any scope go to all of them.
 

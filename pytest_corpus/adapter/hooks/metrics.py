@@ -48,7 +48,7 @@ class RecordingSink:
 def _fit(
     args: tuple[Any, ...], kwargs: dict[str, Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> tuple[dict[str, Any], str]:
-    """Return a plain copy of the arguments that fit the interface, and a text about those that do not."""
+    """Return a plain copy of the arguments, and a text about arguments that do not fit the interface."""
     given = {name if type(name) is str else str.__str__(name): value for name, value in kwargs.items()}
     extra = given.pop("extra", None)
     labels = None if extra is None else items_of(extra)

@@ -30,7 +30,7 @@ __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
 
 
 HANDED_ON = ("traceparent", "deadline_ms")
-"""The facts that tell what of its context an operation hands on to the provider."""
+"""The members of a call's context that an adapter may pass on to the provider."""
 
 
 MISTAKEN = "an endpoint of the provider's stand-in (provider.serve) raised"
@@ -40,7 +40,7 @@ MISTAKEN = "an endpoint of the provider's stand-in (provider.serve) raised"
 class Mistakes:
     """Exceptions in the author's endpoints, and requests without an answer in a recording.
 
-    A mistake is late if its request arrived before the last `take_mistakes`.
+    A mistake is late if its request arrived before the last call of `take_mistakes`.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Mistakes:
         self._turn = 0
 
     def noting(self) -> Callable[[BaseException], None]:
-        """Return a function that records the mistakes of a request that arrives now."""
+        """Return a function that records a mistake in the answer to a request that arrives now."""
         turn = self._turn
 
         def note(error: BaseException) -> None:
@@ -182,7 +182,7 @@ class ProviderProbe:
         return self._tunnels[place].address
 
     def settle(self) -> None:
-        """Count data that waits at tunnels before a call begins, because it does not belong to the call."""
+        """Count data that already waits at the tunnels, so that it does not count for the next call."""
         if self._tunnels and self._background is not None:
             with suppress(TimeoutError):
                 self._background.run(_turns())
@@ -225,7 +225,8 @@ class ProviderProbe:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """Count an operation (not a chunk) and carry out its planned fault; other calls continue.
+        """Count an operation (not a chunk) that reached the provider, and carry out its planned fault; other calls
+        continue.
 
         Raises:
             ProviderFault: as planned.
@@ -235,7 +236,8 @@ class ProviderProbe:
         await (asyncio.sleep(0) if plan is None else plan.carry_out())
 
     def count_arrival(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
-        """Count an operation (not a chunk); return its planned fault, which the caller must carry out.
+        """Count an operation (not a chunk) that reached the provider; return its planned fault for the caller to carry
+        out.
 
         A tunnel passes in `able` the kinds of faults that it can carry out.
         """
@@ -311,7 +313,7 @@ class ProviderProbe:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Within this context no plan is carried out, because the suite prepares the planned call."""
+        """Carry out no plan in this block, in which the suite prepares the planned call."""
         with part_of(self.attribution.part):
             yield
 
@@ -322,7 +324,7 @@ def _is_on_this_machine(host: str) -> bool:
 
 
 TURNS = 6
-"""The turns of the loop in which bytes that lie at a socket are read, and counted by the connection's task."""
+"""The iterations of the loop after which bytes that wait at a socket are read and counted."""
 
 
 async def _turns() -> None:
@@ -331,5 +333,5 @@ async def _turns() -> None:
 
 
 def is_stand_in(probe: ProviderProbe) -> bool:
-    """True if built-in endpoints answer all requests, so the texts of answers are known."""
+    """True if only built-in endpoints answer requests, so the texts of answers are known."""
     return probe.server is not None and probe.server.is_plain and not (probe.is_proxied or probe.lacking)

@@ -1,8 +1,7 @@
 """The hooks over the wire: a server on a loopback address, for adapters outside of this process (R86).
 
-A post to ``metrics/observe``, ``metrics/counter`` or ``provider/reached`` becomes the call that an adapter in this
-process would make on the same sink and probe. Vendors' endpoints are served below ``provider``, for adapters that use
-their clients.
+A post to ``metrics/observe``, ``metrics/counter`` or ``provider/reached`` calls the same sink or probe that an adapter
+in this process would call. Vendors' endpoints are served below ``provider``, for adapters that use their clients.
 """
 
 from collections import deque
@@ -51,7 +50,7 @@ class HookServer(LoopbackServer):
         return self._called | {"provider"} if is_reached else self._called
 
     def address(self) -> tuple[str, str]:
-        """Return the number of the address for reports of the current call, and the address."""
+        """Return the number of the current call, and the address for its reports."""
         self._number += 1
         number = str(self._number)
         if (call := current_call()) is not None:

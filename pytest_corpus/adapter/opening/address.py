@@ -35,12 +35,12 @@ class Address:
 
 
 def scheme_of(declared: str) -> Scheme | None:
-    """Return the scheme of an address without label; None if the declaration is not an address."""
+    """Return the scheme of an address that has no label; None if the declaration is not an address."""
     return next((scheme for scheme in SCHEMES if declared.strip().lower().startswith(scheme.prefix)), None)
 
 
 def split_label(declared: str) -> tuple[str, str] | None:
-    """The label and the address; None if it is not an address. The default label is the address as reports show it.
+    """Split a declaration into label and address; None if it is not an address. The default label hides credentials.
 
     Addresses may contain `=`, so a label consists of letters, digits, `_` and `-` before the first `=` (R91).
     """
@@ -84,7 +84,7 @@ def parse(declared: str) -> Address:
 
 
 def display_address(declared: str) -> str:
-    """Return the form of an address in reports."""
+    """Return an address as reports show it."""
     scheme = scheme_of(declared)
     return declared if scheme is None else _display(declared.strip(), scheme)
 

@@ -35,7 +35,7 @@ class Wrapped:
 
 
 def wrap(candidate: Any, metrics: Any) -> Wrapped | None:
-    """Put the SDK's wire handler before `candidate`; return None if it is not an SDK adapter.
+    """Return the SDK's wire handler for an SDK adapter; None if `candidate` is not an SDK adapter.
 
     If the adapter's metrics sink is the SDK's no-op sink, `metrics` replaces it.
     """
@@ -52,7 +52,7 @@ def wrap(candidate: Any, metrics: Any) -> Wrapped | None:
 
 
 def _attach(adapter: Any, metrics: Any, no_op: type) -> bool:
-    """Replace the SDK's no-op sink everywhere in the adapter by `metrics`."""
+    """Replace the SDK's no-op sink everywhere in the adapter by `metrics`; return True if it was found."""
     names = [name for name, value in vars(adapter).items() if isinstance(value, no_op)]
     for name in names:
         setattr(adapter, name, metrics)
@@ -66,7 +66,7 @@ TRANSCRIPT = "transcript:"
 """The beginning of a declaration that names a transcript."""
 
 MOST_PLACES = 3
-"""The number of places of the way to an exception that are shown, the last ones."""
+"""The number of innermost lines of a traceback that are shown."""
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ def find(spec: str) -> Any:
 
 
 def spec_of(factory: Any) -> str:
-    """Return `module:attribute` of the place that defines a factory; empty if the place is unknown."""
+    """Return the `module:attribute` under which a factory is defined; empty if it is unknown."""
     module, path = getattr(factory, "__module__", None), getattr(factory, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(path, str):
         return ""
@@ -138,7 +138,7 @@ def spec_of(factory: Any) -> str:
 
 
 def _module_advice(file: Path, attribute: str) -> str:
-    """Advice to name a module of a package instead of a file."""
+    """Return the advice to name a module of a package instead of a file."""
     file = file.absolute().with_suffix("")
     names, folder = [file.name], file.parent
     while (folder / "__init__.py").is_file() or (folder != Path.cwd() and Path.cwd() in folder.parents):
@@ -148,7 +148,7 @@ def _module_advice(file: Path, attribute: str) -> str:
 
 
 def _missing_module_advice(name: str) -> str:
-    """Advice about a missing module: a similar name, or the places where Python looks for modules."""
+    """Return the advice about a missing module: a similar name, or the folders where Python looks for modules."""
     package, _, last = name.rpartition(".")
     places = getattr(sys.modules[package], "__path__", ()) if package else None
     return _suggest(last, [each.name for each in pkgutil.iter_modules(places)], f"{package}." if package else "") or (
@@ -204,11 +204,11 @@ def accepted_hooks(factory: Callable[..., Any], declared: str) -> tuple[str, ...
 
 
 class Opened:
-    """The opened result of a factory: its transports, and the objects to close afterwards.
+    """The opened result of a factory: its transports, and the functions that close it.
 
     Attributes:
         transports: the transport of each component that the factory named.
-        shared: the transport to all other components, if any.
+        shared: the transport to all other components, or None.
         parts: the objects that the factory returned.
         closers: the functions that close these objects; a transport with a connection adds its `aclose`.
         metrics_attached: True if an SDK adapter got the recording sink.
@@ -228,7 +228,7 @@ class Opened:
         return component in self.transports or self.shared is not None
 
     def transport(self, component: str) -> Transport:
-        """Return the transport to a component. If the component is not served, every call is a fault."""
+        """Return the transport to a component. If no handler serves the component, each call of the transport fails."""
         return self.transports.get(component, self.shared) or InProcess(None)
 
     async def close(self) -> list[str]:
@@ -245,7 +245,7 @@ class Opened:
 
 
 def within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float, declared: str) -> T:
-    """Run a factory in the event loop of its adapter, and return its result.
+    """Run work of a factory in the event loop of its adapter, and return its result.
 
     Raises:
         DeclarationError: the factory exceeds the limit, stops the loop, or raises CancelledError.

@@ -39,7 +39,7 @@ class Connection:
         tls: ``yes``, ``no`` (certificates are not verified) or the path of a file with authorities.
         connections: the largest number of concurrent connections.
         startup_s: the time limit in seconds for a program to start and for the first answer of an address.
-        log: the log file of an adapter at an address, if given.
+        log: the log file of an adapter at an address, or None.
         upstream: the address of the real provider, if the suite is a proxy for it.
     """
 
@@ -51,7 +51,8 @@ class Connection:
     upstream: str = ""
 
     def context(self) -> ssl.SSLContext:
-        """The TLS context that verifies the other side. Raises OSError if the file of authorities is unreadable."""
+        """Return the TLS context that verifies the other side. Raises OSError if the file of authorities cannot be
+        read."""
         context = ssl.create_default_context(cafile=None if self.tls in ("yes", "no") else self.tls)
         if self.tls == "no":
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -78,7 +79,11 @@ class RemoteFactory:
         return RemoteAdapter(self.address, self.connection, HookServer(metrics, provider), self.proxy(provider))
 
     def proxy(self, provider: ProviderProbe) -> str:
-        """The address of the proxy before the adapter's provider; empty without a proxy. Raises DeclarationError."""
+        """Return the address of the proxy before the adapter's provider; empty without a proxy.
+
+        Raises:
+            DeclarationError: the proxy cannot be opened.
+        """
         try:
             return provider.proxy(self.connection.upstream) if self.connection.upstream else ""
         except (ValueError, ModuleNotFoundError) as error:
@@ -93,7 +98,7 @@ class RemoteAdapter:
         hooks: the server that receives the adapter's reports.
         proxy: the address of the proxy before the adapter's provider, or empty.
         side_channel: the headers and log lines of the adapter.
-        known: results that transport tests of all components share.
+        known: the results that transport tests of all components share.
     """
 
     transport: RawTransport
@@ -105,7 +110,7 @@ class RemoteAdapter:
 
     @property
     def hears_logs(self) -> bool:
-        """True if the suite can read the adapter's log: the standard error of a program, or a file (R74)."""
+        """True if the suite can read the adapter's log: the standard error of a program, or a log file (R74)."""
         return self.connection.log is not None or self.address.scheme.prefix == "cmd:"
 
     async def __aenter__(self) -> RemoteAdapter:

@@ -43,7 +43,7 @@ def setting(key: str) -> str:
 
 
 class ConnectionSettings:
-    """Settings from the ini file or from the table in pyproject.toml; the ini file wins.
+    """Settings from the ini file or from the table in pyproject.toml; the ini file takes precedence.
 
     Args:
         folder: the base of relative paths.
@@ -58,7 +58,7 @@ class ConnectionSettings:
         self.folder, self._ini, self._table, self._options = folder, ini, table, options
 
     def connection(self) -> Connection:
-        """Return the connection to an adapter. Raises SettingError."""
+        """Return the settings of connections. Raises SettingError."""
         longest = f"{SECONDS}, at most {MOST_STARTUP_S}"
         number = self.number("connections", CONNECTIONS, lambda n: n in range(1, MOST_CONNECTIONS + 1),
                              f"a whole number from 1 to {MOST_CONNECTIONS}")  # fmt: skip
@@ -92,7 +92,7 @@ class ConnectionSettings:
         return lines
 
     def place(self, key: str) -> str:
-        """Return the source of a setting, for messages."""
+        """Return the place where a setting was given, for messages."""
         if key in self._options:
             return f"--corpus-{key}"
         return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting(key)
@@ -162,7 +162,7 @@ def table_in(folder: Path) -> dict[str, Any]:
 
 
 def folder_settings(folder: Path, headers: Sequence[str] = ()) -> ConnectionSettings:
-    """Return the settings that a pytest run in a folder would have, with more headers. Raises SettingError."""
+    """Return the settings that a pytest run in a folder would have, plus these headers. Raises SettingError."""
     place, ini = find_settings(folder)
     table = table_in(place)
     held = ConnectionSettings(folder, ini, table)
@@ -170,7 +170,7 @@ def folder_settings(folder: Path, headers: Sequence[str] = ()) -> ConnectionSett
 
 
 def find_settings(folder: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the folder of the ini file that pytest would read, and its settings of the connection.
+    """Return the folder of the ini file that pytest would read, and the connection settings in the file.
 
     As in pytest, it is the first ini file in the folder or above; without any, the nearest pyproject.toml.
     """

@@ -1,1 +1,1 @@
-"""Transports. Each module sends a request and returns the answer as bytes, with the same Protocol."""
+"""Transports. The modules have the same interface: each sends a request and returns the answer as bytes."""

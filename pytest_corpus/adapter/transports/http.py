@@ -93,9 +93,9 @@ class Http(RawTransport):
                 response.close()
 
     async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:
-        """True if the adapter refuses NDJSON but serves events: status 406 or that of NOT_SUPPORTED (TRA-HTTP-9).
+        """True if the adapter refuses NDJSON but serves SSE: status 406 or the status of NOT_SUPPORTED (TRA-HTTP-9).
 
-        The status may refer to the operation, so events are tried once, in a call that does not count.
+        The status may refer to the operation, so SSE is tried once, in a call that does not count.
         """
         if op in self._formats or op in self._tried:
             return False
@@ -156,7 +156,7 @@ async def _note_reuse(_session: object, trace: SimpleNamespace, _params: object)
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
-    """Read a whole body. Raises `CallFailed` if it is too long."""
+    """Return the whole body. Raises CallFailed if it is too long."""
     parts, size = [], 0
     async for part in response.content.iter_any():
         size += len(part)
@@ -168,7 +168,7 @@ async def read_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenerator[bytes, None]:
-    """Yield the frames of an answer by its content type, or by the requested type if the content type is another."""
+    """Yield the frames of an answer by its content type, or by the requested type if the content type is unknown."""
     kind = content_type(response)
     if kind == JSON:
         yield await read_body(response)
@@ -186,7 +186,7 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
 
 
 def _complete_frames(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
-    """Yield the frames in payloads: every event, or every line that is not blank, without its line end."""
+    """Yield the frames in payloads: every SSE event, or every line that is not blank, without its line end."""
     for payload in payloads:
         if payload is None:
             raise too_long_failure()

@@ -86,7 +86,7 @@ class HandlerFrames:
         return _encode(frame)
 
     async def aclose(self) -> None:
-        """Close the stream if the handler offers that. RULINGS R22 makes it optional and allows any exception."""
+        """Close the stream if the handler offers that. R22 makes `aclose` optional and allows any exception."""
         task = asyncio.current_task()
         try:
             close = getattr(self._source, "aclose", None)
@@ -99,7 +99,7 @@ class HandlerFrames:
 
 
 def _has_stream(handler: Any) -> bool:
-    """True if a handler has `handle_stream`. A property that raises counts, and raises again in the call."""
+    """True if a handler has `handle_stream`. A property that raises counts, too; the call raises again."""
     try:
         return callable(getattr(handler, "handle_stream", None))
     except BaseException:  # noqa: BLE001 - a property of the adapter's may raise anything

@@ -27,7 +27,7 @@ SILENCE_S = 0.5
 """The time to wait for an answer to what is not a request, and for more after a message that is not an answer."""
 
 GOODBYES = (1000, 1001)
-"""The close codes of a WebSocket that say that nothing failed."""
+"""The close codes of a WebSocket that are not an error."""
 
 Send = Callable[[bytes], Awaitable[None]]
 
@@ -37,7 +37,7 @@ class ClosedWhileIdle(CallFailed):
 
 
 class NoMessage(Exception):
-    """The error for a message that is not an object with exactly `id` and `frame`."""
+    """The error for a message that is not an object with only `id` and `frame`."""
 
 
 def unpack(message: bytes) -> tuple[int | None, bytes]:
@@ -108,7 +108,7 @@ class CallMultiplexer:
         return ClosedWhileIdle(fault) if self.closed_while_idle else CallFailed(fault)
 
     def end(self, fault: CallFault, *, is_goodbye: bool = False) -> None:
-        """Record that the channel is closed; calls get no more answers."""
+        """Record that the channel is closed, so calls get no more answers."""
         self._ended = fault
         self.closed_while_idle = is_goodbye and self._is_quiet
         self.fail(fault)
@@ -205,7 +205,7 @@ class CallMultiplexer:
 
 
 class Listener:
-    """Records the messages on a channel for one call, and determines how long to listen.
+    """Records the messages on a channel for one raw call, and determines how long to listen.
 
     Attributes:
         news: set if a message arrived or the channel was closed.
@@ -224,7 +224,7 @@ class Listener:
         return self._request.body is None and self._until is not None
 
     def ends_in(self, seconds: float) -> None:
-        """Listen for this time, starting now."""
+        """Listen for this number of seconds, starting now."""
         self._until = time.monotonic() + seconds
 
     def note_message(self, message: bytes, *, binary: bool) -> None:
@@ -244,7 +244,7 @@ class Listener:
             self._until = time.monotonic() + self._request.listen_s if is_last else None
 
     def leaves(self) -> bool:
-        """True if the client must leave now, after the number of messages in the request."""
+        """True if the client must leave now, because it got the number of messages after which the request leaves."""
         most = self._request.leave_after
         return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most
 

@@ -114,7 +114,7 @@ class Program(asyncio.SubprocessProtocol):
             _STARTED.discard(self)
 
     def kill(self) -> None:
-        """End the program and all children that are still in its process group."""
+        """Kill the program and all children that are still in its process group."""
         with contextlib.suppress(OSError):
             os.killpg(self._transport.get_pid(), signal.SIGKILL)
 
@@ -122,7 +122,7 @@ class Program(asyncio.SubprocessProtocol):
         return cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(STDIN))
 
     async def _report_end(self) -> None:
-        """Report the end of the program, once, after all its output was read."""
+        """Report the end of the program once, after all its output was read."""
         await self.wait(GRACE_S)
         self._ended(self.code)
 

@@ -25,7 +25,7 @@ MAX_READ = 4 * 2**20
 
 
 class SideChannel:
-    """Collects texts until they are taken, and remembers the latest lines of standard error.
+    """Collects log lines and headers until they are taken, and keeps the latest lines of standard error.
 
     Args:
         log: the log file of the adapter; only new lines count.
@@ -100,7 +100,7 @@ def too_long_failure() -> CallFailed:
 
 
 CREDENTIALS = "set credentials in corpus_header: NAME:VALUE"
-"""The remedy for a server that answers only those whom it knows."""
+"""The remedy for a server that requires credentials."""
 
 
 def unauthorized_failure(status: str) -> CallFailed:
@@ -143,7 +143,7 @@ class Frames(Protocol):
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
     def __anext__(self) -> Awaitable[bytes]:
-        """The next frame.
+        """Return the next frame.
 
         Raises:
             StopAsyncIteration: the stream ended.
@@ -169,10 +169,10 @@ class Transport(Protocol):
     """The most turns of the loop after a call, so that reports of the adapter's own tasks are part of it."""
 
     async def send(self, envelope: Any) -> bytes:
-        """The answer of the unary entry point: the bytes of one JSON document. Raises CallFailed without an answer."""
+        """Return the only answer: the bytes of one JSON document. Raises CallFailed without an answer."""
 
     def stream(self, envelope: Any) -> Frames:
-        """Return the frames of the streaming entry point, which is called when the first frame is requested."""
+        """Return the frames of the streaming entry point. It is called when the first frame is requested."""
 
     async def aclose(self) -> None:
         """Release the transport's resources, such as connections, but not the objects of a factory."""

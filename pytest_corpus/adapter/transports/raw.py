@@ -126,7 +126,7 @@ class RawAnswer:
             self.fault = too_long_failure().fault
 
     def goes_on_after(self, data: bytes, request: RawRequest) -> bool:
-        """Add a piece; return True if the client reads on, because it need not leave and the answer is not too long."""
+        """Add a piece; return True if the client reads on, False if it must leave or the answer is too long."""
         self.keep(data)
         if len(self.pieces) == request.leave_after:
             self.leave()
@@ -148,7 +148,7 @@ class RawTransport(Transport, Protocol):
 
 
 class Remote(Protocol):
-    """The adapter at an address, as `connect` in a transport module sees it; `connect` sets `transport`."""
+    """The adapter at an address, for the function `connect` of a transport module, which sets `transport`."""
 
     transport: RawTransport
     address: Any

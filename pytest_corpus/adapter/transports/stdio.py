@@ -18,7 +18,7 @@ from pytest_corpus.redaction import redact
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE, PROXY_VARIABLE
 
 HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
-"""The first request to a program: it may answer anything, and is there once it does."""
+"""The first request to a program. Once the program answers in any way, it has started."""
 
 
 class Stdio(RawTransport):
@@ -53,7 +53,7 @@ class Stdio(RawTransport):
         return self.calls.stream(envelope)
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Write a line and record every received line; leaving cancels the call."""
+        """Write a line and record every received line. If the client leaves, the call is cancelled."""
         await self.calls.raw(replace(request, disconnect=False), answer)
 
     async def _write(self, message: bytes) -> None:
@@ -95,7 +95,7 @@ async def connect(remote: Remote) -> None:
 
 
 async def _fails_at_once(call: Coroutine[Any, Any, bytes], startup_s: float) -> bool:
-    """True if the first call fails; the call may still be active when the startup time is over."""
+    """True if the first call fails within the startup time. A call that is still active then does not fail."""
     hello = asyncio.ensure_future(call)
     try:
         await asyncio.wait({hello}, timeout=startup_s)

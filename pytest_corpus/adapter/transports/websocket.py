@@ -38,7 +38,7 @@ class WebSocket(RawTransport):
         self._opening = asyncio.Lock()
 
     async def connect(self) -> CallMultiplexer:
-        """The multiplexer of an open connection. Raises aiohttp.ClientError or OSError if it cannot be opened."""
+        """Return the multiplexer of an open connection. Raises aiohttp.ClientError or OSError if none can be opened."""
         async with self._opening:
             if self._socket is not None and not self._socket.closed and self._calls is not None:
                 return self._calls

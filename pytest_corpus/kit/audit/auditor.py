@@ -99,8 +99,7 @@ class ComponentAuditor(Auditor):
             )
 
     def audit_exchange(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
-        """Return the findings of an exchange. They are kept once all its reports have come; reports are judged then,
-        or now."""
+        """Return the findings of an exchange, and keep them once all its reports have come."""
         if exchange.findings is not None:
             return exchange.findings
         settled = exchange.observed.is_settled
@@ -168,8 +167,7 @@ def payload_problem(schema: str, value: Any, edition: str | None) -> Violation |
 
 
 def _answers_of(exchange: Exchange, component: str) -> list[Any]:
-    """Return the result or the chunks of an exchange; empty if a frame is too large or has numbers that are not
-    finite."""
+    """Return the result or the chunks of an exchange; empty if a frame is too large or a number is not finite."""
     if not all(map(_is_finite, exchange.frames)):
         return []
     if exchange.streaming:

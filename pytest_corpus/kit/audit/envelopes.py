@@ -1,5 +1,4 @@
-"""Rules for envelopes, of unary answers or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60), and for single
-frames."""
+"""Rules for envelopes, of unary answers or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60), and for frames."""
 
 import math
 import re

@@ -23,8 +23,7 @@ Thing = tuple[Place, str]
 
 
 class State(Enum):
-    """The state of a thing: written by the current test or an earlier one; `STUCK` could not be deleted; `GONE` is
-    deleted."""
+    """The state of a thing: written by the current test, or by an earlier one; not deletable (`STUCK`); or deleted."""
 
     NEW = auto()
     OLD = auto()
@@ -248,8 +247,8 @@ class Store:
         return found
 
     def delete_each(self, deletions: Iterable[tuple[Place, list[str]]]) -> Iterator[Reply]:
-        """Send one deletion request for each pair of a place and names, as many at a time as tests may run; yield the
-        replies."""
+        """Send one deletion request for each pair of a place and its names, many at a time; yield the replies in
+        order."""
         for part in parts_of([*deletions], self.together):
             if len(part) == 1 or self._subject.outages.lasting:
                 yield from (self.delete(*each) for each in part)

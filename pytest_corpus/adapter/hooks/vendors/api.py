@@ -53,7 +53,7 @@ UNKNOWN = ERRORS
 
 
 def plan_nothing(op: str, **facts: Any) -> None:
-    """Do nothing for a request that belongs to no call: it is not counted, and has no planned fault."""
+    """Return no plan for a request that belongs to no call; the request is not counted."""
 
 
 async def serve(
@@ -108,7 +108,7 @@ async def _answer(
 
 
 class ProviderServer(LoopbackServer):
-    """Listens on a free port from its construction until it is closed."""
+    """A server of vendors' endpoints on a free port, from its construction until it is closed."""
 
     def __init__(
         self, arrived: Arrived, own: Endpoints, background: Background, noting: Callable[[], Note] = lambda: ignore

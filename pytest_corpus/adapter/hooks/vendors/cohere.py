@@ -95,7 +95,7 @@ class Chat(Completion):
 
 
 def tokenize(body: Body) -> Body:
-    """Return the tokens of a text, as numbers and as strings."""
+    """Answer with the tokens of a text, as numbers and as strings."""
     text = endpoint.required_member(body, "text", str)
     endpoint.required_member(body, "model", str)
     if len(text) > MOST_CHARACTERS:

@@ -13,7 +13,7 @@ TOKENS_IN_CHUNK = 3
 
 
 class Refusal(Exception):
-    """A request that the vendor would refuse with 400; the message names the field, never its value."""
+    """The error for a request that the vendor would refuse with 400; the message names the field, never its value."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         self.message, self.code = message, code
@@ -22,7 +22,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """An error in the suite's words, to be expressed in the words of a vendor."""
+    """An error of the provider: its kind in the suite's words, and a message. `Errors` puts it into a vendor's form."""
 
     kind: str
     message: str
@@ -30,7 +30,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """A stream: the bytes that open it, one part per chunk, the bytes that close it. A part has one or more events."""
+    """An answer as a stream: the bytes that open it, one part per chunk, and the bytes that close it."""
 
     opening: bytes
     chunks: Sequence[bytes]
@@ -51,13 +51,16 @@ class Errors:
 
 
 class Endpoint(Protocol):
-    """An endpoint of a vendor. If `filters` is True, `filtered` requests an answer that a content filter cuts off."""
+    """An endpoint of a vendor.
+
+    If `filters` is True, the argument `filtered` requests an answer that a content filter cuts off.
+    """
 
     errors: Errors
     filters: bool = False
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        """Return the op of a request, and other facts about the request."""
+        """Return the operation of a request, and other facts about the request."""
         ...
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
@@ -65,12 +68,12 @@ class Endpoint(Protocol):
         ...
 
     def events(self, body: Body, filtered: bool, /) -> Events | None:  # noqa: ARG002 - one that never streams is done
-        """Return the answer as a stream; None if the request does not ask for a stream."""
+        """Return the answer as a stream, or None if the request does not ask for a stream."""
         return None
 
 
 class Completion(Endpoint):
-    """An endpoint whose answers and streams come from the same replies.
+    """An endpoint that makes its answers and its streams from the same replies.
 
     Attributes:
         window: the most tokens of a question.
@@ -81,7 +84,7 @@ class Completion(Endpoint):
     too_long: tuple[str, str | None]
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        """Return the op of a completion."""
+        """Return the operation of a completion, as `Endpoint.reached`."""
         return "llm.stream" if body.get("stream") else "llm.complete", {}
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
@@ -105,7 +108,7 @@ class Completion(Endpoint):
         raise NotImplementedError
 
     def number(self, _body: Body) -> int:
-        """Return the number of replies that a request wants."""
+        """Return the number of replies that a request asks for."""
         return 1
 
     def whole(self, body: Body, replies: list[CannedReply]) -> Body:
@@ -118,22 +121,22 @@ class Completion(Endpoint):
 
 
 class Plain(Endpoint):
-    """An endpoint of one op; a function makes its answers."""
+    """An endpoint of one operation; a function makes its answers."""
 
     def __init__(self, op: str, errors: Errors, make: Callable[[Body], Body]) -> None:
         self._op, self.errors, self._make = op, errors, make
 
     def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
-        """Return the op, without further facts."""
+        """Return the operation, without further facts."""
         return self._op, {}
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
-        """Return the answer that the function gives to a request."""
+        """Return the answer that the function makes."""
         return self._make(body)
 
 
 def embedding(inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """Return the op of an embedding of one text or of several texts, and the number of texts."""
+    """Return the operation of an embedding of one text or of several texts, and the number of texts."""
     return ("embedding.embed_batch", {"items": len(inputs)}) if len(inputs) > 1 else ("embedding.embed", {})
 
 
@@ -157,7 +160,7 @@ def typed_event(kind: str, **members: Any) -> bytes:
 
 
 def parts_of(tokens: Sequence[str]) -> list[str]:
-    """Return the texts of the chunks of a stream; at least one."""
+    """Split tokens into the texts of a stream's chunks; at least one."""
     starts = range(0, len(tokens) or 1, TOKENS_IN_CHUNK)
     return ["".join(tokens[start : start + TOKENS_IN_CHUNK]) for start in starts]
 
@@ -172,7 +175,7 @@ FRAGMENTS = 5
 
 
 def fragments_of(text: str) -> list[str]:
-    """Return the parts in which a stream sends the arguments of a tool call."""
+    """Split the arguments of a tool call, as JSON text, into the parts that a stream sends."""
     size = -(-len(text) // FRAGMENTS) or 1
     return [text[start : start + size] for start in range(0, len(text), size)]
 
@@ -212,7 +215,7 @@ def required_member(body: Body, name: str, kind: type) -> Any:
 
 
 def number(body: Body, name: str, low: float, high: float) -> float | None:
-    """Return a number within its limits, or None."""
+    """Return a number in a request, or None. Raises Refusal if it is beyond the limits."""
     value = body.get(name)
     if value is None:
         return None
@@ -222,7 +225,7 @@ def number(body: Body, name: str, low: float, high: float) -> float | None:
 
 
 def integer(body: Body, name: str, low: int, high: int = 2**31) -> int | None:
-    """Return an integer within its limits, or None."""
+    """Return an integer in a request, or None. Raises Refusal if it is beyond the limits."""
     value = number(body, name, low, high)
     if value is not None and not isinstance(value, int):
         raise Refusal(f"'{name}' must be an integer")
@@ -230,7 +233,7 @@ def integer(body: Body, name: str, low: int, high: int = 2**31) -> int | None:
 
 
 def strings(body: Body, name: str, most: int) -> tuple[str, ...]:
-    """Return a string, or up to `most` of them, as a tuple."""
+    """Return the strings in a member that is a string or a list of up to `most` strings."""
     value = body.get(name)
     found = [] if value is None else [value] if isinstance(value, str) else value
     if not isinstance(found, list) or len(found) > most or not all(isinstance(each, str) for each in found):
@@ -239,7 +242,7 @@ def strings(body: Body, name: str, most: int) -> tuple[str, ...]:
 
 
 def find_tool(tools: Sequence[Tool], name: Any) -> Tool:
-    """Return the tool with a name; the first one if the name is None."""
+    """Return the tool with this name, or the first tool if the name is None."""
     for tool in tools:
         if name in (None, tool.name):
             return tool
@@ -247,11 +250,11 @@ def find_tool(tools: Sequence[Tool], name: Any) -> Tool:
 
 
 def check_numbers(body: Body, limits: Mapping[str, tuple[float, float]]) -> None:
-    """Refuse numbers beyond their limits."""
+    """Raise Refusal if a number in a request is beyond its limits."""
     for name, (low, high) in limits.items():
         number(body, name, low, high)
 
 
 def exceeds(texts: Sequence[str], window: int) -> bool:
-    """True if texts have more tokens than a window."""
+    """True if texts have more tokens than a model's context window."""
     return sum(map(len, texts)) > window and count(texts) > window

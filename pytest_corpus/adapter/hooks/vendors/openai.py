@@ -233,7 +233,7 @@ def _words(given: Any) -> list[str]:
 
 
 def vector(words: list[str], dimensions: int) -> list[float]:
-    """Return a vector in which the hash of each word adds to some components."""
+    """Return a vector with this number of components; the hash of each word adds to some of them."""
     components = [0.0] * dimensions
     for word in words:
         numbers = struct.unpack("<16H", hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest())

@@ -1,4 +1,4 @@
-"""The answers of a provider that a proxy passes on, live or from a recording."""
+"""The answers of a provider that a proxy forwards, live or from a recording."""
 
 import asyncio
 import time
@@ -25,14 +25,14 @@ class ProviderAnswer(Protocol):
     headers: CIMultiDict[str]
 
     async def begin(self) -> None:
-        """Wait until the answer begins."""
+        """Wait until the head of the answer is known."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the parts. Raises OSError or ClientError if the connection broke."""
+        """Yield the parts of the body. Raises OSError or ClientError if the connection broke."""
 
 
 class Forwarded:
-    """A live answer; an exchange records it."""
+    """A live answer; the exchange, if given, records it."""
 
     def __init__(self, answer: aiohttp.ClientResponse, exchange: ProviderExchange | None) -> None:
         self.status, self.reason, self.headers = answer.status, answer.reason, _headers(answer.headers.items())
@@ -58,7 +58,7 @@ class Forwarded:
 
 
 class Overheard:
-    """A live answer that is recorded to its end, even if the client leaves before."""
+    """A live answer that is recorded to its end, even if the client leaves earlier."""
 
     def __init__(self, ask: Callable[[], Awaitable[aiohttp.ClientResponse]], exchange: ProviderExchange) -> None:
         self.status, self.headers = 0, _headers(())
@@ -101,7 +101,7 @@ PATIENCE_S = 2.0
 
 
 class Replayed:
-    """A recorded answer. It hangs where its client left, and fails for a client that waits much longer."""
+    """A recorded answer. If its client left early, it hangs there, and fails for a client that waits much longer."""
 
     def __init__(self, kept: KeptAnswer, unknown: Callable[[], None], *, is_instant: bool) -> None:
         self._unknown = unknown
@@ -124,7 +124,7 @@ class Replayed:
             raise ConnectionResetError
 
     async def _hang(self) -> None:
-        """Wait for the client to leave. Raises ConnectionResetError if it stays."""
+        """Wait until the client leaves. Raises ConnectionResetError if it stays."""
         await asyncio.sleep(self._kept.took_ms / 1000 + PATIENCE_S)
         self._unknown()
         raise ConnectionResetError

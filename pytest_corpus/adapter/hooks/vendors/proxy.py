@@ -46,7 +46,7 @@ LISTENING_S = 1.5
 
 UNREACHABLE = {"error": {"message": "the upstream cannot be reached"}}
 STATELESS = ("llm.", "embedding.", "models.")
-"""The operations whose answers depend on nothing that was asked before."""
+"""The beginnings of operations whose answers do not depend on earlier requests."""
 
 LONGEST_LINE = 64 * 2**10
 
@@ -69,7 +69,7 @@ _CONTENT = frozenset(("content", "text", "delta", "response", "arguments", "part
 
 
 def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
-    """Return the operation of a request to a usual path and the number of its items; None for an unusual path."""
+    """Return the operation of a request by its path, and the number of its items; None for an unknown path."""
     op = next((op for pattern, op in _PATHS.items() if re.search(pattern, f"/{path}")), None)
     given = body if isinstance(body, Mapping) else {}
     if op == "llm.complete":
@@ -82,14 +82,14 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
 
 
 class Noting(Protocol):
-    """Keeps mistakes in the way of a provider's hook."""
+    """Keeps the author's mistakes, as `Mistakes` does."""
 
     def noting(self) -> Callable[[BaseException], None]:
-        """Return a function that notes the mistakes of a request that arrives now."""
+        """Return a function that records a mistake in the answer to a request that arrives now."""
 
 
 class ProxyProbe(Protocol):
-    """The probe of an adapter, which counts requests. Without a recording, every request is forwarded."""
+    """The part of a `ProviderProbe` that a proxy uses. Without a recording, every request is forwarded."""
 
     attribution: Attribution
     recording: Recording | None
@@ -101,12 +101,12 @@ class ProxyProbe(Protocol):
     def plans(self) -> list[Plan]: ...
 
     def count_arrival(self, op: str, **facts: Any) -> Plan | None:
-        """Count a request or a chunk, and return its plan."""
+        """Count a request or a chunk that reached the provider, and return its plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A real provider: its address, the shape of its errors if it is known, the operations of requests."""
+    """A real provider: its address, the form of its errors if known, and a function for the operations of requests."""
 
     address: str
     errors: Errors | None = None
@@ -140,14 +140,14 @@ def upstream_of(address: str) -> str:
 def proxy_of(address: str) -> str | None:
     """Return the proxy that the environment sets for an address; None without a proxy.
 
-    aiohttp would look for the proxy in each request, in a thread, and add the credentials of a `.netrc`.
+    aiohttp would look for the proxy at each request, in a thread, and add the credentials of a `.netrc`.
     """
     parts = urlsplit(address)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
 class ProxyServer(LoopbackServer):
-    """Forwards every request to an upstream.
+    """Forwards every request to a real provider, the upstream.
 
     The requests carry the adapter's credentials, so a random path keeps out web pages and other users of the machine.
 
@@ -188,12 +188,12 @@ class ProxyServer(LoopbackServer):
         await self.session.close()
 
     async def respond(self, request: HookRequest, _path: list[str], connection: HookConnection) -> None:
-        """Forward a request as long as its client waits for the answer."""
+        """Forward a request; stop if its client no longer waits for the answer."""
         target = request.target.removeprefix("/").partition("/")[2]
         await connection.while_open(_Request(self, request, target).carry_out(connection))
 
     def overhear(self, listening: Coroutine[Any, Any, None]) -> None:
-        """Wait until a recorded answer has ended."""
+        """Let an answer be recorded to its end, and wait for it before the server ends."""
         task = asyncio.ensure_future(listening)
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)
@@ -211,7 +211,7 @@ class _Request:
         self._errors = self._upstream.errors or known or (self._endpoint.errors if self._endpoint else UNKNOWN)
 
     def _is_at(self, form: str) -> bool:
-        """True if the request is for a built-in endpoint, whatever the upstream has before `chat/completions`."""
+        """True if the path of the request ends like the path of a built-in endpoint."""
         return self._path == form or self._path.endswith(form.partition("/")[2])
 
     async def carry_out(self, client: HookConnection) -> None:
@@ -318,7 +318,7 @@ def _note_unknown(note: Callable[[BaseException], None], exchange: ProviderExcha
 
 
 def _has_content(event: bytes) -> bool:
-    """True if an event holds content of the answer; events that open or close a stream do not."""
+    """True if an event of a stream holds content of the answer, and does not only open or close the stream."""
     lines = event.strip().splitlines()
     data = b"".join(line.removeprefix(b"data:") for line in lines if line.startswith((b"data:", b"{", b"[")))
     value, flaw = read_exactly(data) if data.strip() else (None, None)

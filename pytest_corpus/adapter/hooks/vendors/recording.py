@@ -55,7 +55,7 @@ FILE = Kind("recording", ("header", "exchange", "end"), MOST_LINES, RecordingErr
 
 @dataclass(slots=True)
 class KeptAnswer:
-    """An answer of the provider: status and headers, unless the client left before they came, and the parts.
+    """An answer of the provider: status, headers and parts. Status and headers are absent if the client left before.
 
     Attributes:
         at_ms: the time of the headers, in milliseconds since the request.
@@ -72,7 +72,7 @@ class KeptAnswer:
     took_ms: float = 0.0
 
     def progress(self) -> tuple[bool, int, float]:
-        """Return the progress of the answer at its end, for comparison with other answers."""
+        """Return how far the answer came, as a value that grows with it."""
         return self.status is not None, len(self.parts), self.took_ms
 
     def is_as_long_as_stated(self, method: str) -> bool:
@@ -84,7 +84,7 @@ class KeptAnswer:
 
 
 class ProviderExchange:
-    """A request that passes through, with its kept answer, or with the answer that is being recorded.
+    """A request that passes through a proxy, with its kept answer, or with the answer that is being recorded.
 
     Attributes:
         kept: the answer to replay; None if the request goes to the provider.
@@ -121,7 +121,7 @@ class ProviderExchange:
         return MissingAnswer(refusal(OPTION, self._recording.mode, {}, None, why))
 
     def keep(self) -> None:
-        """Write the noted answer; the client may have left."""
+        """Write the noted answer to the file, also if the client left before its end."""
         self._answer.took_ms = self._answer.took_ms or self._ms
         self._recording.write(self._asked, self._number, self._answer)
 
@@ -206,7 +206,7 @@ class Recording:
             self._lines.append({name: value for name, value in line.items() if name != "n"})
 
     def write(self, asked: Mapping[str, Any], number: int, answer: KeptAnswer) -> None:
-        """Write an answer, with stars over secrets. An answer that is compressed or unreadable is left out."""
+        """Write an answer to the file, with secrets masked. An answer that is compressed or unreadable is left out."""
         if any(name.lower() == "content-encoding" for name, _ in answer.headers):
             return
         whole, parts, at = self._secrets.mask_bytes(b"".join(part for _, part in answer.parts)), [], 0
@@ -252,7 +252,8 @@ class Recording:
     def exchange(
         self, method: str, url: str, headers: Mapping[str, str], data: bytes, *, is_stateless: bool = False
     ) -> ProviderExchange:
-        """Take a request to the provider. A stateless request may be sent more often than it was recorded.
+        """Return the exchange for a request to the provider. A stateless request may be sent more often than it was
+        recorded.
 
         Raises:
             MissingAnswer: no answer is recorded, and the request may not be sent.
@@ -302,10 +303,11 @@ class Recording:
 
 
 def _nth(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
-    """Return the n-th answer to equal requests; None if there are fewer, except that a stateless answer may repeat.
+    """Return the n-th answer to equal requests; None if there are fewer, unless the operation is stateless.
 
-    Which answer a client gave up depends on the order of the tests: an answer to an equal request replaces it, or else
-    the longest one. The number of requests depends on the load of the machine: some tests try again with more time.
+    The order of the tests decides which answers their clients gave up. Such an answer is replaced by a whole answer to
+    an equal request, or else by the longest one. A stateless operation repeats its last answer, because tests may send
+    more requests on a slow machine.
     """
     answers = [known[each] for each in sorted(known)]
     whole = [each for each in answers if each.ending != "abandoned"] or sorted(answers, key=KeptAnswer.progress)[-1:]
@@ -331,7 +333,7 @@ def notes_on_old_recordings(recorded: Iterable[str], today: str) -> list[str]:
 
 
 def _is_same_when_read(line: dict[str, Any]) -> bool:
-    """True if a line is within the limits of a reader and its request can be written as JSON."""
+    """True if the line of a recording is within the limits of a reader, and its request can be written as JSON."""
     try:
         return key_of(bounded.value(dumps(line).encode())["request"]) == key_of(line["request"])
     except ValueError:
@@ -350,7 +352,7 @@ def _members(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(data: bytes) -> dict[str, Any] | None:
-    """Return the body of a request: JSON as a value in which 1.0 is 1, others as text or base64; None if it is empty.
+    """Return the body of a request as a JSON value in which 1.0 is 1, or as text or base64; None if it is empty.
 
     Invalid JSON, or JSON with a number that no reader keeps, is returned as text.
     """

@@ -1,4 +1,4 @@
-"""The shapes of errors by name, and the expected shape of a host."""
+"""The forms of vendors' errors by name, and the form that belongs to a host or a path."""
 
 import json
 import re
@@ -61,10 +61,10 @@ _PATHS = {re.compile(r"(^|/)api/(chat|generate|embed|embeddings|tags|show)$"): "
 
 
 def shape_of(host: str) -> Errors | None:
-    """Return the shape of the errors of the vendor whose name is in a host; None if the host is unknown."""
+    """Return the form of the errors of the vendor whose name is in a host; None if the host is unknown."""
     return next((SHAPES[shape] for name, shape in _HOSTS.items() if name in host.lower()), None)
 
 
 def error_shape_of_path(path: str) -> Errors | None:
-    """Return the shape of the errors of a vendor's API by the path of a request; None for other paths."""
+    """Return the form of the errors of the vendor whose API has this path; None for other paths."""
     return next((SHAPES[shape] for pattern, shape in _PATHS.items() if pattern.search(path)), None)

@@ -1,4 +1,4 @@
-"""Answers in the role of a model: equal questions get equal answers, within the limits of the question."""
+"""Makes the answers of a model's stand-in: equal questions get equal answers, within the limits of the question."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PLAIN: Mapping[str, Any] = {"string": "\u00e1mber", "integer": 1, "number": 1, 
 
 
 def split(text: str) -> list[str]:
-    """Return the tokens of a text. Joined, they are the text."""
+    """Split a text into tokens, which give the text again when joined."""
     tokens: list[str] = _TOKEN.findall(text)
     return tokens
 
@@ -68,7 +68,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CannedReply:
-    """An answer: its tokens, or the JSON arguments of a call of `tool`; `stopped_at` is the stop sequence."""
+    """A reply of the stand-in: its tokens, or the JSON arguments of a call of `tool`.
+
+    `stopped_at` is the stop sequence that ended it.
+    """
 
     tokens: tuple[str, ...]
     reason: Reason
@@ -88,12 +91,12 @@ class CannedReply:
         return len(self.tokens) + (count([json.dumps(self.arguments)]) if self.tool else 0)
 
     def cut_by_filter(self) -> CannedReply:
-        """Return the reply with the end cut off by a content filter."""
+        """Return a copy of the reply whose end a content filter cut off."""
         return CannedReply(self.tokens[: len(self.tokens) // 2], "filtered", self.prompt_tokens)
 
 
 def number_answer(question: Question, number: int = 0) -> CannedReply:
-    """Return the answer with this number to a question that asks for several."""
+    """Return the reply with this number, from 0, to a question that may ask for several."""
     asked = count(question.texts)
     if question.tool is not None:
         return CannedReply((), "tool", asked, tool=question.tool, arguments=_arguments(question.tool))
@@ -117,9 +120,10 @@ def _words(question: Question, number: int) -> str:
 
 
 def instance(schema: Mapping[str, Any]) -> Any:
-    """Return an instance with only the required members, at the lower bounds; an object if the schema states nothing.
+    """Return a small value that is valid for a schema; an object if the schema states nothing.
 
-    This covers the JSON Schema that vendors allow: types, enums, unions, bounds, and references within the schema.
+    It has only the required members, at their lower bounds. This covers the JSON Schema that vendors allow: types,
+    enums, unions, bounds, and references within the schema.
     """
     return _value_of_schema(schema, schema, _DEPTH)
 

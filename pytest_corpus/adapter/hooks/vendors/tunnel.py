@@ -28,16 +28,16 @@ CONTEXT = ("traceparent", "deadline_ms")
 
 
 class TunnelProbe(Protocol):
-    """The probe of an adapter."""
+    """The part of a `ProviderProbe` that a tunnel uses."""
 
     attribution: Attribution
 
     def count_arrival(self, op: str, *, able: Collection[str], **facts: Any) -> Plan | None:
-        """Count a request, and return its plan."""
+        """Count a request that reached the provider, and return its plan."""
 
 
 def lacks(host: str, port: int, without: Collection[str]) -> frozenset[str]:
-    """Return the kinds of faults and the facts that a provider's protocol cannot express, as the author states them.
+    """Check the author's names of faults and facts that a provider's protocol cannot express, and return them.
 
     Raises:
         ValueError: a name is unknown, or names a fault that any connection can have; or the address does not exist.
@@ -58,7 +58,7 @@ def lacks(host: str, port: int, without: Collection[str]) -> frozenset[str]:
 
 
 class Tunnel(Listener):
-    """Relays the connections to a free port of the loopback address.
+    """Listens on a free port of the loopback address, and relays each connection to the provider.
 
     Attributes:
         address: the host and the port; available after the start.
@@ -76,7 +76,7 @@ class Tunnel(Listener):
         self.address = (HOST, await self.listen())
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Relay a connection, and reset it if one side breaks off."""
+        """Relay a connection, and reset it if either side breaks off."""
         try:
             await self._relay(reader, writer)
         except (OSError, asyncio.CancelledError):
@@ -102,11 +102,11 @@ class Tunnel(Listener):
             await asyncio.gather(*ways, return_exceptions=True)
 
     def count_data(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
-        """Count what comes over a connection on which `known` was counted last: that call or a later one, and its plan.
+        """Count bytes on a connection for the call that sent them; return this call, and the plan for it.
 
-        Bytes count once for a call and connection. Short bytes that are first sent while no call is under way are a
-        ping, and known again; what a call sent may also come late. Without `data` it is a new connection, which counts
-        if it is refused.
+        `known` is the call that was counted last on the connection. Bytes count once for a call and connection. Short
+        bytes are a ping if they were first sent while no call was under way. Without `data`, the connection itself is
+        new, and counts if it will be refused.
         """
         call = self._probe.attribution.call_of_arrival()
         is_ping = data is not None and len(data) <= LONGEST_PING and self._is_ping(data, call is None)
@@ -118,7 +118,7 @@ class Tunnel(Listener):
         return call, self._probe.count_arrival(op, able=OVER_TCP)
 
     def part_of_answer(self, call: Observed | None, number: int) -> Plan | None:
-        """Count a part of the answer to a streaming call, and return its plan."""
+        """Count a part of the answer to a streaming call that is under way, and return the plan for it."""
         if call is None or not call.streaming or call is not self._probe.attribution.call_of_arrival():
             return None
         return self._probe.count_arrival(call.ops[-1] if call.ops else "(unknown)", able=OVER_TCP, chunk=number)
@@ -132,7 +132,7 @@ class _Closed(Exception):
 
 
 class _Client:
-    """One connection of the adapter."""
+    """One connection of the adapter to the tunnel."""
 
     def __init__(self, tunnel: Tunnel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._tunnel, self._reader, self._writer = tunnel, reader, writer
@@ -142,7 +142,7 @@ class _Client:
         self._is_cutting = False
 
     async def connect(self) -> None:
-        """Count the connection. Raises ConnectionResetError if the provider is unavailable."""
+        """Count the new connection. Raises ConnectionResetError if a planned fault refuses it."""
         self._counted, plan = self._tunnel.count_data(None)
         if plan is not None:
             plan.on_wire, plan.hints_ms = True, ()
@@ -151,7 +151,7 @@ class _Client:
             raise ConnectionResetError
 
     async def ask(self, upstream: asyncio.StreamWriter) -> None:
-        """Pass on the bytes of the client.
+        """Relay the bytes of the client to the provider.
 
         Raises:
             ConnectionResetError, _Closed: the connection ends, as planned.
@@ -165,7 +165,7 @@ class _Client:
             upstream.write_eof()
 
     async def answer(self, upstream: asyncio.StreamReader) -> None:
-        """Pass on the bytes of the provider.
+        """Relay the bytes of the provider to the client.
 
         Raises:
             ConnectionResetError, _Closed: the connection ends, as planned.
@@ -191,7 +191,7 @@ class _Client:
         return plan
 
     async def _strike(self, plan: Plan) -> None:
-        """Let a planned fault affect an answer that has begun; a wait ends when the client sends more."""
+        """Apply a planned fault to an answer that has begun. A planned delay ends early if the client sends more."""
         plan.on_wire, plan.hints_ms = True, ()
         self._moved_on.clear()
         ends = [asyncio.ensure_future(plan.wait()), asyncio.ensure_future(self._moved_on.wait())]
@@ -205,7 +205,7 @@ class _Client:
             await self._break_off(plan)
 
     async def _break_off(self, plan: Plan) -> None:
-        """End the connection as planned, or note that the answer must be cut off."""
+        """End the connection as planned, or note that the next bytes of the answer must be cut."""
         if plan.kind == "gateway_timeout" and plan.form not in CUT_FORMS:
             await asyncio.sleep(SILENT_S)
             raise _Closed
@@ -214,7 +214,8 @@ class _Client:
             raise ConnectionResetError
 
     async def _carry_out(self, plan: Plan, data: bytes) -> bytes:
-        """Return the bytes to pass on after a planned fault.
+        """Apply a planned fault to a request; return the bytes to send to the provider, with those that came
+        meanwhile.
 
         A hanging provider works again at the next call on the connection that has no plan.
         """

@@ -25,16 +25,16 @@ Arrived = Callable[..., Plan | None]
 """A function that notes a request by its op and further facts, and returns what is planned for it."""
 
 Note = Callable[[BaseException], None]
-"""A function that notes an exception of an endpoint that is the author's own."""
+"""A function that gets the exceptions of the author's endpoints."""
 
 UNFORESEEN = 500
-"""The status of what has none: a provider of HTTP answers something."""
+"""The status of an answer to a fault that has no status."""
 
 IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
 """The forms of a broken stream that need no event of the vendor's."""
 
 CUT, FLUSHED = 0.8, 0.5
-"""The parts of a stand-in's events that are cut, and whose end does not wait for the next one."""
+"""The shares of a stand-in's events that are cut, and that are sent without waiting for the next event."""
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
@@ -44,7 +44,7 @@ _EVENTS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """A number of bytes of an answer; `is_content` is True if a chunk of a stream begins with them."""
+    """Some bytes of an answer; `is_content` is True if a chunk of a stream begins with them."""
 
     data: bytes
     is_content: bool = False
@@ -54,8 +54,8 @@ class AnswerPart:
 class AnswerInParts:
     """An answer of a provider: its head, and its parts as they arrive.
 
-    Iterating over the parts raises OSError if the connection to the provider breaks. `cuts` decides where the writes of
-    a stand-in end; None sends each part as it is.
+    Iterating over the parts raises OSError if the connection to the provider breaks. `cuts` chooses the places at
+    which `CutWrites` ends its writes; None sends each part as it is.
     """
 
     status: int
@@ -66,11 +66,11 @@ class AnswerInParts:
 
 
 def ignore(_error: BaseException) -> None:
-    """Ignore an error of the suite's own endpoints, or of a server without a run."""
+    """Ignore an error, where only the suite's own endpoints can make mistakes."""
 
 
 async def parts_of(*parts: AnswerPart) -> AsyncIterator[AnswerPart]:
-    """Yield parts that are already known."""
+    """Yield these parts."""
     for each in parts:
         yield each
 
@@ -83,7 +83,7 @@ def stated(status: int, value: Any, headers: Mapping[str, str] | None = None) ->
 
 
 def stand_in_answer(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> AnswerInParts:
-    """Return the answer of a stand-in. A body that the endpoint cannot read is noted as an error and refused."""
+    """Return the answer of a stand-in. A body that the endpoint cannot read is refused; `note` gets the error."""
     errors = endpoint.errors
     try:
         events = endpoint.events(body, filtered)
@@ -102,7 +102,7 @@ def stand_in_answer(endpoint: Endpoint, body: Body, *, filtered: bool = False, n
 
 
 class Visit:
-    """One request; `endpoint` is the stand-in for its path, or None."""
+    """One request at a provider; `endpoint` is the stand-in for its path, or None."""
 
     def __init__(
         self, wire: HookConnection, arrived: Arrived, errors: Errors, body: Body, endpoint: Endpoint | None
@@ -114,7 +114,7 @@ class Visit:
     async def carry_out(
         self, op: str, facts: Mapping[str, Any], answer: Callable[[], AbstractAsyncContextManager[AnswerInParts]]
     ) -> None:
-        """Count the request, and answer or fail as planned."""
+        """Count the request, then send the answer or fail as planned."""
         plan = self._arrived(op, **facts)
         await self._wait(plan)
         if plan is None or plan.kind == "slow":
@@ -143,7 +143,7 @@ class Visit:
         await self._wire.end()
 
     async def _strike(self, plan: Plan) -> bool:
-        """Let a planned fault affect a stream that has begun; return True if the stream ended."""
+        """Apply a planned fault to a stream that has begun; return True if this ended the stream."""
         await self._wait(plan)
         if plan.form == "in_answer" and (events := self._filtered_stream()) is not None:
             await self._wire.send(events.closing)
@@ -155,7 +155,7 @@ class Visit:
         return True
 
     async def _wait(self, plan: Plan | None) -> None:
-        """Wait as long as the provider is planned to be slow, or to hang, while the client waits too."""
+        """Wait as long as a plan makes the provider slow or hang, unless the client leaves."""
         if plan is not None and (plan.delay_ms or plan.kind == "hang"):
             await self._wire.while_open(plan.wait())
 
@@ -168,7 +168,7 @@ class Visit:
 
 
 def told_hints(plan: Plan) -> dict[str, str]:
-    """Return the headers that say when to retry; note in the plan the values that they give."""
+    """Return the headers that state when to retry; note in the plan the milliseconds that they may be read as."""
     if plan.retry_after_ms is None:
         return {}
     seconds = math.ceil(plan.retry_after_ms / 1000)
@@ -183,7 +183,7 @@ def told_hints(plan: Plan) -> dict[str, str]:
 
 
 async def fail(plan: Plan, errors: Errors, wire: HookConnection) -> None:
-    """Make a request fail before its answer begins."""
+    """Make a request fail as planned, before its answer begins."""
     trouble, plan.on_wire = Trouble(plan.kind, plan.message), True
     if plan.form == "reset":
         wire.reset()
@@ -204,7 +204,7 @@ def has_a_form_in_streams(plan: Plan, errors: Errors) -> bool:
 
 
 async def break_off(plan: Plan, errors: Errors, wire: HookConnection) -> None:
-    """Make a stream fail that has begun."""
+    """End a stream that has begun with a planned fault."""
     form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
     plan.hints_ms = ()  # no event of these vendors has a place for it
     if form == "reset":
@@ -220,9 +220,9 @@ async def break_off(plan: Plan, errors: Errors, wire: HookConnection) -> None:
 
 
 class CutWrites:
-    """Writes a stream. With `cuts`, a write ends inside a character or an event, or after several events.
+    """Writes a stream. With `cuts`, a write may end inside a character or an event, or after several events.
 
-    The ends depend on the content alone, so different requests have different ends.
+    The places of the ends depend on the content alone, so different streams end differently.
     """
 
     def __init__(self, wire: HookConnection, cuts: Random | None) -> None:
@@ -262,7 +262,7 @@ def _hash_of(events: Events) -> int:
 
 
 def context_of(headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the facts of the context that the headers contain, by names in lower case."""
+    """Return the trace and the deadline in the headers, as members of a context."""
     context: dict[str, Any] = {}
     if "traceparent" in headers:
         context["traceparent"] = headers["traceparent"]
