@@ -1,4 +1,4 @@
-"""The client library under test: an object whose methods build requests. It is made once; each builder is called once."""
+"""The client library under test: an object that builds requests. It is made once; each builder is called once."""
 
 from __future__ import annotations
 

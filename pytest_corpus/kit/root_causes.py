@@ -88,8 +88,7 @@ class RootCauses(Generic[Own]):
         self._tried: dict[str, Blocked | None] = {}
 
     def _find_once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """Return the causes that `find` yields, which is called once; empty during a search, whose calls need no
-        explanation."""
+        """Return the causes that `find` yields. It is called once; during its search there are none."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -129,8 +128,7 @@ class RootCauses(Generic[Own]):
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
     def _basis_of_failure(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
-        """Return the finding of an operation or feature behind a request of the test that fails or has an empty
-        result."""
+        """Return the finding of an operation or feature behind a request that fails or has an empty result, or None."""
         found = filter(_is_empty, violation.exchanges) if isinstance(violation, Accepted) else made
         return self._plainest_cause(requirement, [*violation.exchanges, *found])
 
@@ -248,8 +246,7 @@ class RootCauses(Generic[Own]):
                 yield "NotSupported"
 
     def _wrong_classes(self, name: str) -> tuple[str, ...] | None:
-        """Return the wrong error classes of the answer to wrong arguments; None if the class is right or nothing is
-        refused."""
+        """Return the wrong error classes that refuse wrong arguments; None if the class is right or there is none."""
         reply = self.subject.call(name, self.subject.requests.wrong_types(name))
         return reply.names if reply.names and not reply.is_a("BadRequest") else None
 

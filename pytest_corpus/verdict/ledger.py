@@ -224,7 +224,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """The record of each test by its key: the worst of several, with all findings; not assessed if they disagree."""
+        """The record of each test by its key: the worst of several, with all findings. Not assessed if they differ."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):

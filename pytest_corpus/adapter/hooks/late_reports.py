@@ -114,8 +114,7 @@ class LateReports:
         return past_s > LATEST_S or (past_s > self.grace_s and call.is_complete)
 
     def _comes(self, kind: str, has_come: Callable[[], bool], until: float, most: int = MOST_FRUITLESS) -> bool:
-        """Wait until `has_come` returns True; return False at the time `until`, or after too many waits without
-        success."""
+        """Wait until `has_come` returns True; return False at the time `until`, or after too many vain waits."""
         waited = False
         while not has_come():
             if self._fruitless[kind] >= (most if self.seen_s else PATIENCE):

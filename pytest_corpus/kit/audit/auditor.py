@@ -67,8 +67,8 @@ class ComponentAuditor(Auditor):
         yield from ()
 
     def call_findings(self, _exchange: Exchange, _answers: Sequence[Any]) -> Violations:
-        """Yield the violations that show only if all results or chunks of a call are compared with each other or its
-        request."""
+        """Yield the violations that show if the results or chunks of a call are compared with its request or each
+        other."""
         yield from ()
 
     def has_content(self, frame: Any) -> bool:

@@ -101,8 +101,7 @@ class Probe:
         return None if found is None else found == names
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Send writes that depend on each other; return True if all succeed, and the names of the things that must be
-        left."""
+        """Send writes that depend on each other; return True if all succeed, and the names of the things that stay."""
         return False, set()
 
     def close(self) -> None:
@@ -152,8 +151,7 @@ class Settling:
         yield Probe()
 
     def trials(self) -> Iterator[Look]:
-        """Write and delete plain things. After each write, yield for each reading operation a function that looks for
-        it."""
+        """Write and delete plain things. After each write, yield a function for each operation that looks for it."""
         with self.probe() as probe, closing(probe):
             if probe.write("a"):
                 yield from (partial(probe.shows, reader, {"a"}) for reader in probe.readers)

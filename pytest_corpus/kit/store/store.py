@@ -247,8 +247,7 @@ class Store:
         return found
 
     def delete_each(self, deletions: Iterable[tuple[Place, list[str]]]) -> Iterator[Reply]:
-        """Send one deletion request for each pair of a place and its names, many at a time; yield the replies in
-        order."""
+        """Send one deletion request for each place and its names, many at a time; yield the replies in order."""
         for part in parts_of([*deletions], self.together):
             if len(part) == 1 or self._subject.outages.lasting:
                 yield from (self.delete(*each) for each in part)
