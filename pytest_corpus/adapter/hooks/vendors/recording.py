@@ -305,9 +305,8 @@ class Recording:
 def _nth(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
     """Return the n-th answer to equal requests; None if there are fewer, unless the operation is stateless.
 
-    The order of the tests decides which answers their clients gave up. Such an answer is replaced by a whole answer to
-    an equal request, or else by the longest one. A stateless operation repeats its last answer, because tests may send
-    more requests on a slow machine.
+    The order of the tests decides which answers clients give up, so a whole answer replaces such an answer if there is
+    one. A stateless operation repeats its last answer, because tests may send more requests on a slow machine.
     """
     answers = [known[each] for each in sorted(known)]
     whole = [each for each in answers if each.ending != "abandoned"] or sorted(answers, key=KeptAnswer.progress)[-1:]
@@ -352,7 +351,7 @@ def _members(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(data: bytes) -> dict[str, Any] | None:
-    """Return the body of a request as a JSON value in which 1.0 is 1, or as text or base64; None if it is empty.
+    """Return a request's body as a JSON value in which 1.0 is 1, or as text or base64; None if it is empty.
 
     Invalid JSON, or JSON with a number that no reader keeps, is returned as text.
     """
