@@ -351,10 +351,7 @@ def _members(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(data: bytes) -> dict[str, Any] | None:
-    """Return a request's body as a JSON value in which 1.0 is 1, or as text or base64; None if it is empty.
-
-    Invalid JSON, or JSON with a number that no reader keeps, is returned as text.
-    """
+    """Return a request's body: readable JSON as a value in which 1.0 is 1, else text or base64; None if empty."""
     if not data:
         return None
     if (value := read_plainly(data)) is not NOT_PLAIN:
