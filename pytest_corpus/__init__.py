@@ -1,6 +1,6 @@
 """pytest-corpus: the conformance suite of the Corpus Protocol v1.0 as a pytest plugin.
 
-`interface.py` has the public names. Every pytest run imports this module, so it has as little as possible.
+The public names are in `interface.py`. Every pytest run imports this module, so it is kept small.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,6 @@ __version__ = "1.0.0"
 
 
 def __getattr__(name: str) -> Any:
-    from pytest_corpus.interface import public
+    from pytest_corpus.interface import find_public_name
 
-    return public(name)
+    return find_public_name(name)

@@ -15,13 +15,13 @@ from pytest_corpus.redaction import printable
 from pytest_corpus.text.problems import PlainError
 
 PROG = "pytest-corpus"
-COMPLETING = "completion"  # the command that needs the arguments of all others
+COMPLETING = "completion"  # the command that needs the parsers of all commands
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 fine, 1 findings, 2 a wrong command line.
+    """Run one command and return its exit code: 0 success, 1 findings, 2 a wrong command line.
 
-    As in shells, 130 means that it was interrupted, and 141 that the reader of its output went away.
+    As in shells, 130 means an interrupt, and 141 that the reader of the output closed it.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -41,8 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
 
 
-def schema_registry() -> int:
-    """``python -m pytest_corpus.schema_registry``, with the arguments that SCHEMA 9.1 prints; as `main`."""
+def run_schema_registry() -> int:
+    """Run ``python -m pytest_corpus.schema_registry``, with the arguments of SCHEMA 9.1. Return an exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m pytest_corpus.schema_registry",
         usage="%(prog)s --list | --stats | SCHEMA FILE... [--verbose]",
@@ -66,8 +66,8 @@ def schema_registry() -> int:
     return main(["schema", "check", f"--schema={given.schema}", *verbose, "--", *given.files])
 
 
-def stream_validator() -> int:
-    """``python -m pytest_corpus.stream_validator FILE --component ...``: as `pytest-corpus stream check`."""
+def run_stream_validator() -> int:
+    """Run ``python -m pytest_corpus.stream_validator``, which is `pytest-corpus stream check`."""
     return main(["stream", "check", *sys.argv[1:]])
 
 
@@ -77,7 +77,7 @@ def _run(argv: list[str]) -> int:
     try:
         if name:
             check_word(name, COMMANDS, "command")
-        parser, own, command = _parser(name)
+        parser, own, command = _make_parsers(name)
         words = f"{PROG} {name}"
         actions = own.get_default(ACTIONS)
         if action and actions:
@@ -98,10 +98,10 @@ def _run(argv: list[str]) -> int:
     return code
 
 
-def _parser(name: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, ModuleType | None]:
-    """The parser of a command line with a command of this name, that of the command, and the command.
+def _make_parsers(name: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, ModuleType | None]:
+    """Return the parser of the command line, the parser of the named command, and the command's module.
 
-    Of the other commands the parser has the summary only, unless the command needs them all.
+    Other commands have only their summary, unless the named command needs all parsers.
     """
     parser = argparse.ArgumentParser(
         prog=PROG,
@@ -124,7 +124,7 @@ def _parser(name: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser
 
 
 def _discard_stdout() -> None:
-    """Redirect unwritten output to the null device, or Python complains when it ends."""
+    """Redirect unwritten output to the null device; otherwise Python prints an error when it exits."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError:  # stdout is not a file

@@ -1,13 +1,16 @@
-"""Golden files: check them, make a missing one from its schema, tell what a changed schema means for them.
+"""Golden files: check them, make missing ones from their schemas, and compute the effect of changed schemas.
 
     for finding in check("my/golden"):
         print(finding)
+
     generate(["llm/llm_complete_request.json"], root="my/golden")
+
     for change in diff("my/golden", schemas="my/schemas"):
         print(change.patch)
 
-The files are those of the table `pytest_corpus.spec.goldens`. Another folder than the shipped one is named by ``root``
-or by the environment variable ``CORPUS_GOLDEN_ROOT``, other schemas by ``CORPUS_SCHEMAS_ROOT``.
+The table `pytest_corpus.spec.goldens` lists the files. ``root`` or the environment variable ``CORPUS_GOLDEN_ROOT``
+names
+another folder than the shipped one, ``CORPUS_SCHEMAS_ROOT`` other schemas.
 """
 
 from pytest_corpus.authoring.goldens.checks import MAX_BYTES as MAX_BYTES

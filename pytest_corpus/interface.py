@@ -43,11 +43,11 @@ _NAMES = {
     "reference.telemetry": ("MetricsSink",),
     "validation.schema.registry": ("SchemaRegistry",),
 }
-"""The public names of each module, which is imported on first use of one."""
+"""The public names by the module that defines them; a module is imported when one of its names is used first."""
 
 
-def public(name: str) -> Any:
-    """The object that has a name in `pytest_corpus`. Raises AttributeError if there is none."""
+def find_public_name(name: str) -> Any:
+    """Return the object with this name in `pytest_corpus`. Raises AttributeError if there is none."""
     for module, names in _NAMES.items():
         if name in names:
             return getattr(import_module(f"pytest_corpus.{module}"), name)
@@ -63,7 +63,7 @@ def suite(factory: Callable[..., Any] | str, *, label: str | None = None) -> Sui
 
     Args:
         factory: the adapter's factory, or its ``module:attribute``.
-        label: the adapter's name in reports; by default the name that the suite is assigned to.
+        label: the adapter's name in reports; by default the name of the variable that holds the result.
 
     Example:
         ``test_pinecone = pytest_corpus.suite(make_adapter)``

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.provider import ProviderProbe
     from pytest_corpus.validation.schema.registry import SchemaRegistry
 
-TEST_MODULE = pytest.StashKey[bool]()  # on the collector of a test module, which may hold suites
+TEST_MODULE = pytest.StashKey[bool]()  # marks the collector of a test module, which may declare suites
 
 
 class Hooks:
@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if declared:
         try:
             _conformance(config)
-        except KeyboardInterrupt:  # where pytest's terminal is not there yet to say so
+        except KeyboardInterrupt:  # pytest's terminal, which would report it, does not exist yet
             sys.stderr.write("interrupted before any test was collected\n")
             raise
     if config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
@@ -83,7 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check_options(config: pytest.Config) -> None:
-    """Refuse options without effect. If a report is a JUnit file, let pytest write it."""
+    """Refuse options that have no effect. If a JUnit report is requested, switch on pytest's own."""
     if any(str(arg).startswith("--corpus-") for arg in config.invocation_params.args):
         from pytest_corpus.integration.options import checks
 
@@ -111,7 +111,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule() -> Generator[None, pytest.Module | None, pytest.Module | None]:
-    """Tell test modules from other collectors of the same class, such as those of doctests, which have no module."""
+    """Mark collectors of test modules; collectors of doctests have the same class, but no module."""
     found = yield
     if isinstance(found, pytest.Collector):
         found.stash[TEST_MODULE] = True
@@ -153,21 +153,21 @@ def corpus_adapter(request: pytest.FixtureRequest) -> AdapterClient:
 
 @pytest.fixture
 def corpus_metrics(corpus_adapter: AdapterClient) -> RecordingSink:
-    """The metrics sink that the adapter's factory was given."""
+    """The metrics sink that was passed to the adapter's factory."""
     return corpus_adapter.metrics
 
 
 @pytest.fixture
 def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
-    """The provider probe that the adapter's factory was given."""
+    """The provider probe that was passed to the adapter's factory."""
     return corpus_adapter.provider
 
 
 @pytest.fixture
 def corpus_provider_server() -> Iterator[ProviderProbe]:
-    """A provider with an address of its own, at `url`, for the official clients of OpenAI, Anthropic and Cohere.
+    """A local server that imitates a provider, at `url`, for the official clients of OpenAI, Anthropic and Cohere.
 
-    It needs no adapter. What a test plans happens on the wire there; no other test meets it.
+    It needs no adapter. Faults that a test plans happen on the wire; each test has its own server.
     """
     from pytest_corpus.adapter.hooks.provider import ProviderProbe
 
@@ -186,7 +186,7 @@ def schema_registry() -> SchemaRegistry:
 
 @pytest.fixture(scope="session")
 def stream_validator() -> Any:
-    """`validate_frames(frames, component=...)`: the report on a finished stream."""
+    """The function `validate_frames(frames, component=...)`, which returns the report on a finished stream."""
     from pytest_corpus.validation.streams.engine import validate_frames
 
     return validate_frames

@@ -6,10 +6,10 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """The folder `schemas`, `golden` or `skeletons`.
+    """Return the folder `schemas`, `golden` or `skeletons`.
 
     Raises:
-        FileNotFoundError: the installation carries no such folder.
+        FileNotFoundError: the installation has no such folder.
     """
     for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
         if candidate.is_dir():
@@ -18,10 +18,10 @@ def folder(name: str) -> Path:
 
 
 def document(name: str) -> Path:
-    """A page of the documentation that the package carries.
+    """Return the path of a documentation page.
 
     Raises:
-        FileNotFoundError: the installation carries no such page.
+        FileNotFoundError: the installation has no such page.
     """
     for candidate in (_PACKAGE / "documents" / name, _PACKAGE.parent / "docs" / name):
         if candidate.is_file():
@@ -30,14 +30,14 @@ def document(name: str) -> Path:
 
 
 def documents() -> list[Path]:
-    """Every page of the documentation that the package carries, by name.
+    """Return the paths of all documentation pages, sorted by name.
 
     Raises:
-        FileNotFoundError: the installation carries none.
+        FileNotFoundError: the installation has no documentation.
     """
     return sorted(document("index.md").parent.glob("*.md"))
 
 
 def package(path: str) -> Path:
-    """A file of the package itself."""
+    """Return the path of a file inside the package."""
     return _PACKAGE / path

@@ -3,10 +3,10 @@
     for finding in lint("my/schemas"):
         print(finding)
 
-The tree is that of the table `pytest_corpus.spec.schemas`; another one than the shipped is named by ``root`` or by the
-environment variable ``CORPUS_SCHEMAS_ROOT``. Whatever is wrong with a file is a finding, never an exception, and one
-fault is one finding: rules that look across files pass over what cannot be read, and say nothing of what only seems
-unused because a file is not there.
+The table `pytest_corpus.spec.schemas` lists the files. ``root`` or the environment variable ``CORPUS_SCHEMAS_ROOT``
+names
+another folder than the shipped one. A faulty file is a finding, never an exception, and each fault is one finding:
+rules that compare files skip unreadable files, and if a file is missing, no definition is reported as unused.
 """
 
 from pytest_corpus.authoring.lint.linter import RULES as RULES

@@ -1,8 +1,8 @@
-"""The schemas of both editions: resolved by name and edition, compiled once, explained on request.
+"""The schemas of both editions, found by name and edition and compiled once; and explanations of invalid values.
 
 Names may be short (``llm.envelope.request``; ``common.envelope.error`` or ``envelope.error``), file names or
-full ``$id``s (SCHEMA 2.3, 6.1). A name without a version means the schema in the edition asked for; one that
-ends in ``.v1.1`` means that file and no other, and one with ``#version/1.0.0`` behind it means that edition
+full ``$id``s (SCHEMA 2.3, 6.1). A name without a version means the schema in the requested edition; a name
+that ends in ``.v1.1`` means exactly that file, and the suffix ``#version/1.0.0`` means that edition
 (SCHEMA 10.1). ``edition=None`` is the newest edition.
 
     assert_valid("llm.envelope.request", request)
@@ -37,6 +37,6 @@ from pytest_corpus.validation.schema.registry import validate_json as validate_j
 from pytest_corpus.validation.schema.registry import validate_with_version_tolerance as validate_with_version_tolerance
 
 if __name__ == "__main__":
-    from pytest_corpus.cli import schema_registry
+    from pytest_corpus.cli import run_schema_registry
 
-    raise SystemExit(schema_registry())
+    raise SystemExit(run_schema_registry())

@@ -4,10 +4,10 @@
     print(report.is_valid, report.error_summary)
 
 A stream has ``{ok, code, ms, chunk}`` frames with code ``STREAMING`` and ends with a frame whose
-``chunk.is_final`` is true, or with an error envelope (SPECIFICATION 4.2.3; R1, R2, R4). Whatever is in a stream
-becomes an error of the report; only wrong arguments raise, and what the caller's own source raises.
+``chunk.is_final`` is true, or with an error envelope (SPECIFICATION 4.2.3; R1, R2, R4). Faults of a stream are
+errors in the report; only wrong arguments and the caller's own source raise exceptions.
 
-What arrives bit by bit goes into a `StreamValidationEngine`, whose memory stays bounded.
+For a stream that arrives in pieces, use `StreamValidationEngine`, whose memory stays bounded.
 """
 
 from pytest_corpus.spec.words import MAX_FRAME_BYTES as MAX_FRAME_BYTES
@@ -31,6 +31,6 @@ from pytest_corpus.validation.streams.machine import EVENT_KEYS as EVENT_KEYS
 from pytest_corpus.validation.streams.machine import EVENTS as EVENTS
 
 if __name__ == "__main__":
-    from pytest_corpus.cli import stream_validator
+    from pytest_corpus.cli import run_stream_validator
 
-    raise SystemExit(stream_validator())
+    raise SystemExit(run_stream_validator())

@@ -5,7 +5,7 @@
     for case in cases("llm"):
         validate_case(case, get_adapter_builder(client, case)())
 
-Whatever an envelope is, nothing but a `WireValidationError` is raised, and its text holds no content.
+Any invalid envelope raises `WireValidationError`, whose text contains no content of the envelope.
 """
 
 from pytest_corpus.spec.errors import PROTOCOL_ERROR_CODES as PROTOCOL_ERROR_CODES

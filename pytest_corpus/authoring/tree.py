@@ -79,14 +79,14 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
     Unused results are empty.
     """
     try:
-        return bounded.contents(path, limit), "", ""
+        return bounded.read_contents(path, limit), "", ""
     except bounded.FileRefused as fault:
         return b"", "size" if fault.is_too_large else "json", fault.why
 
 
 def parse_document(data: bytes) -> tuple[Any, str]:
     """Parse a JSON document; return its value, and its fault (RFC 8259, 7493) or an empty text."""
-    value, flaw = strict_json.read(data)
+    value, flaw = strict_json.parse(data)
     return value, str(flaw or "")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.redaction import printable
 from pytest_corpus.text.problems import PlainError
-from pytest_corpus.text.values import nearest
+from pytest_corpus.text.values import most_similar
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class BundleError(PlainError):
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return the end of a sentence that suggests the most similar known name, or lists all known names."""
     every = sorted(known)
-    near = nearest(name, every)
+    near = most_similar(name, every)
     return f"did you mean {near!r}?" if near else f"use {', '.join(every)}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, search_pattern
-from pytest_corpus.text.bounded import depth
+from pytest_corpus.text.bounded import measure_depth
 from pytest_corpus.text.problems import MAX_DEPTH
 
 MATCHES = ("subset", "exact", "contains", "regex", "ignore")
@@ -33,7 +33,7 @@ def parse_json(text: str) -> Any:
     """
     stripped = text.strip(" \t\r\n")
     try:
-        if depth(stripped.encode("utf-8")) > MAX_DEPTH:
+        if measure_depth(stripped.encode("utf-8")) > MAX_DEPTH:
             return text
         value = json.loads(stripped, parse_constant=_no_number)
         json.dumps(value, ensure_ascii=False).encode("utf-8")

@@ -115,13 +115,13 @@ def foreign_kind(data: bytes) -> str:
 
 
 def _document(line: int | None, data: bytes) -> Document:
-    from pytest_corpus.text.strict_json import describe_flaw, read
+    from pytest_corpus.text.strict_json import describe_flaw, parse
 
     if said := foreign_kind(data):
         return Document(line, None, said)
     if data and not data.strip():
         return Document(line, None, "holds nothing but white space")
-    value, flaw = read(data)
+    value, flaw = parse(data)
     if flaw is None:
         return Document(line, value)
     said = describe_flaw(data, flaw)

@@ -9,7 +9,7 @@ from pytest_corpus.commands import CommandError
 from pytest_corpus.reports import formats, view
 from pytest_corpus.reports.reading import read
 from pytest_corpus.reports.text import printable
-from pytest_corpus.text.atomic_write import obstacle
+from pytest_corpus.text.atomic_write import find_obstacle
 
 Suffixes = Mapping[str, str] | tuple[str, ...]
 
@@ -30,6 +30,6 @@ def target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
     suffix = formats.suffix_of(path.name, known)
     if suffix is None:
         raise CommandError(f"-o {printable(output)}: the name must end in {formats.list_suffixes(known)}")
-    if blocked := obstacle(path):
+    if blocked := find_obstacle(path):
         raise CommandError(f"-o {printable(output)}: {printable(blocked)}")
     return path, suffix

@@ -18,7 +18,7 @@ from pytest_corpus.reports.reading import read
 from pytest_corpus.reports.signing import dsse, intoto, keyless
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
 from pytest_corpus.text import bounded
-from pytest_corpus.text.atomic_write import obstacle
+from pytest_corpus.text.atomic_write import find_obstacle
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -105,7 +105,7 @@ def target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX)
     path = Path(output or _statement_path(report, suffix))
     if not path.name.endswith(suffix) or path.name == suffix:
         raise CommandError(f"-o {path}: the name must end in {suffix}")
-    if blocked := obstacle(path):
+    if blocked := find_obstacle(path):
         raise CommandError(f"-o {path}: {blocked}")
     for other in (report, key):
         if path.exists() and os.path.exists(other) and path.samefile(other):
@@ -128,7 +128,7 @@ def verify(name: str, signature: str | None, signer: Signer, check: Callable[[st
     Args:
         check: returns the faults of a report.
     """
-    if is_signed(name, bounded.contents(Path(name))):
+    if is_signed(name, bounded.read_contents(Path(name))):
         envelope, report = name, name.removesuffix(signer.suffix).removesuffix(".json") + ".json"
         report = report if os.path.exists(report) else ""
     else:
@@ -138,7 +138,7 @@ def verify(name: str, signature: str | None, signer: Signer, check: Callable[[st
         said = f"there is no such file, so {report} is not signed; name its signed statement with --signature"
         raise CommandError(f"{envelope}: {said}")
     try:
-        payload = signer.opened(bounded.contents(Path(envelope)))
+        payload = signer.opened(bounded.read_contents(Path(envelope)))
         signed = Signed(signer.by, **intoto.claims(payload))
         if report and not faults:
             _must_be_of(payload, signed, report)

@@ -79,7 +79,7 @@ def _traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exc
 
 
 def _archive_traffic(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
-    for number, exchange in encoding.entries(path):
+    for number, exchange in encoding.read_archive(path):
         if exchange.op.startswith(f"{component}."):
             exchange.component = component
             yield f"entry {number}", exchange
@@ -92,11 +92,11 @@ def _transcript_traffic(transcript: Transcript, component: str) -> Iterator[tupl
             if line.get("component") != component or line.get("entry_point") not in ("handle", "handle_stream"):
                 continue
             exchange = Exchange(
-                encoding.decode(line["request"]),
+                encoding.decode_value(line["request"]),
                 streams and line["entry_point"] == "handle_stream",
                 component=component,
             )
-            encoding.fill(exchange, line)
+            encoding.restore_exchange(exchange, line)
             exchange.limited = line.get("limited", False)
             yield f"line {line['n']}", exchange
 

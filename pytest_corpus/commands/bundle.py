@@ -155,7 +155,7 @@ def _diff(given: argparse.Namespace) -> int:
 def _sections_of(path: Path) -> dict[tuple[str, str], Any]:
     """Read the bundle runs in a file, by bundle and label."""
     try:
-        document = bounded.document(path)
+        document = bounded.read_document(path)
     except bounded.FileRefused as error:
         raise CommandError(f"{path}: cannot be read: {error.why}" if error.missing else str(error)) from None
     found = document.get("bundles") if isinstance(document, dict) else None

@@ -91,7 +91,7 @@ def _row(name: str) -> Golden:
 
 def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: ARG001 - has the shape of all actions
     row = _row(given.name)
-    text = bounded.contents(checks.root_folder(given.goldens) / row.file).decode("utf-8", "backslashreplace")
+    text = bounded.read_contents(checks.root_folder(given.goldens) / row.file).decode("utf-8", "backslashreplace")
     if given.format == "json":
         about = {"file": row.file, "component": row.component, "schema": row.schema, "also": row.also}
         console.say_json({**about, "editions": row.editions, "text": text})

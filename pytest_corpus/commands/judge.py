@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
     """Run the suite against the recorded answers."""
     path = Path(given.transcript)
     transcript = open_transcript(path)
-    options = judging.arguments(transcript)
+    options = judging.to_arguments(transcript)
     attested = Path(given.attestation) if given.attestation else None
     claimed = _read_attestation(attested, transcript) if attested else None
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:

@@ -90,7 +90,7 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(_report_no_findings(given, transcript))
     if given.form:
         for each in found:
-            console.say(shell.comment(str(each)))
+            console.say(shell.write_comment(str(each)))
             for line in _script(transcript, each, given.adapter):
                 console.say(line)
         return FINE
@@ -153,7 +153,7 @@ def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | Non
     declared, recorded = (split_label(adapter)[1], None) if adapter else (facts["declared"], facts["transport"])
     target = shell.ShellTarget(declared, finding.component, facts["headers"], recorded)
     lines = story(transcript, finding)
-    return shell.script(target, [sent for line in lines for sent in shell.sent_requests(line)])
+    return shell.write_script(target, [sent for line in lines for sent in shell.sent_requests(line)])
 
 
 def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
@@ -225,7 +225,7 @@ def _send_again(
             f"--corpus-adapter=again={adapter}",
             f"--corpus-components={components}",
             f"--corpus-transcript={again}",
-            *judging.arguments(transcript, leave_out=UNREPEATED),
+            *judging.to_arguments(transcript, leave_out=UNREPEATED),
             *given_files(transcript, folder)[1:],
             "-q",
             *dict.fromkeys(f"corpus/{each.test}" for each in known),

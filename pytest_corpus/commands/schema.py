@@ -97,7 +97,9 @@ def _show(given: argparse.Namespace) -> int:
         console.say_json(_bundle(schemas, document))
     else:
         schema, edition = schemas.table.resolve(given.schema, given.schema_version)
-        sys.stdout.write(bounded.contents(_root(schemas) / schema.file(edition)).decode("utf-8", "backslashreplace"))
+        sys.stdout.write(
+            bounded.read_contents(_root(schemas) / schema.file(edition)).decode("utf-8", "backslashreplace")
+        )
     return FINE
 
 

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.opening.factory import resolve
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.serving.access import Access, is_loopback
-from pytest_corpus.serving.service import Service, write_records
+from pytest_corpus.serving.service import Service, write_unhandled_records
 from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, converse, take_stdout
 
 HOST, PORT = "127.0.0.1", 8080
@@ -54,7 +54,7 @@ def run(given: argparse.Namespace) -> int:
     if not 0 <= given.port <= 65535:
         raise CommandError(f"--port={given.port}: use a number from 0 to 65535")
     access = _access(given)
-    write_records()
+    write_unhandled_records()
     answers = take_stdout() if given.stdio else -1
     try:
         log = sys.stderr if given.log_frames else None

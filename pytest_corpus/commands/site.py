@@ -73,7 +73,7 @@ def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[s
     for signer in signers:
         for path in sources.envelopes(folder, target, signer.suffix):
             with suppress(bounded.FileRefused, dsse.EnvelopeError, ValueError):
-                payload = signer.opened(bounded.contents(path))
+                payload = signer.opened(bounded.read_contents(path))
                 found.setdefault(intoto.claims(payload)["report_sha256"], []).append((payload, signer.by))
     return found
 

@@ -1,4 +1,4 @@
-"""Converts exchanges to JSON values and back, for transcripts, and reads exchanges from HTTP archives."""
+"""Converts calls (exchanges) to JSON values for transcripts and back, and reads calls from HTTP archives."""
 
 import base64
 import binascii
@@ -27,10 +27,10 @@ from pytest_corpus.validation.schema.evidence import first_flaw
 from pytest_corpus.validation.streams.transport import NdjsonReader, SseReader
 
 TEXT = "json_text"
-"""The key of a value that JSON itself cannot hold, such as NaN or half a character: its text as it travelled."""
+"""The key for a value that JSON cannot represent, such as NaN or a lone surrogate: the text that was sent."""
 
 
-def value(given: Any) -> Any:
+def encode_value(given: Any) -> Any:
     """Encode a value: plain JSON stays unchanged, any other value becomes text."""
     kind = type(given)
     if kind is bool or (kind is str and given.isascii()) or (kind is float and math.isfinite(given)):
@@ -42,10 +42,14 @@ def value(given: Any) -> Any:
     return {TEXT: data.decode()} if found is NOT_PLAIN or (isinstance(found, dict) and TEXT in found) else found
 
 
-def fragment(given: Any) -> Any:
-    """Encode a value like `value`, as JSON text."""
+def encode_fragment(given: Any) -> Any:
+    """Encode a value like `encode_value`, but as JSON text that orjson inserts unchanged."""
     data = to_bytes(given)
-    return orjson.Fragment(data) if read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data else value(given)
+    return (
+        orjson.Fragment(data)
+        if read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data
+        else encode_value(given)
+    )
 
 
 def text_of(written: Any) -> str:
@@ -55,157 +59,159 @@ def text_of(written: Any) -> str:
     return to_bytes(written).decode()
 
 
-def decode(written: Any) -> Any:
-    """Decode an encoded value."""
+def decode_value(written: Any) -> Any:
+    """Return the value that `encode_value` encoded."""
     if isinstance(written, dict) and set(written) == {TEXT}:
         return read_exactly(str(written[TEXT]).encode("utf-8", "surrogatepass"))[0]
     return written
 
 
-def calls(made: Sending, requests: Sequence[Any]) -> dict[str, Any]:
-    """Encode concurrent calls: the requests as they were sent, with answers and reports."""
+def encode_calls(made: Sending, requests: Sequence[Any]) -> dict[str, Any]:
+    """Encode concurrent calls: the requests as they were sent, the answers, and the adapter's metrics and logs."""
     if made.raw is not None:
-        return raw(made.raw, made.answer, made.component)
-    written = list(map(exchange, made.exchanges, requests))
+        return encode_raw_exchange(made.raw, made.answer, made.component)
+    written = list(map(encode_exchange, made.exchanges, requests))
     if made.clients is not None:
         return {"entry_point": made.entry_point, "component": made.component, "calls": written}
     return written[0]
 
 
-def exchange(made: Exchange, request: Any) -> dict[str, Any]:
-    """Encode a call: the request as it was sent, the answer and the reports, without empty members."""
+def encode_exchange(made: Exchange, request: Any) -> dict[str, Any]:
+    """Encode a call: the request as it was sent, the answer, metrics and logs; empty members are left out."""
     observed = made.observed.wait_for_report(OBSERVATION).wait_for_report(OUTCOME)
     members = {
         "entry_point": entry_point_of(made),
         "component": made.component,
-        "frames": [{"at_s": round(frame.at_s, 6), "size": frame.size, "body": _body(frame)} for frame in made.frames],
-        "fault": _fault(made.fault),
+        "frames": [
+            {"at_s": round(frame.at_s, 6), "size": frame.size, "body": _encode_body(frame)} for frame in made.frames
+        ],
+        "fault": _encode_fault(made.fault),
         "elapsed_s": round(made.elapsed_s, 6),
         "started": made.started,
-        "observations": [_report(each) for each in observed.observations],
-        "counters": [_report(each) for each in observed.counts],
-        "logs": [value(each) for each in observed.logs],
-        "debug_logs": [value(each) for each in observed.debug_logs],
-        "headers": [value(each) for each in observed.headers],
+        "observations": [_encode_metric(each) for each in observed.observations],
+        "counters": [_encode_metric(each) for each in observed.counts],
+        "logs": [encode_value(each) for each in observed.logs],
+        "debug_logs": [encode_value(each) for each in observed.debug_logs],
+        "headers": [encode_value(each) for each in observed.headers],
         "provider_calls": observed.reached_provider,
         "limited": made.limited,
         "faults_struck": list(observed.faults),
-        "retry_hints_ms": [value(each) for each in sorted(observed.hints_ms)],
+        "retry_hints_ms": [encode_value(each) for each in sorted(observed.hints_ms)],
     }
     present = {key: each for key, each in members.items() if each not in (None, [], "", 0, False, float("inf"))}
     return {**present, "request": request}
 
 
-def fill(made: Exchange, written: Mapping[str, Any]) -> None:
-    """Set the recorded answer and reports of an exchange."""
+def restore_exchange(made: Exchange, written: Mapping[str, Any]) -> None:
+    """Set the answer, metrics and logs of an exchange from its encoded form."""
     observed = made.observed
     made.frames = [
-        Frame(body := decode(each["body"]), each["size"], each["at_s"], finite=body is each["body"])
+        Frame(body := decode_value(each["body"]), each["size"], each["at_s"], finite=body is each["body"])
         for each in written.get("frames", ())
     ]
-    made.fault = fault(written.get("fault"))
+    made.fault = decode_fault(written.get("fault"))
     made.elapsed_s, made.started = written.get("elapsed_s", 0.0), written.get("started", made.started)
     observed.logs, observed.debug_logs, observed.headers = (
-        tuple(str(decode(each)) for each in written.get(key, ())) for key in ("logs", "debug_logs", "headers")
+        tuple(str(decode_value(each)) for each in written.get(key, ())) for key in ("logs", "debug_logs", "headers")
     )
-    hints = map(decode, written.get("retry_hints_ms", ()))
+    hints = map(decode_value, written.get("retry_hints_ms", ()))
     observed.hints_ms = frozenset(each for each in hints if isinstance(each, int | float))
     observed.observations = [Observation(**_members(each)) for each in written.get("observations", ())]
     observed.counts = [Count(**_members(each)) for each in written.get("counters", ())]
 
 
 def _members(written: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: decode(item) for key, item in written.items()}
+    return {key: decode_value(item) for key, item in written.items()}
 
 
-def fault(written: Mapping[str, Any] | None) -> CallFault | None:
-    """Decode a recorded fault."""
+def decode_fault(written: Mapping[str, Any] | None) -> CallFault | None:
+    """Return the encoded fault of a call, or None."""
     if written is None:
         return None
     raised = written.get("raised")
-    return CallFault(written["kind"], written["text"], _raised(raised) if raised else None)
+    return CallFault(written["kind"], written["text"], _decode_exception(raised) if raised else None)
 
 
-def raw_request(request: RawRequest) -> dict[str, Any]:
-    """Encode a raw request of a transport test."""
+def encode_raw_request(request: RawRequest) -> dict[str, Any]:
+    """Encode the request of a transport test, which may be any bytes."""
     asked = {each.name: getattr(request, each.name) for each in fields(request)}
     return {
         **asked,
         "headers": dict(request.headers),
-        "envelope": value(request.envelope),
-        "body": _bytes(request.body),
+        "envelope": encode_value(request.envelope),
+        "body": _encode_bytes(request.body),
     }
 
 
-def raw(request: RawRequest, made: RawAnswer, component: str) -> dict[str, Any]:
-    """Encode a raw request of a transport test, and the received bytes."""
+def encode_raw_exchange(request: RawRequest, made: RawAnswer, component: str) -> dict[str, Any]:
+    """Encode the request of a transport test and the bytes that were received."""
     came = {each.name: getattr(made, each.name) for each in fields(made)}
     return {
         "entry_point": "raw",
         "component": component,
-        "request": raw_request(request),
+        "request": encode_raw_request(request),
         "answer": {
             **came,
-            "fault": _fault(made.fault),
-            "trailing": {key: _bytes(each) for key, each in made.trailing.items()},
-            "pieces": [{**asdict(piece), "data": _bytes(piece.data)} for piece in made.pieces],
+            "fault": _encode_fault(made.fault),
+            "trailing": {key: _encode_bytes(each) for key, each in made.trailing.items()},
+            "pieces": [{**asdict(piece), "data": _encode_bytes(piece.data)} for piece in made.pieces],
         },
     }
 
 
-def raw_answer(written: Mapping[str, Any]) -> RawAnswer:
-    """Decode a recorded raw answer."""
+def decode_raw_answer(written: Mapping[str, Any]) -> RawAnswer:
+    """Return the encoded answer to the request of a transport test."""
     members = {each.name: written[each.name] for each in fields(RawAnswer) if each.name in written}
-    members["fault"] = fault(written["fault"])
+    members["fault"] = decode_fault(written["fault"])
     members["headers"] = tuple((name, each) for name, each in written["headers"])
-    members["trailing"] = {key: _unbytes(each) for key, each in written["trailing"].items()}
-    members["pieces"] = [Piece(_unbytes(each["data"]), each["at_s"], each["binary"]) for each in written["pieces"]]
+    members["trailing"] = {key: _decode_bytes(each) for key, each in written["trailing"].items()}
+    members["pieces"] = [Piece(_decode_bytes(each["data"]), each["at_s"], each["binary"]) for each in written["pieces"]]
     return RawAnswer(**members)
 
 
-def arrivals(made: Sequence[Arrival]) -> list[dict[str, Any]]:
-    """Encode the arrivals at the provider: operation, chunk, and the context that was passed on."""
+def encode_arrivals(made: Sequence[Arrival]) -> list[dict[str, Any]]:
+    """Encode the calls that reached the provider: operation, chunk, and the context that was passed on."""
     return [
         {
             "op": each.op,
-            **({} if each.chunk is None else {"chunk": value(each.chunk)}),
-            **({"facts": value(dict(each.facts))} if each.facts else {}),
+            **({} if each.chunk is None else {"chunk": encode_value(each.chunk)}),
+            **({"facts": encode_value(dict(each.facts))} if each.facts else {}),
         }
         for each in made
     ]
 
 
-def _fault(made: CallFault | None) -> dict[str, Any] | None:
+def _encode_fault(made: CallFault | None) -> dict[str, Any] | None:
     if made is None:
         return None
     return {"kind": made.kind, "text": made.text, **({"raised": asdict(made.raised)} if made.raised else {})}
 
 
-def _raised(written: Mapping[str, Any]) -> EscapedException:
+def _decode_exception(written: Mapping[str, Any]) -> EscapedException:
     places = tuple(CodePlace(**each) for each in written["places"])
     return EscapedException(written["type"], written["message"], places, tuple(map(tuple, written["causes"])))
 
 
-def _body(frame: Frame) -> Any:
-    """Return the value of a frame, unchanged if it was parsed as plain JSON."""
+def _encode_body(frame: Frame) -> Any:
+    """Encode the value of a frame; it stays unchanged if it was parsed as plain JSON."""
     is_plain = frame.finite and not (isinstance(frame.body, dict) and TEXT in frame.body)
-    return frame.body if is_plain else fragment(frame.body)
+    return frame.body if is_plain else encode_fragment(frame.body)
 
 
-def _report(made: Observation | Count) -> dict[str, Any]:
+def _encode_metric(made: Observation | Count) -> dict[str, Any]:
     """Encode an observation or a counter, without default values and without the suite's remarks."""
     members = {each.name: getattr(made, each.name) for each in fields(made) if each.compare}
-    return {key: value(each) for key, each in members.items() if each not in ("", {})}
+    return {key: encode_value(each) for key, each in members.items() if each not in ("", {})}
 
 
-def _bytes(data: str | bytes | None) -> Any:
+def _encode_bytes(data: str | bytes | None) -> Any:
     """Encode bytes: as text if they are ASCII, otherwise in base64."""
     if not isinstance(data, bytes):
         return data
     return {"ascii": data.decode()} if data.isascii() else {"base64": base64.b64encode(data).decode()}
 
 
-def _unbytes(written: Any) -> Any:
+def _decode_bytes(written: Any) -> Any:
     if not isinstance(written, dict):
         return written
     return written["ascii"].encode() if "ascii" in written else base64.b64decode(written["base64"])
@@ -217,19 +223,19 @@ class TrafficError(PlainError, ValueError):
 
 ARCHIVE = "transcript/archive"
 
-MOST_OF_ARCHIVE = 32 * 2**20
-"""The bytes of an archive."""
+MOST_ARCHIVE_BYTES = 32 * 2**20
+"""The largest size of an archive, in bytes."""
 
 
-def entries(path: Path) -> Iterator[tuple[int, Exchange]]:
-    """Yield the exchanges in an archive with their entry numbers. Requests that are not envelopes are skipped.
+def read_archive(path: Path) -> Iterator[tuple[int, Exchange]]:
+    """Yield the exchanges in an HTTP archive, each with its entry number. Requests that are not envelopes are skipped.
 
     Raises:
         TrafficError: the file is not an archive.
         FileRefused: the file cannot be read or exceeds the limits of an archive.
     """
     try:
-        archive = bounded.value(bounded.contents(path, MOST_OF_ARCHIVE))
+        archive = bounded.parse_value(bounded.read_contents(path, MOST_ARCHIVE_BYTES))
         listed = archive["log"]["entries"]
     except bounded.FileRefused:
         raise
@@ -244,7 +250,7 @@ def entries(path: Path) -> Iterator[tuple[int, Exchange]]:
             missing = _MISSING.search(said)
             raise TrafficError(f"{where}, without '{missing[1]}'" if missing else f"{where} ({said})")
         try:
-            exchange = _exchange(entry)
+            exchange = _read_entry(entry)
         except binascii.Error as error:
             raise TrafficError(f"{where} ({error})") from None
         if exchange is not None:
@@ -254,9 +260,9 @@ def entries(path: Path) -> Iterator[tuple[int, Exchange]]:
 _MISSING = re.compile(r'"(\w+)" is a required property')
 
 
-def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
+def _read_entry(entry: Mapping[str, Any]) -> Exchange | None:
     try:
-        envelope = bounded.value(((entry["request"].get("postData") or {}).get("text") or "").encode())
+        envelope = bounded.parse_value(((entry["request"].get("postData") or {}).get("text") or "").encode())
     except ValueError:
         return None
     if not isinstance(envelope, dict) or not isinstance(envelope.get("op"), str):
@@ -270,15 +276,15 @@ def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
         body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
         if bounded.count_values(body) > bounded.MOST_VALUES:
             raise NotJSON(f"an answer with more than {bounded.MOST_VALUES:,} values")
-        for data in _parts(body, kind):
+        for data in _split_body(body, kind):
             made.frames.append(read_frame(data, made.elapsed_s))
     except NotJSON as error:
         made.fault = CallFault("not_json", str(error))
     return made
 
 
-def _parts(body: bytes, kind: str) -> Iterator[bytes]:
-    """Yield the documents in a body: a single one, one per line, or one per event."""
+def _split_body(body: bytes, kind: str) -> Iterator[bytes]:
+    """Yield the documents in a body: one per line of NDJSON, one per event of SSE, otherwise the whole body."""
     if kind not in (NDJSON, SSE):
         yield body
         return

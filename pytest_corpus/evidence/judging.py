@@ -1,4 +1,4 @@
-"""The options of a recorded run that determine how its transcript is judged. The rest of the header is ignored.
+"""The options of a recorded run that influence how its transcript is judged. The rest of the header is ignored.
 
 Transcripts are untrusted, so none of these options names an address, a command, a path or a module.
 """
@@ -26,7 +26,7 @@ _GLOB = re.compile(r"[A-Za-z0-9*?\[\]!-]{0,100}")
 Check = Callable[[str], object]
 
 
-def _number(of: type[int] | type[float], least: float, most: float) -> Check:
+def _number_check(of: type[int] | type[float], least: float, most: float) -> Check:
     def is_valid(value: str) -> bool:
         with suppress(ValueError):
             return len(value) <= MOST_DIGITS and least <= of(value) <= most
@@ -35,40 +35,40 @@ def _number(of: type[int] | type[float], least: float, most: float) -> Check:
     return is_valid
 
 
-def _one_of(*names: str) -> Check:
+def _choice_check(*names: str) -> Check:
     return lambda value: value.strip().lower() in names
 
 
-def _list_of(valid: Check) -> Check:
+def _list_check(valid: Check) -> Check:
     return lambda value: len(value) < MOST_CHARACTERS and all(valid(each.strip()) for each in value.split(","))
 
 
-def _shard(value: str) -> bool:
+def _is_shard(value: str) -> bool:
     with suppress(ValueError):
         return parse(value).number > 0
     return False
 
 
 OPTIONS: Mapping[str, Check] = {
-    "components": _list_of(_one_of("", *COMPONENTS)),
-    "requirement": _list_of(_GLOB.fullmatch),
-    "level": _one_of(*LEVELS),
-    "strict": _one_of("true"),
+    "components": _list_check(_choice_check("", *COMPONENTS)),
+    "requirement": _list_check(_GLOB.fullmatch),
+    "level": _choice_check(*LEVELS),
+    "strict": _choice_check("true"),
     "edition": lambda value: value.strip() in editions.names(),
-    "schema-version": _one_of(*SCHEMA_VERSIONS),
-    "write-delay": _number(float, 0, MOST_WRITE_DELAY_S),
-    "max-namespaces": _number(int, MIN_NAMESPACES, math.inf),
-    "profile": _one_of(*PROFILES),
-    "repeat": _number(int, 1, MOST_REPETITIONS),
-    "shard": _shard,
+    "schema-version": _choice_check(*SCHEMA_VERSIONS),
+    "write-delay": _number_check(float, 0, MOST_WRITE_DELAY_S),
+    "max-namespaces": _number_check(int, MIN_NAMESPACES, math.inf),
+    "profile": _choice_check(*PROFILES),
+    "repeat": _number_check(int, 1, MOST_REPETITIONS),
+    "shard": _is_shard,
 }
-"""The options that are taken, each with what decides if a value is one that the option has."""
+"""The options that are read from a transcript, each with a function that is true for its valid values."""
 
-PASSED_OVER = frozenset((
+IGNORED_OPTIONS = frozenset((
     "allow-production", "budget", "bundle-cassettes", "bundle-limit", "bundle-update-baseline", "call-timeout",
     "connections", "evidence", "seed", "startup-timeout", "traceback",
 ))  # fmt: skip
-"""Options that earlier versions wrote; they name nothing on a machine and decide nothing, so no value is read."""
+"""Options that earlier versions wrote. They are harmless and have no influence, so their values are not read."""
 
 SWITCHES = ("strict",)
 
@@ -81,7 +81,7 @@ def stated_options(transcript: Transcript) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for name, value in transcript.header["options"].items():
-        if name in PASSED_OVER:
+        if name in IGNORED_OPTIONS:
             continue
         if name not in OPTIONS:
             raise TranscriptError(
@@ -95,8 +95,10 @@ def stated_options(transcript: Transcript) -> dict[str, str]:
     return found
 
 
-def arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
-    """The options of the run as arguments for another pytest run. Raises TranscriptError as `stated_options` does."""
+def to_arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
+    """Return the options of the run as arguments for another pytest run. Raises TranscriptError as `stated_options`
+    does.
+    """
     header: Mapping[str, Any] = transcript.header
     options = {name: value for name, value in stated_options(transcript).items() if name not in leave_out}
     limits = [f"--corpus-seed={int(header['seed'])}", f"--corpus-call-timeout={header['call_timeout_s']:g}"]

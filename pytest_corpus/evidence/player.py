@@ -25,10 +25,12 @@ class Unrecorded(Exception):
 
 
 class Player(Source):
-    """The record of the current test and of shared facts: its calls in order, and its readings.
+    """Replays a transcript test by test: the recorded calls in order, and the recorded readings.
+
+    A reading is an input of a test besides answers, such as a clock. A fact is a result that several tests share.
 
     Attributes:
-        diverged: the reason why the current test cannot be judged; empty if the record has everything so far.
+        diverged: the reason why the current test cannot be judged; empty if everything was recorded so far.
     """
 
     def __init__(self, transcript: Transcript, label: str) -> None:
@@ -62,15 +64,15 @@ class Player(Source):
         return self.diverged
 
     def enter(self, scope: str) -> None:
-        """Start to determine a shared fact, with the recording of the test that determined it."""
+        """Continue with the recording of a shared fact, until `leave`."""
         self._parts.append(_Part.of(self._facts.get((self.process, scope), TestTrace()), scope))
 
     def leave(self) -> None:
-        """Continue with the test."""
+        """Continue with the recording of the test."""
         self._parts.pop()
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:
-        """Return a recorded reading."""
+        """Return the next recorded reading of this name; if none is left, call `look` and mark the test as diverged."""
         part = self._parts[-1]
         readings, place = part.readings.get(what, ()), part.read[what]
         part.read[what] += 1
@@ -81,10 +83,10 @@ class Player(Source):
         return look()
 
     def sleep(self, seconds: float) -> None:
-        """Return at once, because the answers are recorded."""
+        """Return at once, because recorded answers need no time."""
 
     def next(self, entry_point: str, component: str, *asked: Any) -> dict[str, Any]:
-        """Return the recorded next call, or the recorded group of concurrent calls.
+        """Return the next recorded call, or group of concurrent calls.
 
         Raises:
             Unrecorded: the next call in the transcript is different or missing.
@@ -109,7 +111,7 @@ class Player(Source):
 
 @dataclass(slots=True)
 class _Part:
-    """The record of a test or of a fact, and the position in it; `lines` are the lines of its exchanges."""
+    """The recorded calls (`lines`) and readings of a test or of a shared fact, and the positions of the next ones."""
 
     lines: Sequence[bytes]
     readings: Mapping[str, list[Any]]
@@ -118,7 +120,7 @@ class _Part:
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Part:
-        """Return the part of a test that determined a fact, or None."""
+        """Return the part of a test that determined a fact; with an empty name, the rest of the test."""
         ended = trace.ended
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
@@ -129,7 +131,7 @@ class _Part:
 
 
 class RecordedInstance:
-    """Answers calls from a record. It has the interface of an adapter instance.
+    """Answers calls from a transcript, with the interface of an adapter instance.
 
     Attributes:
         asked: the hooks that the factory requested.
@@ -141,20 +143,20 @@ class RecordedInstance:
     def __init__(self, player: Player, facts: Mapping[str, Any], hooks: Hooks) -> None:
         self._player, self._facts, self._hooks = player, facts, hooks
         self.generation = 0
-        self.remote: Any = _remote(facts) if facts["transport"] else None
+        self.remote: Any = _remote_facts(facts) if facts["transport"] else None
 
     def open(self, _components: tuple[str, ...]) -> None:
-        """Do nothing, because a record needs no connection."""
+        """Do nothing except counting, because a transcript needs no connection."""
         self.generation += 1
 
     def another(self, hooks: Hooks, _call_timeout: float) -> RecordedInstance:
-        """Return another instance of the same record."""
+        """Return another instance that answers from the same transcript."""
         other = RecordedInstance(self._player, self._facts, hooks)
         other.open(())
         return other
 
     def is_copy_of(self, _other: Any) -> bool:
-        """False, because the record already contains the facts of the copy."""
+        """Return False, because the transcript already contains the facts of the copy."""
         return False
 
     def close(self) -> list[str]:
@@ -172,11 +174,11 @@ class RecordedInstance:
         return bool(self._facts["hears_logs"])
 
     def serves(self, component: str) -> bool:
-        """True if the adapter served the component."""
+        """True if the adapter served the component in the recorded run."""
         return component in self._facts["components"]
 
     def names(self, component: str) -> bool:
-        """True if the component was tested."""
+        """True if the component was tested in the recorded run."""
         return component in self._facts["components"]
 
     def streams(self, component: str) -> bool:
@@ -184,29 +186,29 @@ class RecordedInstance:
         return component in self._facts["streams"]
 
     def answer(self, sending: Sending) -> None:
-        """Set the recorded answers of calls, with all recorded observations."""
+        """Set the recorded answers, metrics and logs of calls."""
         if sending.raw is not None:
-            asked = [encoding.raw_request(sending.raw)]
+            asked = [encoding.encode_raw_request(sending.raw)]
         else:
-            asked = [encoding.value(exchange.request) for exchange in sending.exchanges]
+            asked = [encoding.encode_value(exchange.request) for exchange in sending.exchanges]
         found = self._player.next(sending.entry_point, sending.component, *asked)
         with within(sending.exchanges[0].observed if sending.exchanges else None):
-            self._arrive(found)
+            self._report_arrivals(found)
         if sending.raw is not None:
-            sending.answer = encoding.raw_answer(found["answer"])
+            sending.answer = encoding.decode_raw_answer(found["answer"])
         else:
             for exchange, each in zip(sending.exchanges, found.get("calls", [found]), strict=True):
-                encoding.fill(exchange, each)
+                encoding.restore_exchange(exchange, each)
         for exchange in sending.exchanges:
             exchange.observed.ended = 0.0
         expect_reports(sending, observes="metrics" in self.hooks or self.remote is not None)
 
-    def _arrive(self, found: Mapping[str, Any]) -> None:
-        """Report the recorded arrivals at the provider now."""
+    def _report_arrivals(self, found: Mapping[str, Any]) -> None:
+        """Report the recorded arrivals at the provider, as if they happened now."""
         self.generation = found.get("generation", self.generation)
         for each in found.get("arrivals", ()):
-            facts = encoding.decode(each.get("facts", {}))
-            chunk = {"chunk": encoding.decode(each["chunk"])} if "chunk" in each else {}
+            facts = encoding.decode_value(each.get("facts", {}))
+            chunk = {"chunk": encoding.decode_value(each["chunk"])} if "chunk" in each else {}
             self._hooks.provider.count_arrival(each["op"], **chunk, **facts)
         if self.remote is not None:
             self.remote.hooks.called_hooks |= set(found.get("hooks", ()))
@@ -215,14 +217,14 @@ class RecordedInstance:
 def make_recorded_client(
     declaration: Declaration, player: Player, facts: Mapping[str, Any], call_timeout: float = 30.0, **options: Any
 ) -> AdapterClient:
-    """Return a client whose answers come from a record."""
+    """Return a client whose answers come from a transcript."""
     hooks = Hooks()
     instance = RecordedInstance(player, facts, hooks)
     return AdapterClient(declaration, call_timeout, hooks=hooks, instance=instance, **options).open(())
 
 
-def _remote(facts: Mapping[str, Any]) -> Any:
-    """Return the facts that tests need about an adapter at an address. Its called hooks come from the record."""
+def _remote_facts(facts: Mapping[str, Any]) -> Any:
+    """Return the facts that tests need about an adapter at an address; hooks are added when they were called."""
     scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
     return SimpleNamespace(
         address=SimpleNamespace(scheme=scheme), hooks=SimpleNamespace(called_hooks=set(), given_up=0), known={}

@@ -1,4 +1,4 @@
-"""Records the test that runs in this process: its exchanges and its other inputs."""
+"""Records the test that runs in this process: its exchanges and its other inputs (readings)."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ from pytest_corpus.redaction import mask_secrets, mask_within
 from pytest_corpus.validation.sealed_lines import dumps
 
 DECIMALS = 6
-"""A time that a test reads is given to it as the record holds it: in microseconds."""
+"""Times are rounded to microseconds before a test reads them, so that a replay reads the same times."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,8 +27,9 @@ class RecordedTest:
 
     Attributes:
         test, repetition: the identity of the test.
-        events: the calls in order, encoded only when they are written, because reports may arrive late.
-        readings: the inputs besides answers, by shared fact (or none) and name.
+        events: a function for each call, in order, that encodes it. The functions are called when the test is written,
+            because metrics and logs may arrive late.
+        readings: the inputs besides answers, by shared fact (empty for the test itself) and name.
     """
 
     test: str = ""
@@ -37,9 +38,9 @@ class RecordedTest:
     readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
     def place_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
-        """Return the place of an exchange in the transcript, and the places of the exchanges of a story.
+        """Return the position of an exchange in the transcript, and the positions of a story's exchanges.
 
-        A place is the number in the test, from 1, and the test if it is another test.
+        A position is the number in the test, counted from 1, with the name of the test if it is another one.
         """
         if exchange is None or exchange.record is None:
             return {}
@@ -65,8 +66,8 @@ class Recorder(Source):
         self._scopes: list[str] = []
         self._waiting = ""
 
-    def introduce(self, adapter: Mapping[str, Any]) -> None:
-        """Note the facts of an opened adapter, to be written before the adapter's next test."""
+    def add_adapter(self, adapter: Mapping[str, Any]) -> None:
+        """Add the facts of an opened adapter; they are written before the adapter's next test."""
         self._waiting += self.line({"kind": "adapter", "process": self.process, **adapter})
 
     def begin(self, test: str, repetition: int) -> RecordedTest:
@@ -75,15 +76,15 @@ class Recorder(Source):
         return self._test
 
     def enter(self, scope: str) -> None:
-        """Mark the following events as part of a fact that tests share."""
+        """Mark the following events as part of a shared fact, until `leave`."""
         self._scopes.append(scope)
 
     def leave(self) -> None:
-        """Mark the end of a shared fact."""
+        """End the shared fact that began last."""
         self._scopes.pop()
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:
-        """Read a value, record it, and return it."""
+        """Call `look`, record its value under a name, and return the value."""
         found = look()
         if isinstance(found, float):
             found = round(found, DECIMALS)
@@ -92,21 +93,23 @@ class Recorder(Source):
         return found
 
     def record_calls(self, sending: Sending) -> None:
-        """Record finished calls."""
-        requests = [encoding.fragment(each.request) for each in sending.exchanges]  # now: a test may change them later
+        """Record finished calls, which were made concurrently if there are several."""
+        requests = [
+            encoding.encode_fragment(each.request) for each in sending.exchanges
+        ]  # now: a test may change them later
         members: dict[str, Any] = {
-            "plans": [_plan(plan) for plan in sending.plans],
-            "arrivals": encoding.arrivals(sending.arrivals),
+            "plans": [_encode_plan(plan) for plan in sending.plans],
+            "arrivals": encoding.encode_arrivals(sending.arrivals),
             "generation": sending.generation,
             "hooks": sorted(sending.called),
         }
         here = {**self._time_and_fact(), **{key: each for key, each in members.items() if each}}
-        self._test.events.append(lambda: {**here, **encoding.calls(sending, requests)})
+        self._test.events.append(lambda: {**here, **encoding.encode_calls(sending, requests)})
         if sending.raw is None and sending.clients is None:
             sending.exchanges[0].record = self._test, len(self._test.events)
 
     def record_unanswered_call(self, silent: Unresponsive) -> None:
-        """Record a call that was not made or got no record because the operation does not answer."""
+        """Record a call that was not made, or was abandoned, because the operation does not answer."""
         event = {**self._time_and_fact(), "unresponsive": {"op": silent.op, "moving": silent.moving}}
         self._test.events.append(lambda: event)
 
@@ -140,10 +143,10 @@ class Recorder(Source):
 FORMAT_WORDS = frozenset(
     ("kind", "entry_point", "component", "process", "adapter", "label", "test", "fact", "outcome", "requirement", "op")
 )
-"""Members whose values are words of the format or names of tests."""
+"""Keys of a line whose values are words of the format or names of tests, so that they contain no secret."""
 
 CONTENT = frozenset(("request", "body", "facts", "extra", "capabilities", "options", "dialects", "logs", "debug_logs"))
-"""Members whose values came from elsewhere, with their keys."""
+"""Keys of a line whose values, with the keys inside, came from the adapter or the tests."""
 
 
 def _mask_line(written: Any, secrets: tuple[str, ...]) -> Any:
@@ -172,7 +175,7 @@ def _mask_base64(text: str, secrets: tuple[str, ...]) -> str:
     return base64.b64encode(mask_secrets(base64.b64decode(text).decode("latin-1"), bare).encode("latin-1")).decode()
 
 
-def _plan(plan: Plan) -> dict[str, Any]:
-    """Encode a plan of the provider, without members that are not set."""
+def _encode_plan(plan: Plan) -> dict[str, Any]:
+    """Encode a plan that makes the provider fail or wait, without members that are not set."""
     members = ("kind", "op", "at_chunk", "times", "retry_after_ms", "delay_ms", "form")
     return {name: found for name in members if (found := getattr(plan, name)) not in (None, 0)}

@@ -1,4 +1,4 @@
-"""Opens a Python adapter outside of a run. Scripts that send recorded requests again import this module."""
+"""Opens a Python adapter outside of a test run. Scripts that repeat recorded requests import this module."""
 
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -15,11 +15,12 @@ Send = Callable[..., AsyncIterator[str]]
 
 
 @asynccontextmanager
-async def adapter_of(declared: str, component: str) -> AsyncIterator[Send]:
-    """Open the adapter of `module:factory` like the suite does, with hooks without faults, and close it afterwards.
+async def open_adapter(declared: str, component: str) -> AsyncIterator[Send]:
+    """Open the adapter of `module:factory` as the suite does, but without planned faults, and close it afterwards.
 
-    `send(request, streaming=False)` yields its frames as JSON texts; an exception of the adapter goes to stderr. If the
-    factory cannot be found or called, the process ends with one sentence.
+    The result is `send(request, streaming=False)`, which yields frames as JSON texts; an exception of the adapter goes
+    to
+    stderr. If the factory cannot be found or called, the process ends with one sentence.
     """
     metrics, provider, opened = RecordingSink(), ProviderProbe(), Opened()
     hooks = {"metrics": metrics, "provider": provider, "component": component}

@@ -1,4 +1,4 @@
-"""Requests as shell commands that reproduce a finding without this package.
+"""Shell commands that send recorded requests again, to reproduce a finding without this package.
 
 Text from an adapter or a file is quoted as one shell word or as a Python literal.
 """
@@ -22,8 +22,8 @@ PROTO = (
     "service Adapter{rpc Handle(Frame) returns(Frame);rpc HandleStream(Frame) returns(stream Frame);}"
 )
 
-ANSWERED_S = 2
-"""The seconds after a line for a program or a WebSocket, before the next one or the end of its input."""
+WAIT_S = 2
+"""The seconds that a script waits after a line for a program or a WebSocket, before the next line or the end."""
 
 FAULTS = "In the run the suite made the provider fail ({}); without that the answer may be right"
 
@@ -32,7 +32,7 @@ RECORDED = "ADAPTER is {} of the adapter; the recording names {}"
 UNSET = ': "${ADAPTER:?set it first, as the comment says}"'
 
 ADAPTER = '"$ADAPTER"'
-"""The word for an address that only a recording names; whoever sends the requests says where they go."""
+"""The shell word for an address that only a recording names; the user of the script must set this variable."""
 
 _DEADLINE = re.compile(r'("deadline_ms":)\s*([0-9]{12,14})(?![0-9.eE])')
 _VARIABLE = re.compile(r"(\w+ )?\$([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
@@ -44,7 +44,7 @@ _NAMES = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 class Sent:
     """A sent request: its JSON text, its entry point, and its time in seconds since 1970.
 
-    `faults` are the kinds of the faults that were planned at the provider.
+    `faults` are the kinds of failure that the suite planned at the provider.
     """
 
     text: str
@@ -54,19 +54,19 @@ class Sent:
 
     @property
     def budgets_ms(self) -> list[int]:
-        """The time left before the request's deadlines, in milliseconds, without deadlines in the past."""
+        """The milliseconds from sending to each deadline in the request, without deadlines in the past."""
         return [left for _, end in _DEADLINE.findall(self.text) if (left := round(int(end) - self.at * 1000)) > 0]
 
 
 @dataclass(frozen=True, slots=True)
 class ShellTarget:
-    """The adapter that the requests went to.
+    """The adapter that received the requests.
 
     Attributes:
         declared: the address of the adapter, or `module:factory`.
         component: the called component.
         headers: the headers of each HTTP request; their values are shell words such as `$TOKEN`.
-        recorded: the beginning of the address if only a recording names it (empty: a factory), else None. If it is set,
+        recorded: the scheme of the address if only a recording names it (empty: a factory), else None. If it is set,
             the commands use the variable ADAPTER, and variables in headers are not replaced.
     """
 
@@ -94,39 +94,42 @@ class ShellTarget:
         return self.recorded is None and all(map(_NAMES.fullmatch, (module, path)))
 
 
-def script(target: ShellTarget, sent: Iterable[Sent]) -> list[str]:
-    """Return lines of a script that sends the requests in order; comments name parts that a script cannot repeat."""
+def write_script(target: ShellTarget, sent: Iterable[Sent]) -> list[str]:
+    """Return the lines of a script that sends the requests in order; comments name what a script cannot repeat."""
     found = [each for each in sent if each.text]
     faults = ", ".join(dict.fromkeys(kind for each in found for kind in each.faults))
-    lines = [comment(FAULTS.format(faults))] if faults else []
+    lines = [write_comment(FAULTS.format(faults))] if faults else []
     if found and not (target.scheme or target.is_importable):
-        lines += [comment(RECORDED.format("module:factory", target.declared)), UNSET]
+        lines += [write_comment(RECORDED.format("module:factory", target.declared)), UNSET]
     elif found and target.recorded:
-        lines += [comment(RECORDED.format("the address", target.declared)), UNSET]
-    return [*lines, *_lines(target, found)]
+        lines += [write_comment(RECORDED.format("the address", target.declared)), UNSET]
+    return [*lines, *_command_lines(target, found)]
 
 
-def comment(text: str) -> str:
-    """Return a line that every shell ignores, including interactive shells without comments."""
+def write_comment(text: str) -> str:
+    """Return a comment that also works in interactive shells that do not know comments."""
     return f"# {shlex.quote(printable(text))}"
 
 
-def _lines(target: ShellTarget, found: Sequence[Sent]) -> list[str]:
+def _command_lines(target: ShellTarget, found: Sequence[Sent]) -> list[str]:
     scheme = target.scheme
     if scheme is None:
-        return [*_python(target, found)]
+        return [*_python_script(target, found)]
     if scheme.module in ("http", "grpc"):
-        write = _http if scheme.module == "http" else _grpc
+        write = _curl_command if scheme.module == "http" else _grpcurl_command
         first = [f"printf '%s' {shlex.quote(PROTO)} > adapter.proto"] if scheme.module == "grpc" else []
         return [*first, *(write(target, each) for each in found)]
     receiver = 'sh -c "${ADAPTER#cmd:}"' if target.recorded else target.declared.partition(":")[2]
     if scheme.module == "websocket":
         receiver = f"websocat{_headers(target)} {target.address}"
-    return [f"({'; '.join(map(_message, range(1, len(found) + 1), found))}) | {receiver}"] if found else []
+    return [f"({'; '.join(map(_channel_line, range(1, len(found) + 1), found))}) | {receiver}"] if found else []
 
 
-def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
-    """Return a header's value as a shell word: an environment variable, with or without a scheme, or a new variable."""
+def header_value(name: str, value: str, environment: Mapping[str, str]) -> str:
+    """Return a header's value as a shell word: the environment variable that contains it, or else a new variable.
+
+    An authentication scheme before the variable (`Bearer $TOKEN`) is kept.
+    """
     for key, secret in environment.items():
         scheme = value.removesuffix(secret)
         if len(secret) >= SHORTEST and value.endswith(secret) and re.fullmatch(r"(\w+ )?", scheme):
@@ -135,7 +138,7 @@ def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
 
 
 def _quote(text: str, sent: Sent) -> str:
-    """Return a text as one shell word, with deadlines shifted so that the same time remains."""
+    """Return a text as one shell word. Its deadlines are shifted so that the same time remains."""
 
     def later(found: re.Match[str]) -> str:
         left = round(int(found[2]) - sent.at * 1000)
@@ -172,25 +175,25 @@ def _header(target: ShellTarget, name: str, value: str) -> str:
     return f'{shlex.quote(beginning)}"${found[2]}"'
 
 
-def _http(target: ShellTarget, sent: Sent) -> str:
+def _curl_command(target: ShellTarget, sent: Sent) -> str:
     accept = f" -N -H 'Accept: {NDJSON}'" if sent.streaming else ""
     head = rf"curl -gsS -w '\n'{accept} -H 'Content-Type: application/json'{_headers(target)}"
     return f"{head} --data-raw {_quote(sent.text, sent)} {target.address}"
 
 
-def _message(number: int, sent: Sent) -> str:
-    """Return a line for a message channel (all lines go to one program), and the time limit of the answer.
+def _channel_line(number: int, sent: Sent) -> str:
+    """Return a command that writes one message for a program or a WebSocket, and waits for the answer.
 
-    The entry point is named if the operation does not determine it.
+    The message names the entry point if the operation does not determine it.
     """
     op = next(iter(re.findall(r'"op":\s*"([^"]*)"', sent.text)), "")
     usual = op in BY_OP and BY_OP[op].streaming
     stream = "" if usual == sent.streaming else f',"stream":{json.dumps(sent.streaming)}'
     line = f'{{"id":{number},"envelope":{sent.text}{stream}}}'
-    return f"printf '%s\\n' {_quote(line, sent)}; sleep {ANSWERED_S}"
+    return f"printf '%s\\n' {_quote(line, sent)}; sleep {WAIT_S}"
 
 
-def _grpc(target: ShellTarget, sent: Sent) -> str:
+def _grpcurl_command(target: ShellTarget, sent: Sent) -> str:
     method = "HandleStream" if sent.streaming else "Handle"
     data = base64.b64encode(_escape(sent.text).encode()).decode()
     if sent.budgets_ms:
@@ -202,14 +205,14 @@ def _grpc(target: ShellTarget, sent: Sent) -> str:
     return f"grpcurl -plaintext -proto adapter.proto{_headers(target)} -d {body} {host} {GRPC_SERVICE}/{method}"
 
 
-def _python(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
-    """Yield a script for an adapter that a Python factory creates."""
+def _python_script(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
+    """Yield the lines of a script for an adapter that a Python factory creates."""
     spec = repr(target.declared) if target.is_importable else 'os.environ["ADAPTER"]'
     yield "python - <<'END'"
     yield "import asyncio, json, os, time"
-    yield "from pytest_corpus.evidence.sending import adapter_of"
+    yield "from pytest_corpus.evidence.sending import open_adapter"
     yield "async def main():"
-    yield f"    async with adapter_of({spec}, {target.component!r}) as send:"
+    yield f"    async with open_adapter({spec}, {target.component!r}) as send:"
     for each in sent:
         yield f"        request = json.loads({_escape(each.text)!r})"
         for left in each.budgets_ms[:1]:

@@ -20,10 +20,10 @@ FORMAT = "1.0"
 SCHEMA = "transcript/transcript"
 
 PARTS = {"handle": "Call", "handle_stream": "Call", "together": "Together", "raw": "Raw"}
-"""The part of the schema that describes an exchange, by its entry point."""
+"""The name of the schema's definition for an exchange, by its entry point."""
 
 MOST_LINES = 150_000
-"""The lines of a transcript; a run of all components has 10,000."""
+"""The largest number of lines in a transcript; a run of all components has about 10,000."""
 
 KINDS = ("header", "adapter", "exchange", "test", "totals", "end")
 
@@ -37,13 +37,13 @@ FILE = Kind("transcript", KINDS, MOST_LINES, TranscriptError)
 
 @dataclass(slots=True)
 class TestTrace:
-    """The record of one test: its exchanges in order, and its last line.
+    """The record of one test: its exchanges in order, and its last line, which has the result.
 
     Lines are stored as text and parsed when they are needed, because values need many times the memory of their text.
 
     Attributes:
         process: the process that ran the test.
-        by_fact: the lines of the exchanges by the shared fact that they determine, under an empty name for others.
+        by_fact: the lines of exchanges by the shared fact that they determined; under an empty name the other lines.
     """
 
     __test__ = False
@@ -54,12 +54,12 @@ class TestTrace:
     _ended: bytes = b""
 
     def add(self, line: Mapping[str, Any], data: bytes) -> None:
-        """Add an exchange."""
+        """Add an exchange: its parsed line and the text of the line."""
         self._lines.append(data)
         self.by_fact.setdefault(line.get("fact", ""), []).append(data)
 
     def end(self, line: Mapping[str, Any], data: bytes) -> None:
-        """Add the last line of the test."""
+        """Add the last line of the test: parsed, and its text."""
         self.process, self._ended = line["process"], data
         for fact in line["readings"]:
             self.by_fact.setdefault(fact, [])
@@ -74,17 +74,17 @@ class TestTrace:
 
     @property
     def exchanges(self) -> list[dict[str, Any]]:
-        """Parse the exchanges of the test."""
+        """The parsed exchanges of the test."""
         return [parse_line(data) for data in self._lines]
 
     @property
     def ended(self) -> dict[str, Any] | None:
-        """Parse the last line of the test; None if it is missing."""
+        """The parsed last line of the test; None if it is missing."""
         return parse_line(self._ended) if self._ended else None
 
 
 Key = tuple[str, str, int]
-"""An adapter's label, a test, a repetition."""
+"""The identity of a recorded test: the adapter's label, the test's name, the number of the repetition."""
 
 
 @dataclass(slots=True)
@@ -135,11 +135,11 @@ def read(path: Path) -> Transcript:
 
 
 def parse_line(data: bytes) -> dict[str, Any]:
-    """Parse a line. Raises ValueError if it is not a line of a transcript."""
+    """Parse the text of a line. Raises ValueError if it is not a JSON object."""
     try:
         line = orjson.loads(data)
     except orjson.JSONDecodeError:  # half a character, perhaps
-        line = bounded.value(data)
+        line = bounded.parse_value(data)
     if not isinstance(line, dict):
         raise ValueError("is not a line of a transcript")
     return line
@@ -154,7 +154,7 @@ def _check(line: Line) -> None:
 
 
 class _Reading:
-    """The state while a transcript is read."""
+    """A transcript that is being read, with the state that is needed to check each next line."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
@@ -169,11 +169,11 @@ class _Reading:
         if line.kind == "exchange":
             self._exchange(line)
         elif line.kind == "test":
-            self._test(line)
+            self._add_test(line)
         elif line.kind == "adapter":
-            self._adapter(line)
+            self._add_adapter(line)
         elif line.kind == "totals":
-            self._hold(line)
+            self._count_kept_values(line)
             found.totals[members["adapter"]] = members
         elif line.kind == "end":
             line.check_seal()
@@ -191,14 +191,14 @@ class _Reading:
             raise line.refused("an exchange of a test that has ended")
         trace.add(line.members, line.data)
 
-    def _test(self, line: Line) -> None:
+    def _add_test(self, line: Line) -> None:
         trace, stated = self.transcript.tests.setdefault(key_of(line.members), TestTrace()), line.members["exchanges"]
         if trace.has_ended or stated != len(trace):
             raise line.refused(f"the test has {stated} exchanges, {len(trace)} are here")
         trace.end(line.members, line.data)
 
-    def _adapter(self, line: Line) -> None:
-        self._hold(line)
+    def _add_adapter(self, line: Line) -> None:
+        self._count_kept_values(line)
         label, found = line.members["adapter"], self.transcript
         if "\0" in label or label.encode("utf-8", "replace").decode() != label:
             raise line.refused("its adapter has a name that no run can give")
@@ -207,13 +207,13 @@ class _Reading:
         if stated.get(label) not in (None, {}, line.members["capabilities"]):
             raise line.refused("its capabilities differ from those of the header")
 
-    def _hold(self, line: Line) -> None:
-        """Count the values of lines that stay in memory, and enforce the limit."""
+    def _count_kept_values(self, line: Line) -> None:
+        """Count the values of lines that stay in memory, and refuse too many."""
         self._held += bounded.count_values(line.data)
         if self._held > bounded.MOST_VALUES:
             raise line.refused("more lines of adapters and totals than a run writes")
 
 
 def key_of(line: Mapping[str, Any]) -> Key:
-    """Return the adapter, test and repetition that a line belongs to."""
+    """Return the identity of the test that a line belongs to."""
     return line["adapter"], line["test"], int(line["repetition"])

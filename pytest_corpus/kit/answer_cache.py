@@ -15,7 +15,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, deadline_in, new_trace, reverse_keys
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.text.values import same
+from pytest_corpus.text.values import are_equal_json
 
 Ask = TypeVar("Ask", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -151,7 +151,7 @@ def are_writes_replayed(calls: Calls, replay_probe: Callable[[], ReplayProbe]) -
         except (Undecided, Violation):
             return False
         results = [reply.result for reply in (first, again) if isinstance(reply, Reply) and reply.is_success]
-        return len(results) == 2 and same(*results)
+        return len(results) == 2 and are_equal_json(*results)
 
     with judging():
         return cached(calls, "are replayed", ask)

@@ -24,31 +24,31 @@ VOCABULARY: Final = frozenset(
         *(code.lower() for code in BY_CODE),
         *(name for operation in OPERATIONS for name in (operation.op, operation.name)),
         *(*SUCCESS_CODES, STREAMING_CODE, *FINISH_REASONS, *HEALTH_STATES, STREAM_OUTCOME),
-        *("healthy", "unhealthy", "error"),  # no words of the protocol, but said in their place, and no content
+        *("healthy", "unhealthy", "error"),  # often sent instead of a word of the protocol
     )
 )
-"""The words of the protocol, which are neither content nor secrets wherever they stand."""
+"""The words of the protocol. They may always be shown, because they are neither content nor secrets."""
 
-_BEGINNINGS: Final = "sk|pk|rk|gh[opsu]|xox.|glpat|hf"  # of a key, before `-` or `_`
-_JOINED: Final = "akia|asia|eyj|aiza|ya29"  # of a key, with nothing in between
-_MIXED: Final = r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}"  # a run that no word has
+_BEGINNINGS: Final = "sk|pk|rk|gh[opsu]|xox.|glpat|hf"  # beginnings of API keys before `-` or `_`
+_JOINED: Final = "akia|asia|eyj|aiza|ya29"  # beginnings of API keys without a separator
+_MIXED: Final = r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}"  # eight letters and digits in a row, with both kinds
 _BASE64: Final = r"(?<![A-Za-z0-9+/])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{40,}={0,2}"
 _LOGIN: Final = r"(?<=://)[^/@\s]+(?=@)"  # in an address
 _NAMED: Final = "key|token|secret|passw|passphrase|pwd|credential"
 
-# -- the look of a secret, by the place where it stands --------------------------------------------------
+# -- patterns of secrets, by the kind of text that contains them -----------------------------------------
 
 VALUE: Final = re.compile(rf"^({_BEGINNINGS}|{_JOINED}|basic|bearer)[-_]?|[A-Za-z0-9+/]{{24}}|{_MIXED}", re.IGNORECASE)
 WORD: Final = re.compile(
     rf"^(?:{_BEGINNINGS}|basic|bearer)[-_]|^(?:{_JOINED})\w{{8}}|{_MIXED}|[A-Za-z0-9+]{{32}}", re.IGNORECASE
 )
-"""A word of a sentence; names of classes and files do not have this look."""
+"""A word of a sentence that looks like a secret; names of classes and files do not match."""
 
 CREDENTIAL: Final = re.compile(
     rf"\b(?:{_BEGINNINGS})[-_][A-Za-z0-9_-]{{4,}}|\b(?:AKIA|ASIA|eyJ|AIza|ya29)[\w.-]{{8,}}"
     rf"|\b(?:[Bb]asic|[Bb]earer) [\w.~+/=-]{{4,}}|{_LOGIN}|{_BASE64}"
 )
-"""Certain credentials in any text: a known beginning, a password in an address, a long run of base 64."""
+"""Credentials that any text may contain: a known beginning, a password in an address, a long run of base64."""
 
 SENTENCE: Final = re.compile(rf"{_LOGIN}|{_BASE64}")
 KEY: Final = re.compile(
@@ -58,7 +58,7 @@ KEY: Final = re.compile(
 )
 OPTION: Final = re.compile(_NAMED, re.IGNORECASE)
 VARIABLE: Final = re.compile(rf"(?!(?:OLD)?PWD$)(?=.*(?:{_NAMED}))", re.IGNORECASE)
-"""The name of a secret; not of a working directory, whose parts name components and test files."""
+"""The name of a variable with a secret; PWD is excluded, because it is the working directory."""
 
 NAME: Final = re.compile(rf"(?!(?:{_BEGINNINGS})_)[a-z]{{1,16}}(?:_[a-z]{{1,16}})*")
 """A name that is not a secret."""
@@ -71,13 +71,13 @@ _SHELL_WORDS: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"]|['"])+""")
 
 
 def redact(text: str) -> str:
-    """Remove the words that look like a credential from a text."""
+    """Replace the words of a text that look like a credential by stars."""
     text = SENTENCE.sub(STARS, text)
     return _WORDS.sub(lambda found: STARS if WORD.search(found[0]) else found[0], text)
 
 
 def redact_command(command: str) -> str:
-    """Remove credentials from a command: words that look like one, and values of options whose name suggests one."""
+    """Replace credentials in a command by stars: words that look like one, and values of options named like one."""
     hides_next = False
 
     def one(found: re.Match[str]) -> str:
@@ -94,9 +94,11 @@ def redact_command(command: str) -> str:
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of environment variables whose names suggest keys, tokens, secrets or passwords.
+    """Return the values of environment variables whose names suggest keys, tokens, secrets or passwords, longest first.
 
-    Simple settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
+    Simple settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets. Encoded forms
+    of
+    each secret are included.
     """
     found = set()
     for name in filter(VARIABLE.match, environment):
@@ -114,13 +116,15 @@ def _encode(secret: str) -> tuple[str, ...]:
     found = {quote(data, safe=""), quote_plus(data), data.hex()}
     for offset in range(3):
         text = b64encode(bytes(offset) + data).decode()
-        part = text[4 if offset else 0 : -4 if (offset + len(data)) % 3 else None]  # the rest depends on neighbours
+        part = text[
+            4 if offset else 0 : -4 if (offset + len(data)) % 3 else None
+        ]  # the other characters depend on the bytes around the secret
         found |= {part, part.replace("+", "-").replace("/", "_")} if len(part) >= GRAM else set()
     return tuple(found - {secret})
 
 
 def mask_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Replace each secret in a text, and each part that reveals one, by stars."""
+    """Replace each secret in a text, and each part of `GRAM` characters of a secret, by stars."""
     for secret in secrets:
         if not secret:
             continue
@@ -132,7 +136,7 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def _remove_parts(text: str, secret: str) -> str:
-    """Remove the parts of a text that also occur in a longer secret."""
+    """Replace the parts of a text that also occur in a long secret by stars."""
     grams = {secret[at : at + GRAM] for at in range(len(secret) - GRAM + 1)}
     kept: list[str] = []
     at, covered = 0, 0

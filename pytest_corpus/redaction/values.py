@@ -1,4 +1,4 @@
-"""Values in the form that may be shown: as shapes, or with content and masked secrets (SPECIFICATION 14; R21)."""
+"""Makes values safe to show: as shapes without content, or with content and masked secrets (SPECIFICATION 14; R21)."""
 
 import json
 import re
@@ -15,17 +15,17 @@ from pytest_corpus.spec.words import LISTS, OBJECTS, TEXTS, VECTORS
 LONGEST_STRING: Final = 400
 MOST_ITEMS: Final = 8
 PREFIX: Final = "corpusrun"
-"""The beginning of every name that the suite makes; letters and digits are taken in the names of any store."""
+"""The beginning of every name that the suite makes. It has only letters, which every store accepts in names."""
 
 _LONGEST_NAME: Final = 30
 _LONGEST_NUMBER: Final = 12
 _LONGEST_INDEX: Final = 5
 _MOST_NAMES: Final = 4
-_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS  # keys at and below which anything may stand that a user wrote
+_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS  # keys whose values may contain text of a user
 _RULES: Final = ("enum", "const", "pattern", "format", "type")
-"""The rules that speak of what a string says; of the others its length is enough."""
+"""The schema keywords that restrict the text of a string; for other keywords its length is a sufficient description."""
 
-# -- the look of what may be shown -----------------------------------------------------------------------
+# -- patterns of texts that may be shown -----------------------------------------------------------------
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.:/+-]{0,40}")
 _TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
@@ -37,7 +37,7 @@ OWN_NAME: Final = re.compile(rf"(?:[a-z]-)?{PREFIX}[a-zA-Z0-9]{{1,60}}(?:-[a-z0-
 
 
 def describe_value(value: object, path: Iterable[object], rule: str) -> str:
-    """Describe the value at a path that violates a rule."""
+    """Describe the value at a path that violates a schema keyword (`rule`), without content or secrets."""
     keys = [part for part in path if isinstance(part, str)]
     open_to_view = not any(key in _WRITTEN_FREELY or secret.KEY.search(key) for key in keys)
     open_to_view = open_to_view and (not keys or keys[-1] not in LISTS)
@@ -75,7 +75,7 @@ def printable(text: str) -> str:
 
 
 def shorten(text: str, most: int, end: int = 0) -> str:
-    """Shorten a text to `most` characters and keep the last `end` of them; dots mark the gap."""
+    """Shorten a text to its first characters and its last `end` characters, `most` in all; dots mark the gap."""
     if len(text) <= most:
         return text
     return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
@@ -83,7 +83,7 @@ def shorten(text: str, most: int, end: int = 0) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A value that JSON cannot represent: its type, and its text, which is searched for leaks."""
+    """A value that JSON cannot represent: the name of its type, and its text, which is only searched for leaks."""
 
     type: str
     text: str = ""
@@ -93,9 +93,9 @@ class Unreadable:
 
 
 def describe_word(value: object) -> str:
-    """Show a value at the place of a protocol word (a code, class, operation, state) unchanged if it is such a word.
+    """Describe a value that should be a word of the protocol (a code, class, operation or state).
 
-    Describe any other value by its kind and size, because it may be the text of an exception.
+    Such a word is shown unchanged. Any other value is described by type and size, because it may contain private text.
     """
     if type(value) is Unreadable:
         return f"a {value.type}"
@@ -118,7 +118,10 @@ def _is_name(key: str) -> bool:
 
 
 def list_keys(what: str, found: Iterable[object]) -> str:
-    """List keys that an adapter chose: keys that look like names are shown, others are counted."""
+    """List keys that an adapter chose: keys that look like names are shown, others are counted.
+
+    `what` is the noun before them, such as "the key".
+    """
     every = list(found)
     named = sorted({key for key in every if isinstance(key, str) and _is_name(key)})[:8]
     others = len(every) - len(named)
@@ -129,11 +132,11 @@ def list_keys(what: str, found: Iterable[object]) -> str:
 
 
 def redact_path(path: str) -> str:
-    """Return a path in an answer, without keys that may be content."""
-    return ".".join(_step(step) for step in path.split("."))
+    """Replace the parts of a path in an answer that may be content."""
+    return ".".join(_redact_step(step) for step in path.split("."))
 
 
-def _step(step: str) -> str:
+def _redact_step(step: str) -> str:
     key, bracket, indexes = step.partition("[")
     indexes = indexes.replace("][", "").removesuffix("]")
     plain = step == "(root)" or _is_name(key) or key == "" or (key.isdecimal() and len(key) <= _LONGEST_INDEX)
@@ -142,7 +145,7 @@ def _step(step: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a value in JSON terms; for other values the Python type."""
+    """Return the JSON type of a value; for other values the Python type."""
     known = {None: "null", bool: "a boolean", str: "a string", int: "a number", float: "a number", list: "an array"}
     name = known.get(None if value is None else type(value), "an object" if isinstance(value, Mapping) else "")
     return name or f"a {type_name(value)}"
@@ -157,14 +160,17 @@ def type_name(value: Any) -> str:
 
 
 def list_names(found: Iterable[str]) -> str:
-    """Names of the adapter's functions and threads, each once, most frequent first."""
+    """List names of the adapter's functions and threads, each once, most frequent first."""
     counts = Counter(name if _QUALIFIED.fullmatch(name) else "an unusual name" for name in found)
     most = [name for name, _ in counts.most_common(_MOST_NAMES)]
     return ", ".join(most) + (", ..." if len(counts) > _MOST_NAMES else "")
 
 
 def display_path(name: str) -> str:
-    """Return a path for people. An unusual path is not shown, because it may contain more than a location."""
+    """Return the path of a Python file relative to the working directory. An unusual path may contain a secret, so it
+    is
+    not shown.
+    """
     if not _FILE.fullmatch(name):
         return "a file of an unusual name"
     try:
@@ -174,23 +180,27 @@ def display_path(name: str) -> str:
 
 
 def show_shape(value: object, most: int) -> str:
-    """Return a JSON value without content, in one line of at most `most` characters.
+    """Return a JSON value in one line of at most `most` characters, with the length of each string instead of its text.
 
-    Keys, numbers and protocol words are shown, and of other strings the length.
+    Keys, numbers and words of the protocol are shown.
     """
-    return shorten(json.dumps(map_value(value, describe_size), default=_unknown), most)
+    return shorten(json.dumps(map_value(value, describe_size), default=_name_type), most)
 
 
 def describe_size(text: str) -> str:
-    """Return the length of a text; a protocol word is shown unchanged."""
+    """Return the length of a text as `<12 characters>`; a word of the protocol is returned unchanged."""
     return text if text in VOCABULARY else f"<{len(text)} characters>"
 
 
 def show_content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, own: Iterable[str] = ()) -> str:
-    """Return a JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
+    """Return a JSON value in one line with its content. Secrets are masked, long strings and arrays are shortened.
 
-    If the value is `foreign` (not from the suite), every word that looks like a credential is masked, except the
-    suite's texts (`own`), UUIDs and names in the form of the suite.
+    Args:
+        secrets: the secrets to mask.
+        most: the largest length of the result.
+        foreign: True if the value is not from the suite. Then every word that looks like a credential is masked, except
+            UUIDs and names in the form of the suite.
+        own: texts of the suite, which are not masked.
     """
     secrets, plain = tuple(secrets), {*own, *_plain_ids(value)}
 
@@ -198,11 +208,11 @@ def show_content(value: object, secrets: Iterable[str], most: int, *, foreign: b
         return foreign_text(text, secrets) if foreign and text not in plain else own_text(text, secrets)
 
     shown_value = map_value(value, lambda text: shorten(shown(text), LONGEST_STRING), shown)
-    return mask_secrets(shorten(json.dumps(shown_value, default=_unknown, ensure_ascii=False), most), secrets)
+    return mask_secrets(shorten(json.dumps(shown_value, default=_name_type, ensure_ascii=False), most), secrets)
 
 
 def _plain_ids(value: object, key: str = "") -> Iterator[str]:
-    """Yield the names in a JSON value that the suite made, and its UUIDs."""
+    """Yield the strings in a JSON value that are names made by the suite, or UUIDs under a key for ids."""
     if isinstance(value, Mapping | list):
         for name, item in value.items() if isinstance(value, Mapping) else ((key, item) for item in value):
             yield from _plain_ids(item, str(name))
@@ -211,7 +221,7 @@ def _plain_ids(value: object, key: str = "") -> Iterator[str]:
 
 
 def map_value(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
-    """Return a JSON value with texts and keys mapped by two functions, and long arrays shortened."""
+    """Return a JSON value with its texts and keys changed by two functions, and long arrays shortened."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):
@@ -223,14 +233,14 @@ def map_value(value: object, text: Callable[[str], str], key: Callable[[str], st
 
 
 def own_text(text: str, secrets: Iterable[str]) -> str:
-    """Make a text of the suite safe to show: printable, secrets and credentials masked."""
+    """Make a text of the suite safe to show: escape control characters, mask secrets and credentials."""
     return printable(secret.CREDENTIAL.sub(STARS, mask_secrets(text, secrets)))
 
 
 def foreign_text(text: str, secrets: Iterable[str]) -> str:
-    """Make a text of the adapter safe to show: like `own_text`, and without any word that looks like a credential."""
+    """Make a text of the adapter safe to show: like `own_text`, and mask every word that looks like a credential."""
     return printable(redact(own_text(text, secrets)))
 
 
-def _unknown(value: object) -> str:
+def _name_type(value: object) -> str:
     return f"<{type_name(value)}>"

@@ -65,7 +65,7 @@ def bundle_flaw(sections: object) -> str:
 def contents(path: Path) -> bytes:
     """Read the bytes of a possible report. Raises ReportError if the file cannot be read."""
     try:
-        return bounded.contents(path)
+        return bounded.read_contents(path)
     except bounded.FileRefused as error:
         why = "is a folder; name a report" if error.is_folder else error.why
         raise ReportError(path, why, missing=error.missing) from None
@@ -74,7 +74,7 @@ def contents(path: Path) -> bytes:
 def _value(path: Path, data: bytes) -> Any:
     from pytest_corpus.text import strict_json
 
-    _, found = strict_json.read(data)
+    _, found = strict_json.parse(data)
     if found is not None:
         raise ReportError(path, strict_json.describe_flaw(data, found))
     return strict_json.read_exactly(data)[0]

@@ -15,7 +15,7 @@ MAX_REQUEST_BYTES = 64 * 2**20
 OPTIONS = (
     ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
     ("grpc.max_send_message_length", -1),
-    ("grpc.so_reuseport", 0),  # or a second server shares a port that is taken, and gets half of the calls
+    ("grpc.so_reuseport", 0),  # otherwise a second server could share the port and get half of the calls
 )
 ENDING_S = 2.0
 
@@ -53,13 +53,13 @@ class GrpcServer:
         except ValueError:
             return None, False
 
-    def _refusal(self, context: Any) -> bytes:
-        """The refusal of a call without the required token; otherwise empty."""
-        refused = self._service.access.refusal_by_token(_metadata(context, "authorization"))
+    def _refuse(self, context: Any) -> bytes:
+        """Return the refusal message for a call without the required token; otherwise empty bytes."""
+        refused = self._service.access.check_token(_metadata(context, "authorization"))
         return pack(to_bytes(error_envelope("AuthError", refused.message))) if refused else b""
 
     async def _handle(self, message: bytes, context: Any) -> bytes:
-        if refusal := self._refusal(context):
+        if refusal := self._refuse(context):
             return refusal
         envelope, is_json = self._read(message)
         return pack(
@@ -69,7 +69,7 @@ class GrpcServer:
         )
 
     async def _handle_stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
-        if refusal := self._refusal(context):
+        if refusal := self._refuse(context):
             yield refusal
             return
         envelope, is_json = self._read(message)

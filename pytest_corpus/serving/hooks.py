@@ -1,4 +1,4 @@
-"""The hooks of a served adapter. Its reports go to the address that the current request names."""
+"""The hooks of a served adapter: metrics and provider calls go to the address that the current request names."""
 
 from __future__ import annotations
 
@@ -34,13 +34,15 @@ class HookClient:
         self._late: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work in the background and keep a reference to it, because the event loop keeps none."""
+        """Run a coroutine in the background, and keep a reference to its task, because the event loop keeps none."""
         task = asyncio.get_running_loop().create_task(work)
         self._late.add(task)
         task.add_done_callback(self._late.discard)
 
     async def post(self, url: str, path: str, body: bytes) -> bytes:
-        """Return the answer to a post to `path` below `url`. Raises OSError, EOFError or ValueError if none arrived."""
+        """Post `body` to `path` below `url` and return the answer. Raises OSError, EOFError or ValueError if none
+        arrived.
+        """
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 80
         target = f"{parts.path.rstrip('/')}/{path}"
@@ -55,12 +57,12 @@ class HookClient:
                 break
             connection.writer.close()
         else:
-            connection = await _connected(host, port)
+            connection = await _connect(host, port)
         answered = False
         try:
             connection.writer.write(head + body)
             await connection.writer.drain()
-            answer, keeps_open = await _answer(connection.reader)
+            answer, keeps_open = await _read_answer(connection.reader)
             answered = keeps_open and len(idle) < MAX_IDLE
             return answer
         finally:
@@ -77,14 +79,14 @@ class HookClient:
             idle.clear()
 
 
-async def _connected(host: str, port: int) -> _Connection:
+async def _connect(host: str, port: int) -> _Connection:
     try:
         return _Connection(*await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_S))
     except TimeoutError as late:
         raise OSError(f"no connection within {CONNECT_S:g} s") from late
 
 
-async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
+async def _read_answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
     lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:]
     headers = {
         name.strip().lower(): value.strip().lower() for name, _, value in (line.partition(":") for line in lines)
@@ -94,7 +96,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
 
 
 class Reports:
-    """The reports of one request. They are posted in order before the answer is sent; later ones at once."""
+    """The metrics of one request. They are posted in order before its answer is sent; later ones at once."""
 
     def __init__(self, url: str, posting: HookClient) -> None:
         self.url, self._posting = url, posting
@@ -104,13 +106,13 @@ class Reports:
         self._over = False
 
     def add(self, path: str, report: Mapping[str, Any]) -> None:
-        """Add a report, from any thread."""
+        """Add metrics for a path of the hooks, from any thread."""
         self._kept.append((path, json.dumps(report, default=str).encode()))
         if self._over:
             self._loop.call_soon_threadsafe(lambda: self._posting.begin(self.flush()))
 
     async def flush(self) -> None:
-        """Post the collected reports. A hook that does not respond does not delay the answer."""
+        """Post the collected metrics. A server that does not respond does not delay the answer."""
         if not self._kept and not self._turn.locked():
             return
         async with self._turn:
@@ -122,7 +124,7 @@ class Reports:
                     continue
 
     async def end(self) -> None:
-        """Post the remaining reports; later reports are posted at once."""
+        """Post the remaining metrics; from now on, metrics are posted at once."""
         self._over = True
         await self.flush()
 
@@ -144,24 +146,26 @@ class Reports:
 
 
 class RequestMetrics:
-    """A `MetricsSink` (SPECIFICATION 6.4) that sends reports to the hooks of the current request."""
+    """A `MetricsSink` (SPECIFICATION 6.4) that sends metrics to the hooks of the current request."""
 
     def observe(
         self, *, component: str, op: str, ms: float, ok: bool, code: str = "OK", extra: Mapping[str, Any] | None = None
     ) -> None:
-        """Report an operation."""
-        _add(
+        """Report the outcome of an operation."""
+        _add_report(
             "metrics/observe",
             {"component": component, "op": op, "ms": ms, "ok": ok, "code": code, "extra": dict(extra or {})},
         )
 
     def counter(self, *, component: str, name: str, value: int = 1, extra: Mapping[str, Any] | None = None) -> None:
         """Report a count."""
-        _add("metrics/counter", {"component": component, "name": name, "value": value, "extra": dict(extra or {})})
+        _add_report(
+            "metrics/counter", {"component": component, "name": name, "value": value, "extra": dict(extra or {})}
+        )
 
 
 class RequestProvider:
-    """Replaces the provider, and follows the hooks of the current request."""
+    """Stands in for the provider: reports each call to the hooks of the current request, and fails as they answer."""
 
     async def reached(self, op: str, **facts: Any) -> None:
         """Report that the provider would be called. Raises ProviderFault or RuntimeError as planned."""
@@ -170,7 +174,7 @@ class RequestProvider:
 
     @property
     def url(self) -> str:
-        """The address of a provider for vendors' clients: the one of the current request, or of the program.
+        """The address of a provider for vendors' clients: from the current request, or from the environment.
 
         Raises:
             LookupError: there is no current request and no address in the environment.
@@ -185,15 +189,15 @@ class RequestProvider:
         return url
 
 
-def _add(path: str, report: Mapping[str, Any]) -> None:
+def _add_report(path: str, report: Mapping[str, Any]) -> None:
     if (reports := _REQUEST.get()) is not None:
         reports.add(path, report)
 
 
 @asynccontextmanager
 async def reporting(url: str, posting: HookClient) -> AsyncIterator[Reports | None]:
-    """Send the adapter's reports to the hooks at `url` within the context; if `url` is empty, send none."""
-    # It is not set back: whoever handles a request begins with this, and a stream may be closed in another context.
+    """Send the adapter's metrics to the hooks at `url` within the context; if `url` is empty, send none."""
+    # The variable is not reset: each request sets it first, and a stream may be closed in another context.
     reports = Reports(url, posting) if url else None
     _REQUEST.set(reports)
     try:

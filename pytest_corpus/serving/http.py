@@ -6,7 +6,7 @@ from contextlib import aclosing
 from aiohttp import WSMsgType, web
 
 from pytest_corpus.adapter.snapshot import to_bytes
-from pytest_corpus.serving.service import NOT_JSON, Conversation, Service, error_envelope, failure_of
+from pytest_corpus.serving.service import NOT_JSON, Conversation, Service, error_class_of, error_envelope
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, PROTOCOL_HEADER, SSE
 
@@ -15,7 +15,7 @@ ENDING_S = 2.0
 
 
 class HttpServer:
-    """Serves every path of one port."""
+    """Serves the adapter on one port, at every path."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -37,25 +37,27 @@ class HttpServer:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         if refused := self._service.access.refusal({name.lower(): value for name, value in request.headers.items()}):
-            return _refusal(refused.status, "AuthError", refused.message)
+            return _refusal_response(refused.status, "AuthError", refused.message)
         if request.headers.get("Upgrade", "").lower() == "websocket":
-            return await self._converse(request)
+            return await self._handle_websocket(request)
         if request.method != "POST":
-            return _refusal(405, "BadRequest", "send the envelope with POST")
+            return _refusal_response(405, "BadRequest", "send the envelope with POST")
         if request.headers.get("Content-Type") and request.content_type != JSON:
-            return _refusal(415, "BadRequest", f"the content type must be {JSON}")
+            return _refusal_response(415, "BadRequest", f"the content type must be {JSON}")
         kind = _accepted_type(request.headers.get("Accept", "*/*"))
         if kind is None:
-            return _refusal(406, "NotSupported", f"accept {JSON}, {NDJSON} or {SSE}")
+            return _refusal_response(406, "NotSupported", f"accept {JSON}, {NDJSON} or {SSE}")
         version = request.headers.get(PROTOCOL_HEADER, "").partition("/")[2].strip()  # such as llm/v1.0
         if version and version.partition(".")[0] != "v1":
-            return _refusal(_status("NotSupported"), "NotSupported", "this major version is not supported")
+            return _refusal_response(
+                _http_status("NotSupported"), "NotSupported", "this major version is not supported"
+            )
         envelope, is_json = self._service.read(await request.read())
         if not is_json:
-            return _json(to_bytes(NOT_JSON))
+            return _json_response(to_bytes(NOT_JSON))
         hooks = request.headers.get(HOOKS_HEADER, "")
         if kind == JSON:
-            return _json(await self._service.unary(envelope, hooks))
+            return _json_response(await self._service.unary(envelope, hooks))
         return await self._stream(request, kind, envelope, hooks)
 
     async def _stream(self, request: web.Request, kind: str, envelope: object, hooks: str) -> web.StreamResponse:
@@ -64,8 +66,8 @@ class HttpServer:
         async with aclosing(self._service.stream(envelope, hooks)) as frames:
             async for frame in frames:
                 if not response.prepared:
-                    if failure_of(frame):
-                        return _json(frame)
+                    if error_class_of(frame):
+                        return _json_response(frame)
                     await response.prepare(request)
                 await response.write(b"data: %b\n\n" % frame if kind == SSE else frame + b"\n")
         if not response.prepared:
@@ -73,7 +75,7 @@ class HttpServer:
         await response.write_eof()
         return response
 
-    async def _converse(self, request: web.Request) -> web.StreamResponse:
+    async def _handle_websocket(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse(max_msg_size=MAX_REQUEST_BYTES, compress=False)
         await socket.prepare(request)
         turn = asyncio.Lock()
@@ -95,7 +97,7 @@ class HttpServer:
 
 
 def _accepted_type(accept: str) -> str | None:
-    """The content type that `Accept` selects; None if it accepts none of the available types."""
+    """Return the content type that the `Accept` header selects; None if it accepts none of the available types."""
     named = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     for kind in (NDJSON, SSE, JSON):
         if kind in named:
@@ -103,15 +105,15 @@ def _accepted_type(accept: str) -> str | None:
     return JSON if any(part in ("", "*/*", "application/*") for part in named) else None
 
 
-def _json(answer: bytes) -> web.Response:
-    """An envelope with the HTTP status of its error class (ERRORS 3.1)."""
-    name = failure_of(answer)
-    return web.Response(body=answer, status=_status(name) if name else 200, content_type=JSON)
+def _json_response(answer: bytes) -> web.Response:
+    """Return an envelope as a response, with the HTTP status of its error class (ERRORS 3.1)."""
+    name = error_class_of(answer)
+    return web.Response(body=answer, status=_http_status(name) if name else 200, content_type=JSON)
 
 
-def _status(name: str) -> int:
+def _http_status(name: str) -> int:
     return TAXONOMY[name].http[0]
 
 
-def _refusal(status: int, name: str, message: str) -> web.Response:
+def _refusal_response(status: int, name: str, message: str) -> web.Response:
     return web.Response(body=to_bytes(error_envelope(name, message)), status=status, content_type=JSON)

@@ -21,7 +21,7 @@ from pytest_corpus.text.strict_json import read_exactly
 
 
 def error_envelope(name: str, message: str) -> dict[str, Any]:
-    """An error envelope of a class, sent instead of the adapter's answer."""
+    """Return an error envelope of a class, which the server sends instead of the adapter's answer."""
     error = TAXONOMY[name]
     return {
         "ok": False, "code": error.code, "error": error.name, "message": message, "retry_after_ms": None,
@@ -39,7 +39,7 @@ class Service:
     """Passes envelopes to the adapter that a factory creates.
 
     Attributes:
-        access: permitted callers and permitted targets of reports.
+        access: the access rules.
         posting: the client that posts to hooks.
     """
 
@@ -81,7 +81,7 @@ class Service:
 
     @staticmethod
     def read(data: bytes) -> tuple[Any, bool]:
-        """Parse a request; the second result is True if it is valid JSON."""
+        """Parse a request; return its value, and True if it is valid JSON."""
         value, flaw = read_exactly(data)
         return value, flaw is None
 
@@ -92,29 +92,29 @@ class Service:
         return self._opened.shared or next(iter(self._opened.transports.values()), None)
 
     async def unary(self, envelope: Any, hooks: str) -> bytes:
-        """The answer of the unary entry point; an exception of the adapter becomes an error envelope."""
-        self._note(">", to_bytes(envelope))
+        """Return the answer of the unary entry point; an exception of the adapter becomes an error envelope."""
+        self._log_message(">", to_bytes(envelope))
         if not self.access.allows_hooks(hooks):
             return to_bytes(FOREIGN_HOOKS)
         async with reporting(hooks, self.posting) as reports:
-            answer = await self._unary(envelope)
+            answer = await self._call_unary(envelope)
             if reports is not None:
                 await reports.flush()
-        self._note("<", answer)
+        self._log_message("<", answer)
         return answer
 
-    async def _unary(self, envelope: Any) -> bytes:
+    async def _call_unary(self, envelope: Any) -> bytes:
         way = self._transport_for(envelope)
         if way is None:
             return to_bytes(error_envelope("NotSupported", "the component is not served here"))
         try:
             return await way.send(envelope)
         except CallFailed as failed:
-            return to_bytes(error_envelope("Unavailable", _describe_exceptions(failed)))
+            return to_bytes(error_envelope("Unavailable", _report_failure(failed)))
 
     async def stream(self, envelope: Any, hooks: str) -> AsyncGenerator[bytes, None]:
-        """The frames of the streaming entry point."""
-        self._note(">", to_bytes(envelope))
+        """Yield the frames of the streaming entry point."""
+        self._log_message(">", to_bytes(envelope))
         if not self.access.allows_hooks(hooks):
             yield to_bytes(FOREIGN_HOOKS)
             return
@@ -122,7 +122,7 @@ class Service:
             async for frame in frames:
                 if reports is not None:
                     await reports.flush()
-                self._note("<", frame)
+                self._log_message("<", frame)
                 yield frame
 
     async def _stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
@@ -135,23 +135,23 @@ class Service:
             async for frame in frames:
                 yield frame
         except CallFailed as failed:
-            yield to_bytes(error_envelope("Unavailable", _describe_exceptions(failed)))
+            yield to_bytes(error_envelope("Unavailable", _report_failure(failed)))
         finally:
             await frames.aclose()
 
-    def _note(self, arrow: str, data: bytes) -> None:
+    def _log_message(self, arrow: str, data: bytes) -> None:
         if self._log is not None:
             self._log.write(f"{arrow} {data.decode('utf-8', 'replace')}\n")
             self._log.flush()
 
 
-def _describe_exceptions(failed: CallFailed) -> str:
+def _report_failure(failed: CallFailed) -> str:
     sys.stderr.write(f"the adapter failed: {failed}\n")
     return "the adapter failed"
 
 
-def failure_of(answer: bytes) -> str:
-    """The class of an error envelope; empty for any other answer."""
+def error_class_of(answer: bytes) -> str:
+    """Return the class of an error envelope; empty for any other answer."""
     if b'"error"' not in answer:
         return ""
     value, _ = read_exactly(answer)
@@ -159,29 +159,29 @@ def failure_of(answer: bytes) -> str:
     return name if isinstance(name, str) and name in TAXONOMY else ""
 
 
-class Records(logging.Handler):
-    """Writes log records with extra fields and exceptions, in the form that the suite uses for in-process adapters.
+class StderrHandler(logging.Handler):
+    """Writes log records to standard error with extra fields and exceptions, in the form that the suite reads.
 
     It replaces `logging.lastResort`, so it only gets records that no handler of the adapter takes.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
+        """Write a record to standard error."""
         text, _ = text_of(record)
         sys.stderr.write(f"{record.levelname} {record.name}: {text}\n")
         sys.stderr.flush()
 
 
-def write_records() -> None:
-    """From now on, write log records that have no handler."""
-    logging.lastResort = Records()
+def write_unhandled_records() -> None:
+    """From now on, write log records that have no handler to standard error."""
+    logging.lastResort = StderrHandler()
 
 
 Send = Callable[[bytes], Awaitable[None]]
 
 
 class Conversation:
-    """The calls of one client; `hooks` is the address for messages that do not name one."""
+    """The calls on one message channel; `hooks` is the hooks' address for messages that do not name one."""
 
     def __init__(self, service: Service, send: Send, hooks: str) -> None:
         self._service, self._send, self._hooks = service, send, hooks
@@ -189,7 +189,7 @@ class Conversation:
         self._every: set[asyncio.Task[None]] = set()
 
     async def handle_message(self, data: bytes) -> None:
-        """Start or cancel a call, as a message demands."""
+        """Start or cancel a call as the message demands, or answer that it is not valid."""
         message, is_json = self._service.read(data)
         if not is_json or not isinstance(message, Mapping):
             refusal = NOT_JSON if not is_json else error_envelope("BadRequest", "the message is not an object")

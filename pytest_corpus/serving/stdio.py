@@ -1,4 +1,4 @@
-"""An adapter served over standard input and output: one line of JSON each way (R88)."""
+"""An adapter served over standard input and output, with one message of JSON per line (R88)."""
 
 import asyncio
 import os
@@ -8,7 +8,9 @@ from pytest_corpus.serving.service import Conversation, Service
 from pytest_corpus.spec.transports import HOOKS_VARIABLE
 
 MAX_LINE_BYTES = 64 * 2**20
-BLOCKING = 32 * 2**10  # a longer message may not fit into a pipe, so a thread writes it
+MOST_UNBLOCKED_BYTES = (
+    32 * 2**10
+)  # a longer message may not fit into a pipe, and writing it would block, so a thread writes it
 
 
 class LineTooLong(Exception):
@@ -25,7 +27,7 @@ def take_stdout() -> int:
 
 
 async def converse(service: Service, answers: int) -> None:
-    """Answer line after line until standard input ends. Raises LineTooLong if a line is too long."""
+    """Answer each line of standard input until it ends. Raises LineTooLong."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -33,13 +35,13 @@ async def converse(service: Service, answers: int) -> None:
 
     async def send(message: bytes) -> None:
         async with turn:
-            await asyncio.to_thread(_write, answers, message + b"\n") if len(message) > BLOCKING else _write(
-                answers, message + b"\n"
-            )
+            await asyncio.to_thread(_write, answers, message + b"\n") if len(
+                message
+            ) > MOST_UNBLOCKED_BYTES else _write(answers, message + b"\n")
 
     conversation = Conversation(service, send, os.environ.get(HOOKS_VARIABLE, ""))
     try:
-        while line := await _line(reader):
+        while line := await _read_line(reader):
             if line.strip():
                 await conversation.handle_message(line)
     finally:
@@ -47,7 +49,7 @@ async def converse(service: Service, answers: int) -> None:
         await conversation.close()
 
 
-async def _line(reader: asyncio.StreamReader) -> bytes:
+async def _read_line(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.readline()
     except ValueError:

@@ -18,8 +18,8 @@ def write_atomically(text: str, path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    target = _target(path)
-    mode = _mode(target)
+    target = _resolve_links(path)
+    mode = _mode_of(target)
     temporary = _temporary_name(target)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
@@ -34,12 +34,12 @@ def write_atomically(text: str, path: Path) -> None:
 
 
 def write_folder(files: Iterable[tuple[str, str]], folder: Path, *, replace: bool = False) -> None:
-    """Write texts as UTF-8 below a folder, all of them or none; other files are not touched.
+    """Write texts as UTF-8 below a folder, either all or none; other files are not touched.
 
     Args:
-        files: paths below the folder, with ``/``, and their texts.
+        files: pairs of a path below the folder, with ``/``, and a text.
         folder: the folder, created if it does not exist.
-        replace: remove existing files and folders of the same names.
+        replace: replace existing files and folders of the same names.
 
     Raises:
         FileExistsError: one of the names exists already.
@@ -77,19 +77,19 @@ def write_folder(files: Iterable[tuple[str, str]], folder: Path, *, replace: boo
         raise
 
 
-def obstacle(path: Path) -> str:
-    """The reason why `write_atomically` cannot write a file, as the end of a sentence; empty if it can.
+def find_obstacle(path: Path) -> str:
+    """Return the reason why `write_atomically` cannot write a file, as the end of a sentence; empty if it can.
 
     It tries to create an empty file in the same folder, because a mode does not show all permissions.
     """
     try:
-        target = _target(path)
+        target = _resolve_links(path)
         for folder in (path.parent, target.parent):
             if not folder.is_dir():
                 return f"there is no folder {folder}"
         if target.is_dir():
             return "this is a folder, not a file"
-        _mode(target)
+        _mode_of(target)
         temporary = _temporary_name(target)
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         temporary.unlink()
@@ -101,7 +101,7 @@ def obstacle(path: Path) -> str:
 
 
 def _remove(path: Path) -> None:
-    """Remove a new file or folder, if possible."""
+    """Remove a file or folder that this module created; ignore errors."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -109,15 +109,15 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _target(path: Path) -> Path:
+def _resolve_links(path: Path) -> Path:
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     return target
 
 
-def _mode(target: Path) -> int | None:
-    """The mode of the existing file, or None."""
+def _mode_of(target: Path) -> int | None:
+    """Return the permission bits of the file, or None if it does not exist. Raises OSError if it is not a file."""
     try:
         found = target.stat().st_mode
     except FileNotFoundError:
@@ -128,7 +128,7 @@ def _mode(target: Path) -> int | None:
 
 
 def _temporary_name(target: Path) -> Path:
-    """A new name in the same folder, within the length limit of file names."""
+    """Return a new path in the same folder, short enough for every file system."""
     beginning = target.name[:100]
     while len(os.fsencode(beginning)) > 100:
         beginning = beginning[:-1]

@@ -16,16 +16,16 @@ from typing import Any, BinaryIO
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, PlainError
 
 LARGEST = 16 * 2**20
-"""The bytes of a document, or of a line."""
+"""The largest size of a document, or of a line, in bytes."""
 
 LARGEST_OF_LINES = 128 * 2**20
-"""The bytes of a file of lines, after it was unpacked."""
+"""The largest size of a file of lines after unpacking, in bytes."""
 
 MOST_VALUES = 400_000
-"""The values of a document. Each may cost some hundred bytes of memory, however short it is written."""
+"""The largest number of values in a document. Even a short value may need some hundred bytes of memory."""
 
 MOST_DIGITS = 308
-"""The digits of a number; each integer of so many digits is in the range of a double."""
+"""The most digits of a number; an integer with this number of digits is within the range of a double."""
 
 _CHUNK = 2**20
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
@@ -37,7 +37,10 @@ FOLDER = "is a folder, not a file"
 
 
 class FileRefused(PlainError, ValueError):
-    """A refused file; `missing` if there is no such file, `is_too_large` if it exceeds its limit."""
+    """A file that was not read, with the reason in `why`.
+
+    `missing` means that there is no regular file at the path, `is_too_large` that the file exceeds its limit.
+    """
 
     def __init__(self, path: Path, why: str, *, missing: bool = False, too_large: bool = False) -> None:
         super().__init__(f"{path}: {why}")
@@ -45,19 +48,19 @@ class FileRefused(PlainError, ValueError):
         self.is_too_large = too_large
 
 
-def too_large(most: int) -> str:
-    """The message about a file with more than `most` bytes."""
-    return f"is larger than {_size(most)}, the limit for such a file"
+def describe_size_limit(most: int) -> str:
+    """Return the end of a sentence about a file with more than `most` bytes."""
+    return f"is larger than {_size_text(most)}, the limit for such a file"
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file for bytes. Raises FileRefused."""
+    """Open a regular file for reading bytes. Raises FileRefused."""
     try:
-        _check(path, os.stat(path).st_mode)
+        _check_kind(path, os.stat(path).st_mode)
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         file = os.fdopen(handle, "rb")
         try:
-            _check(path, os.fstat(handle).st_mode)  # another file may have taken the name
+            _check_kind(path, os.fstat(handle).st_mode)  # another file may have taken the name
         except BaseException:
             file.close()
             raise
@@ -74,16 +77,16 @@ def open_file(path: Path) -> BinaryIO:
         raise FileRefused(path, "no file can have this name", missing=True) from None
 
 
-def contents(path: Path, most: int = LARGEST) -> bytes:
-    """Read the bytes of a file. Raises FileRefused."""
+def read_contents(path: Path, most: int = LARGEST) -> bytes:
+    """Return the bytes of a file of at most `most` bytes. Raises FileRefused."""
     with open_file(path) as file:
         data = _read(path, file, most + 1)
     if len(data) > most:
-        raise FileRefused(path, too_large(most), too_large=True)
+        raise FileRefused(path, describe_size_limit(most), too_large=True)
     return data
 
 
-def lines(
+def read_lines(
     path: Path,
     most: int = LARGEST_OF_LINES,
     longest: int = LARGEST,
@@ -92,7 +95,8 @@ def lines(
 ) -> Iterator[bytes]:
     """Yield the lines of a file, unpacked if its name ends in ``.gz``; the last line may be incomplete.
 
-    A truncated packed file ends at that point. `take` gets the packed bytes. Raises FileRefused.
+    A packed file that is cut off yields the lines before the cut. `take` is called with each piece of the packed bytes.
+    Raises FileRefused.
     """
     with open_file(path) as file:
         packed = _pieces(path, file, most, take)
@@ -101,7 +105,7 @@ def lines(
         for chunk in _unpack(path, packed) if path.name.endswith(".gz") else packed:
             total += len(chunk)
             if total > most:
-                raise FileRefused(path, f"has more than {_size(most)} of lines, the limit for such a file")
+                raise FileRefused(path, f"has more than {_size_text(most)} of lines, the limit for such a file")
             first, *others = chunk.split(b"\n")
             held.append(first)
             size += len(first)
@@ -110,16 +114,16 @@ def lines(
                     yield b"".join(held) + b"\n"
                 held, size = [each], len(each)
             if size > longest:
-                raise FileRefused(path, f"has a line of more than {_size(longest)}, the limit for a line")
+                raise FileRefused(path, f"has a line of more than {_size_text(longest)}, the limit for a line")
         if size:
             yield b"".join(held)
 
 
-def value(data: bytes, most: int = MOST_VALUES) -> Any:
+def parse_value(data: bytes, most: int = MOST_VALUES) -> Any:
     """Parse a JSON document with finite numbers; strings may contain lone surrogates.
 
     Raises:
-        ValueError: the document is refused. The message completes a sentence.
+        ValueError: the document is refused. The message is the end of a sentence.
     """
     import orjson  # light commands do without it
 
@@ -127,7 +131,7 @@ def value(data: bytes, most: int = MOST_VALUES) -> Any:
         raise ValueError(f"has more than {most:,} values, the limit for such a file")
     if has_long_digits(data) and has_long_digits(_STRING.sub(b'""', data)):
         raise ValueError(f"has a number of more than {MOST_DIGITS} digits")
-    if depth(data) > MAX_DEPTH:
+    if measure_depth(data) > MAX_DEPTH:
         raise ValueError(TOO_DEEP)
     try:
         return orjson.loads(data)
@@ -137,10 +141,10 @@ def value(data: bytes, most: int = MOST_VALUES) -> Any:
         raise ValueError(f"is not JSON: {error.msg}") from None
 
 
-def document(path: Path, most: int = LARGEST) -> Any:
-    """Read the value of a JSON file. Raises FileRefused."""
+def read_document(path: Path, most: int = LARGEST) -> Any:
+    """Return the value of a JSON file. Raises FileRefused."""
     try:
-        return value(contents(path, most))
+        return parse_value(read_contents(path, most))
     except FileRefused:
         raise
     except ValueError as error:
@@ -148,20 +152,23 @@ def document(path: Path, most: int = LARGEST) -> Any:
 
 
 def count_values(data: bytes, most: int = MOST_VALUES) -> int:
-    """The number of values in a JSON document, or an upper bound; exact if the result exceeds `most`."""
-    if (number := 1 + _signs(data)) <= most:
+    """Return the number of values in a JSON document, or an upper bound; exact if the result exceeds `most`."""
+    if (number := 1 + _count_separators(data)) <= most:
         return number
     number, end = 1, 0
     for strings, found in enumerate(_STRING.finditer(data)):
-        number += _signs(data[end : found.start()])
+        number += _count_separators(data[end : found.start()])
         end = found.end()
         if number > most or strings > 2 * most:  # a value is one string, or a key and one
             return max(number, most + 1)
-    return number + _signs(data[end:])
+    return number + _count_separators(data[end:])
 
 
-def depth(data: bytes) -> int:
-    """The depth of brackets outside of strings, up to one above the limit; 0 if they are too few to exceed it."""
+def measure_depth(data: bytes) -> int:
+    """Return how deeply brackets are nested outside of strings, at most `MAX_DEPTH` + 1.
+
+    The result is 0 if the document has too few brackets to exceed `MAX_DEPTH`.
+    """
     if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
         return 0
     deep = deepest = 0
@@ -176,17 +183,17 @@ def depth(data: bytes) -> int:
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
-def _signs(data: bytes) -> int:
+def _count_separators(data: bytes) -> int:
     return data.count(b"[") + data.count(b"{") + data.count(b",")
 
 
 def has_long_digits(data: bytes) -> bool:
-    """True if there is a run of digits that may be a number of more than `MOST_DIGITS`."""
+    """True if there is a run of digits that may be a number of more than `MOST_DIGITS` digits."""
     return len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(ZEROS)
 
 
 def _parse_leniently(data: bytes) -> Any:
-    """Parse a document with a lone surrogate, which orjson refuses."""
+    """Parse a document that contains a lone surrogate, which orjson refuses."""
     import json
 
     def refuse_number(text: str) -> Any:
@@ -204,7 +211,7 @@ def _parse_leniently(data: bytes) -> Any:
         raise ValueError("is not UTF-8") from None
 
 
-def _check(path: Path, mode: int) -> None:
+def _check_kind(path: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise FileRefused(path, FOLDER, missing=True)
     if not stat.S_ISREG(mode):
@@ -223,7 +230,7 @@ def _pieces(path: Path, file: BinaryIO, most: int, take: Callable[[bytes], objec
     while data := _read(path, file, _CHUNK):
         total += len(data)
         if total > most:
-            raise FileRefused(path, too_large(most), too_large=True)
+            raise FileRefused(path, describe_size_limit(most), too_large=True)
         take(data)
         yield data
 
@@ -245,5 +252,5 @@ def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         raise FileRefused(path, "not a gzip file, or damaged") from None
 
 
-def _size(number: int) -> str:
+def _size_text(number: int) -> str:
     return f"{number // 2**20} MiB" if number >= 2**20 else f"{number // 2**10} KiB"

@@ -1,35 +1,35 @@
 """Encodes and decodes the message of `proto/corpus/v1/adapter.proto`: ``message Frame { bytes json = 1; }``.
 
-So small a message needs no generated code and no protobuf library.
+The message is small, so it needs no generated code and no protobuf library.
 """
 
-_JSON = b"\x0a"  # the tag of field 1, of the type that has a length
+_JSON = b"\x0a"  # the tag of field 1, wire type 2 (length-delimited)
 
 
 def pack(json: bytes) -> bytes:
     """Encode a JSON document as a message."""
-    return _JSON + _varint(len(json)) + json
+    return _JSON + _encode_varint(len(json)) + json
 
 
 def unpack(message: bytes) -> bytes:
-    """Decode the JSON document of a message. Unknown fields are skipped; of repeated fields the last one counts.
+    """Return the JSON document in a message. Unknown fields are skipped; of repeated fields the last one counts.
 
     Raises:
         ValueError: the bytes are not a protobuf message.
     """
     found, at = b"", 0
     while at < len(message):
-        tag, at = _read_varint(message, at)
+        tag, at = _decode_varint(message, at)
         kind = tag & 7
         if kind == 2:
-            length, at = _read_varint(message, at)
+            length, at = _decode_varint(message, at)
             if at + length > len(message):
                 raise ValueError("a field is cut off")
             if tag >> 3 == 1:
                 found = message[at : at + length]
             at += length
         elif kind == 0:
-            _, at = _read_varint(message, at)
+            _, at = _decode_varint(message, at)
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
         else:
@@ -39,7 +39,7 @@ def unpack(message: bytes) -> bytes:
     return found
 
 
-def _varint(number: int) -> bytes:
+def _encode_varint(number: int) -> bytes:
     parts = bytearray()
     while number > 0x7F:
         parts.append(number & 0x7F | 0x80)
@@ -47,7 +47,7 @@ def _varint(number: int) -> bytes:
     return bytes((*parts, number))
 
 
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+def _decode_varint(data: bytes, at: int) -> tuple[int, int]:
     number = 0
     for shift in range(0, 70, 7):
         if at >= len(data):

@@ -1,4 +1,4 @@
-"""Problems of instances, and the check for values that are not JSON."""
+"""Problems of JSON values that are checked against a schema (instances), and the check that a value is JSON at all."""
 
 import math
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ class PlainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault of an instance.
+    """A fault of an instance (a value that was checked against a schema).
 
     Attributes:
         path: keys and array indexes joined by dots, e.g. ``result.usage.total_tokens``; ``""`` is the root. It ends
@@ -26,11 +26,10 @@ class Problem:
         rule: the violated schema keyword, or ``json`` for a value that is not JSON.
         message: the demand of the rule, without any value of the instance.
         schema: short name of the schema that the instance was checked against.
-        found: what is there instead, shortened; only of what can be neither content nor a secret more than its kind and
-            size.
-        hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place; empty if
-            nothing is near.
-        location: where the rule stands: a file and a JSON pointer, e.g.
+        found: the value at the path, shortened. Of a value that may be content or a secret, only type and size are
+        given.
+        hint: the key or value that was probably meant; for a missing key, a similar key of the object. May be empty.
+        location: the file and the JSON pointer of the rule, e.g.
             ``llm/llm.types.message.json#/properties/role/enum``.
     """
 
@@ -55,18 +54,18 @@ class Problem:
 
 
 def json_problems(instance: object, schema: str = "") -> list[Problem]:
-    """The problems of an instance as JSON: NaN, infinities, lone surrogates, other types, keys that are not strings."""
+    """Return the faults of a Python value as JSON: NaN, lone surrogates, other types, keys that are not strings."""
     return to_plain_json(instance, schema)[1]
 
 
 def to_plain_json(instance: object, schema: str) -> tuple[Any, list[Problem]]:
-    """The instance as `json.loads` would return it, with null for values that are not JSON, and those faults."""
+    """Return the value as `json.loads` would return it, and its faults. Faulty values are replaced by null."""
     faults: list[Problem] = []
 
     def walk(value: object, path: tuple[object, ...], around: tuple[int, ...]) -> Any:
         if isinstance(value, str) and isinstance(value, Enum):
             value = value.value
-        if fault := _fault(value, around):
+        if fault := _json_fault(value, around):
             faults.append(Problem(path_text(path), NO_JSON, fault, schema))
             return None
         inside = (*around, id(value))
@@ -79,11 +78,11 @@ def to_plain_json(instance: object, schema: str) -> tuple[Any, list[Problem]]:
     return walk(instance, (), ()), faults
 
 
-def _fault(value: object, around: tuple[int, ...]) -> str | None:
-    """The reason why a value is not JSON, apart from its items; `around` are its containers."""
+def _json_fault(value: object, around: tuple[int, ...]) -> str | None:
+    """Return the reason why a value is not JSON, apart from its items; `around` has the ids of its containers."""
     fault = None
     if isinstance(value, str):
-        if not _is_text(value):
+        if not _is_encodable(value):
             fault = "holds a lone surrogate, which UTF-8 cannot carry"
     elif isinstance(value, float):
         if not math.isfinite(value):
@@ -95,7 +94,7 @@ def _fault(value: object, around: tuple[int, ...]) -> str | None:
             fault = TOO_DEEP
         elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
             fault = "has a key that is not a string"
-        elif isinstance(value, dict) and not all(map(_is_text, value)):
+        elif isinstance(value, dict) and not all(map(_is_encodable, value)):
             fault = "has a key with a lone surrogate, which UTF-8 cannot carry"
     elif isinstance(value, int):
         if value.bit_length() > MOST_BITS:
@@ -105,7 +104,7 @@ def _fault(value: object, around: tuple[int, ...]) -> str | None:
     return fault
 
 
-def _is_text(value: str) -> bool:
+def _is_encodable(value: str) -> bool:
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -114,5 +113,5 @@ def _is_text(value: str) -> bool:
 
 
 def path_text(path: Iterable[object]) -> str:
-    """A path in the notation of `Problem.path`."""
+    """Join keys and indexes by dots, as in `Problem.path`."""
     return ".".join(str(part) for part in path)

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from pytest_corpus.spec.words import BOM
-from pytest_corpus.text.bounded import MOST_DIGITS, ZEROS, depth, has_long_digits
+from pytest_corpus.text.bounded import MOST_DIGITS, ZEROS, has_long_digits, measure_depth
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, json_problems, path_text
 
 _COLON = re.compile(rb"\\u003[aA]")
@@ -32,7 +32,7 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A fault of a document, with its path as in `Problem.path`; the path may be empty."""
+    """A fault of a document, with its path as in `Problem.path` (empty for the whole document)."""
 
     fault: Fault
     message: str
@@ -42,23 +42,23 @@ class Flaw:
         return f"{self.path} {self.message}".strip()
 
 
-def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
-    """Parse a JSON document; return its value and its flaw.
+def parse(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
+    """Parse a JSON document; return its value, and its flaw or None.
 
-    If there is a flaw, the value is the result of a lenient parser, or None. The last of repeated keys counts. Unless
-    `closely`, repeated keys and deep nesting are not flaws of a readable document.
+    If there is a flaw, the value is the result of a lenient parser, or None; the last of repeated keys counts. If
+    `closely` is False, repeated keys and deep nesting are not flaws of a readable document.
     """
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return _explain(data, f"is not JSON: {error.msg}")
-    if not closely or (depth(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
+        return _find_flaw(data, f"is not JSON: {error.msg}")
+    if not closely or (measure_depth(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
         return value, None
-    return _explain(data, "")
+    return _find_flaw(data, "")
 
 
 def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
-    """Read a document like `read`, without the flaws that other claims judge.
+    """Parse a document like `parse`, but accept the flaws that have their own requirements.
 
     NaN, infinities and lone surrogates stay. Integers stay integers, but become infinite beyond the range of a double.
     The last of repeated keys counts. An unreadable document has the value None.
@@ -66,24 +66,25 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
     if (value := read_plainly(data)) is not NOT_PLAIN:
         return value, None
     try:
-        if depth(data) <= MAX_DEPTH:
+        if measure_depth(data) <= MAX_DEPTH:
             value = (_EXACT_LONG if has_long_digits(data) else _EXACT).decode(data.decode())
             return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
     except ValueError:
         pass
-    return None, _explain(data, "is not JSON")[1]
+    return None, _find_flaw(data, "is not JSON")[1]
 
 
 NOT_PLAIN = object()
 
 
 def read_plainly(data: bytes) -> Any:
-    """Read a flawless document like `read_exactly` if orjson reads the same value; otherwise return `NOT_PLAIN`.
+    """Parse a flawless document like `read_exactly` if orjson returns the same value; otherwise return `NOT_PLAIN`.
 
-    All its numbers are finite. orjson reads integers of more than 64 bits differently, and refuses NaN, numbers beyond
-    the range of a double and lone surrogates.
+    All numbers of the result are finite. orjson changes integers of more than 64 bits, and refuses NaN, numbers beyond
+    the
+    range of a double, and lone surrogates.
     """
-    if depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(ZEROS):
+    if measure_depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(ZEROS):
         return NOT_PLAIN
     try:
         value = orjson.loads(data)
@@ -93,7 +94,7 @@ def read_plainly(data: bytes) -> Any:
 
 
 def _keeps_every_key(data: bytes, value: Any) -> bool:
-    """True if a value has every key of the text it was read from; False means that a key may be lost."""
+    """True if a parsed value still has every key of its text; False means that a key may be lost."""
     try:
         return _has_every_key(data, orjson.dumps(value))
     except TypeError:  # orjson writes neither lone surrogates nor integers of more than 64 bits
@@ -101,7 +102,10 @@ def _keeps_every_key(data: bytes, value: Any) -> bool:
 
 
 def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
-    """True if `read` would find no flaw in any readable document; False means that a closer check is needed."""
+    """True if `parse` would find no flaw in any of these documents; False means that a closer check is needed.
+
+    `values` are the parsed documents.
+    """
     for _ in range(_LEVELS_AROUND):
         values = [values]
     try:
@@ -113,11 +117,13 @@ def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
     return _has_every_key(b" ".join(documents), written)
 
 
-_LEVELS_AROUND = 254 - MAX_DEPTH - 1  # levels around a list of documents, for orjson writes 254 levels and refuses more
+_LEVELS_AROUND = (
+    254 - MAX_DEPTH - 1
+)  # orjson refuses more than 254 levels, so with these levels around it refuses documents deeper than MAX_DEPTH
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:
-    """True if no key was lost when a text was read and written again; False means that a key may be lost.
+    """True if no key was lost between a text and the text written from its value; False means that a key may be lost.
 
     Outside of strings each colon follows a key; inside of strings colons are kept unless they were escaped. So a
     missing colon shows a repeated key.
@@ -126,7 +132,7 @@ def _has_every_key(text: bytes, written: bytes) -> bool:
 
 
 def write_json(value: object) -> bytes | None:
-    """Write a value as JSON, with null for NaN; None if it cannot be written.
+    """Return a value as JSON, with null for NaN; None if it cannot be written.
 
     Values of other types, integers of more than 64 bits and values that are nested too deeply cannot be written.
     """
@@ -134,32 +140,32 @@ def write_json(value: object) -> bytes | None:
         text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)
     except TypeError:
         return None
-    return text if depth(text) <= MAX_DEPTH else None
+    return text if measure_depth(text) <= MAX_DEPTH else None
 
 
 _TOO_DEEP = Flaw(Fault.DEPTH, TOO_DEEP)
 
 
-class _Twice(dict[str, Any]):
+class _ObjectWithRepeatedKey(dict[str, Any]):
     key = ""
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
     if len(plain) == len(pairs):
         return plain
-    twice, seen = _Twice(plain), set[str]()
+    twice, seen = _ObjectWithRepeatedKey(plain), set[str]()
     twice.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
     return twice
 
 
-def _integer(digits: str) -> int | float:
+def _parse_integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
-_LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+_LENIENT = json.JSONDecoder(object_pairs_hook=_build_object, parse_int=_parse_integer)
 _EXACT = json.JSONDecoder()
-_EXACT_LONG = json.JSONDecoder(parse_int=_integer)
+_EXACT_LONG = json.JSONDecoder(parse_int=_parse_integer)
 
 
 def describe_flaw(data: bytes, flaw: Flaw) -> str:
@@ -180,8 +186,8 @@ def describe_flaw(data: bytes, flaw: Flaw) -> str:
     return str(flaw)
 
 
-def _explain(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
-    """The value and the flaw of a suspicious document; `otherwise` is the result of the fast parser."""
+def _find_flaw(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
+    """Return the value and the flaw of a suspicious document; `otherwise` is the message of the fast parser, if any."""
     flaw = None
     if data.startswith(BOM):
         flaw = Flaw(Fault.SYNTAX, "begins with a byte order mark, which JSON does not have")
@@ -193,7 +199,7 @@ def _explain(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     except UnicodeDecodeError as error:
         flaw = flaw or Flaw(Fault.UTF8, f"is not UTF-8 at byte {error.start + 1}")
         text = data.decode(errors="replace")
-    if depth(data) > MAX_DEPTH:
+    if measure_depth(data) > MAX_DEPTH:
         return None, flaw or _TOO_DEEP
     try:
         value = _LENIENT.decode(text)
@@ -205,14 +211,14 @@ def _explain(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
 
 
 def _duplicate_key(value: object) -> Flaw | None:
-    """The first repeated key in an object of a value that `_LENIENT` read."""
+    """Return a flaw for the first repeated key in a value that `_LENIENT` parsed, or None."""
     for path, twice in _find_repeated_keys(value, ()):
         return Flaw(Fault.DUPLICATE_KEY, "appears twice in one object", path_text((*path, twice)))
     return None
 
 
 def _find_repeated_keys(value: object, path: tuple[object, ...]) -> Any:
-    if isinstance(value, _Twice):
+    if isinstance(value, _ObjectWithRepeatedKey):
         yield path, value.key
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:

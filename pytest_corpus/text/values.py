@@ -9,22 +9,22 @@ from functools import cache
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 CLOSE: Final = 0.65
-"""The share of letters that two words must have in common for one to be a misspelling of the other."""
+"""The similarity, from 0 to 1, from which a word counts as a misspelling of another."""
 
 
-def nearest(wrong: str, known: Iterable[str]) -> str:
-    """The known word that is most similar to a misspelt word; empty if none is similar."""
+def most_similar(wrong: str, known: Iterable[str]) -> str:
+    """Return the known word that is most similar to a misspelt word; empty if none is similar."""
     return next(iter(get_close_matches(wrong, list(known), n=1, cutoff=CLOSE)), "")
 
 
 def suggest(wrong: str, known: Iterable[str], otherwise: str = "", *, before: str = "") -> str:
-    """A "did you mean" question with the most similar known word; another text if none is similar."""
-    near = nearest(wrong, known)
+    """Return the question "did you mean ...?" with the most similar known word; `otherwise` if none is similar."""
+    near = most_similar(wrong, known)
     return f"did you mean {before}{near}?" if near else otherwise
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """Every string in a JSON value, except keys."""
+    """Yield every string in a JSON value, except keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -35,14 +35,14 @@ def strings_of(value: Any) -> Iterator[str]:
             yield from strings_of(item)
 
 
-def same(left: Any, right: Any) -> bool:
+def are_equal_json(left: Any, right: Any) -> bool:
     """True if two JSON values are equal: true is not 1, and 1 is 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
+        return len(left) == len(right) and all(map(are_equal_json, left, right))
     if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+        return left.keys() == right.keys() and all(are_equal_json(left[key], right[key]) for key in left)
     return bool(left == right)
 
 
@@ -52,7 +52,7 @@ def escape_key(key: str) -> str:
 
 
 def value_at(document: Any, pointer: str) -> Any:
-    """The value at a JSON pointer, or None."""
+    """Return the value at a JSON pointer, or None if there is none."""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(document, dict):
@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 
 def to_json_value(value: Any, without: Container[str] = ()) -> Any:
-    """Convert a record to a JSON value, without fields that have their default, and without the named fields."""
+    """Convert a dataclass to a JSON value. Default values and the fields in `without` are left out."""
     if is_dataclass(value):
         kept = {each.name: (getattr(value, each.name), each.default) for each in fields(value)}
         return {
@@ -82,9 +82,9 @@ def to_json_value(value: Any, without: Container[str] = ()) -> Any:
 
 
 def from_json_value(kind: type[T], value: Mapping[str, Any]) -> T:
-    """Convert a JSON value to a record. Raises TypeError or AttributeError if it does not fit."""
+    """Convert a JSON value to a dataclass of this type. Raises TypeError or AttributeError if it does not fit."""
     hints = _hints_of(kind)  # type: ignore[arg-type]  # mypy: a type is not hashable
-    return kind(**{name: _part(hints.get(name), each) for name, each in value.items()})
+    return kind(**{name: _convert_member(hints.get(name), each) for name, each in value.items()})
 
 
 @cache
@@ -92,23 +92,24 @@ def _hints_of(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _part(hint: Any, value: Any) -> Any:
+def _convert_member(hint: Any, value: Any) -> Any:
     if get_origin(hint) is tuple:
-        return tuple(_part(get_args(hint)[0], each) for each in value)
+        return tuple(_convert_member(get_args(hint)[0], each) for each in value)
     record: Any = next(filter(is_dataclass, (hint, *get_args(hint))), None)
     return value if record is None or value is None else from_json_value(record, value)
 
 
 def abridge(body: Any, path: str) -> Any:
-    """Abridge an answer: long values outside of a path are left out.
+    """Shorten an answer for a report: replace long values that are not on the path by dots.
 
-    A path may begin within the answer (`metadata.word`). Then the first place with this path counts, or with the
-    longest part of it.
+    A path may begin inside the answer (`metadata.word`). Then the first position with this path counts, or else the
+    first
+    one with the longest beginning of it.
     """
     steps = _STEP.findall(path.partition(",")[0].partition(" ")[0])
     for end in range(len(steps), 0, -1):
-        if way := next(_places(body, steps[:end]), None):
-            return _abridge(body, way)
+        if way := next(_find_paths(body, steps[:end]), None):
+            return _abridge_around(body, way)
     return body
 
 
@@ -116,15 +117,15 @@ _STEP: Final = re.compile(r"[^.\[\]]+")
 _LONG: Final = 80
 
 
-def _places(body: Any, steps: Sequence[str]) -> Iterator[list[str]]:
-    """The paths in a JSON value at which some of the steps are possible, with these steps; shortest first."""
+def _find_paths(body: Any, steps: Sequence[str]) -> Iterator[list[str]]:
+    """Yield each path in a JSON value that ends with these steps, shortest first."""
     level: list[tuple[list[str], Any]] = [([], body)]
     while level:
-        yield from ([*way, *steps] for way, value in level if _can_go(value, steps))
+        yield from ([*way, *steps] for way, value in level if _has_steps(value, steps))
         level = [([*way, name], item) for way, value in level for name, item in _members(value).items()]
 
 
-def _can_go(value: Any, steps: Sequence[str]) -> bool:
+def _has_steps(value: Any, steps: Sequence[str]) -> bool:
     for step in steps:
         if step not in (members := _members(value)):
             return False
@@ -138,15 +139,17 @@ def _members(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _abridge(value: Any, way: Sequence[str]) -> Any:
+def _abridge_around(value: Any, way: Sequence[str]) -> Any:
     if not way:
         return value
     step, *others = way
     if isinstance(value, Mapping):
-        return {name: _abridge(item, others) if name == step else _placeholder(item) for name, item in value.items()}
+        return {
+            name: _abridge_around(item, others) if name == step else _placeholder(item) for name, item in value.items()
+        }
     at = int(step)
     before, after = [f"... {at} before"] * (at > 0), [f"... {len(value) - at - 1} more"] * (at + 1 < len(value))
-    return [*before, _abridge(value[at], others), *after]
+    return [*before, _abridge_around(value[at], others), *after]
 
 
 def _placeholder(value: Any) -> Any:

@@ -152,12 +152,12 @@ def lines(path: Path, of: Kind, take: Callable[[bytes], object]) -> Iterator[Lin
         PlainError: the kind's error: the file is of another kind, or lines were removed, added or moved.
     """
     digest = hashlib.sha256()
-    for number, data in enumerate(bounded.lines(path, take=take), 1):
+    for number, data in enumerate(bounded.read_lines(path, take=take), 1):
         where = f"{path.name}, line {number}"
         if number > of.most_lines:
             raise of.error(f"{where}: a {of.name} has at most {of.most_lines:,} lines")
         try:
-            members = bounded.value(data)
+            members = bounded.parse_value(data)
         except ValueError as error:
             if not data.endswith(b"\n"):
                 continue

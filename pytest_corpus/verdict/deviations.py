@@ -88,7 +88,7 @@ def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
 
 def _read_entries(path: Path) -> list[Any]:
     try:
-        document = tomllib.loads(bounded.contents(path, LARGEST).decode("utf-8"))
+        document = tomllib.loads(bounded.read_contents(path, LARGEST).decode("utf-8"))
     except bounded.FileRefused as error:
         raise DeviationError(error.why) from None
     except UnicodeDecodeError as error:

@@ -138,14 +138,14 @@ def read_report(path: Path) -> None:
 
 def read_envelope(path: Path) -> None:
     try:
-        intoto.claims(dsse.open_envelope(bounded.contents(path), signatures.KEY.public_key()))
+        intoto.claims(dsse.open_envelope(bounded.read_contents(path), signatures.KEY.public_key()))
     except (dsse.EnvelopeError, ValueError):
         return
 
 
 def read_statement(path: Path) -> None:
     try:
-        intoto.claims(bounded.contents(path))
+        intoto.claims(bounded.read_contents(path))
     except ValueError:
         return
 
@@ -248,7 +248,7 @@ def read_output_schema(path: Path) -> None:
 def read_key(path: Path) -> None:
     for load in (dsse.private, dsse.public):
         with contextlib.suppress(dsse.KeyFileError):
-            load(bounded.contents(path))
+            load(bounded.read_contents(path))
 
 
 def read_request(path: Path) -> None:

@@ -94,7 +94,7 @@ def test_printed_commands_are_answered(scheme: str) -> None:
     sent = [Sent(COUNT, False, then), Sent(stream(then + 60), True, then)]
     with served(REFERENCE) as (place, _):
         address = {"http": f"http://{place}/", "cmd": command(REFERENCE), "python": REFERENCE}[scheme]
-        found = printed(shell.script(ShellTarget(address, "llm"), sent))
+        found = printed(shell.write_script(ShellTarget(address, "llm"), sent))
     frames = [frame.get("frame", frame) if scheme == "cmd" else frame for frame in found]
     assert frames[0]["result"] == {"tokens": 4}, found
     assert frames[-1]["chunk"]["is_final"] is True, found
@@ -105,7 +105,7 @@ def test_an_adapter_of_any_factory_is_sent_to(tmp_path: Path, factory: str) -> N
     """Generators, context managers, mappings, and those that use an address of the provider; it is closed again."""
     (tmp_path / "mine.py").write_text(FACTORIES.replace('print("left")', "print('\"left\"')"))
     sent = [Sent(COUNT, False, 0.0), Sent(stream(0), True, 0.0)]
-    found = printed(shell.script(ShellTarget(f"mine:{factory}", "llm"), sent), PYTHONPATH=str(tmp_path))
+    found = printed(shell.write_script(ShellTarget(f"mine:{factory}", "llm"), sent), PYTHONPATH=str(tmp_path))
     assert found[0]["result"] == {"tokens": 4}, found
     assert factory == "addressed" or found.pop() == "left"
     assert len(found) > 1
@@ -117,7 +117,7 @@ def test_an_adapter_of_any_factory_is_sent_to(tmp_path: Path, factory: str) -> N
 def test_a_script_says_what_failed(tmp_path: Path, factory: str, said: str) -> None:
     """In one line: an exception of the adapter with its place, or the reason why there is no adapter."""
     (tmp_path / "mine.py").write_text(FACTORIES)
-    lines = shell.script(ShellTarget(f"mine:{factory}", "llm"), [Sent(COUNT, False, 0.0)])
+    lines = shell.write_script(ShellTarget(f"mine:{factory}", "llm"), [Sent(COUNT, False, 0.0)])
     ended = subprocess.run(
         ["bash", "-c", "\n".join(lines).replace("python", sys.executable, 1)],
         cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment(), check=False,
@@ -130,16 +130,16 @@ def test_a_script_says_what_failed(tmp_path: Path, factory: str, said: str) -> N
 def test_deadlines_count_from_the_time_of_the_command(address: str) -> None:
     """A deadline that was to come is as far away again; one that had passed stays as it is."""
     now = time.time()
-    (*_, line) = shell.script(ShellTarget(address, "llm"), [Sent(stream(now + 120), True, now)])
+    (*_, line) = shell.write_script(ShellTarget(address, "llm"), [Sent(stream(now + 120), True, now)])
     assert "$(($(date +%s) * 1000 + 1" in line
-    (*_, line) = shell.script(ShellTarget(address, "llm"), [Sent(stream(now - 60), True, now)])
+    (*_, line) = shell.write_script(ShellTarget(address, "llm"), [Sent(stream(now - 60), True, now)])
     assert "date" not in line
 
 
 def test_what_a_command_cannot_do_is_named() -> None:
     """A comment names the faults of the provider that the suite planned."""
     line = {"entry_point": "handle", "at": 1.0, "request": {"op": "llm.health"}, "faults_struck": ["unavailable"] * 2}
-    comment, command = shell.script(ShellTarget("http://h/", "llm"), shell.sent_requests(line))
+    comment, command = shell.write_script(ShellTarget("http://h/", "llm"), shell.sent_requests(line))
     assert "the provider fail (unavailable)" in comment
     assert (comment[0], command[:4]) == ("#", "curl")
 
@@ -161,11 +161,11 @@ def test_what_a_finding_compares_is_sent_again(tmp_path: Path, mutant: str, requ
 def test_secrets_become_variables() -> None:
     """A header's value is the variable that holds it, or one with the name of the header."""
     known = {"ACME_KEY": "sk-0123456789", "SHORT": "x"}
-    assert shell.variable("Authorization", "Bearer sk-0123456789", known) == "Bearer $ACME_KEY"
-    assert shell.variable("X-Api-Key", "unknown-value", known) == "$X_API_KEY"
+    assert shell.header_value("Authorization", "Bearer sk-0123456789", known) == "Bearer $ACME_KEY"
+    assert shell.header_value("X-Api-Key", "unknown-value", known) == "$X_API_KEY"
     for address in ("http://h:1/", "ws://h:1/", "grpc://h:1"):
         target = ShellTarget(address, "llm", {"Authorization": "Bearer $ACME_KEY"})
-        (*_, line) = shell.script(target, [Sent(COUNT, False, 0.0)])
+        (*_, line) = shell.write_script(target, [Sent(COUNT, False, 0.0)])
         assert '"Authorization: Bearer $ACME_KEY"' in line
 
 
@@ -174,13 +174,13 @@ def test_secrets_become_variables() -> None:
 ], ids=repr)  # fmt: skip
 def test_values_that_json_cannot_hold(given: Any) -> None:
     """Each value is written in a line that any reader of JSON reads, and read back as it was."""
-    written = json.loads(dumps({"value": encoding.fragment(given)}))["value"]
-    assert written == json.loads(dumps({"value": encoding.value(given)}))["value"]
-    back = encoding.decode(written)
+    written = json.loads(dumps({"value": encoding.encode_fragment(given)}))["value"]
+    assert written == json.loads(dumps({"value": encoding.encode_value(given)}))["value"]
+    back = encoding.decode_value(written)
     assert back == given or (math.isnan(given) and math.isnan(back))
     (sent,) = shell.sent_requests({"entry_point": "handle", "at": 1.0, "request": written})
     assert sent.text == encoding.to_bytes(given).decode()
-    assert shell.script(ShellTarget("http://h/", "llm"), [sent])[0].startswith("curl")
+    assert shell.write_script(ShellTarget("http://h/", "llm"), [sent])[0].startswith("curl")
 
 
 def test_what_is_not_sent_again() -> None:

@@ -26,11 +26,11 @@ OWN = {"report", "deviations", "dialects", "transcript", "seed", "adapter"}
 def test_the_types_are_those_of_the_options() -> None:
     """Each option that is taken is one of the plugin, with the values that it has there."""
     names = {option.name for option in run_options_table()}
-    assert set(judging.OPTIONS) | judging.PASSED_OVER <= names
+    assert set(judging.OPTIONS) | judging.IGNORED_OPTIONS <= names
     assert tuple(run_options.PROFILES) == judging.PROFILES
     naming = {"adapter", "client", "report", "transcript", "deviations", "dialects", "bundle-baseline",
               "bundle-resume", "log", "header", "tls-verify", "bundle-provider"}  # fmt: skip
-    assert not naming & (set(judging.OPTIONS) | judging.PASSED_OVER)
+    assert not naming & (set(judging.OPTIONS) | judging.IGNORED_OPTIONS)
 
 
 def run_options_table() -> list[Any]:
@@ -220,4 +220,4 @@ def test_what_earlier_versions_wrote_is_passed_over(tmp_path: Path) -> None:
     lines[0]["options"] = {**hostile_files.HEADER["options"], "budget": "calls=5", "evidence": f"cmd:touch {MARKER}"}  # type: ignore[dict-item]
     path = tmp_path / "t.jsonl"
     path.write_bytes(sealed(lines))
-    assert not any("budget" in each or MARKER in each for each in judging.arguments(judge.open_transcript(path)))
+    assert not any("budget" in each or MARKER in each for each in judging.to_arguments(judge.open_transcript(path)))

@@ -117,7 +117,7 @@ def test_commands_of_the_recipes_parse() -> None:
     found = commands("pytest-corpus")
     assert len(found) == 5
     for words in found:
-        parser, *_ = cli._parser(words[1])
+        parser, *_ = cli._make_parsers(words[1])
         assert parser.parse_args(words[1:])
 
 

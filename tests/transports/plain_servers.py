@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
-from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope, failure_of
+from pytest_corpus.serving.service import NOT_JSON, Service, error_class_of, error_envelope
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, PROTOCOL_HEADER, SSE
 
@@ -157,7 +157,7 @@ class PlainHttp:
         await self.send(writer, 406, refusal("NotSupported"), JSON)
 
     def status(self, answer: bytes) -> int:
-        name = failure_of(answer)
+        name = error_class_of(answer)
         return TAXONOMY[name].http[0] if name else 200
 
     async def unary(self, request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
@@ -166,7 +166,7 @@ class PlainHttp:
     async def stream(self, kind: str, frames: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:
         begun = False
         async for frame in frames:
-            if not begun and failure_of(frame):
+            if not begun and error_class_of(frame):
                 await self.refused(kind, frame, writer)
                 return
             if not begun:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus.text.atomic_write import obstacle, write_atomically
+from pytest_corpus.text.atomic_write import find_obstacle, write_atomically
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_link_is_followed(tmp_path: Path, dangling: bool) -> None:
     second.symlink_to("../real/r.json")
     if not dangling:
         target.write_text("older")
-    assert obstacle(link) == ""
+    assert find_obstacle(link) == ""
     write_atomically("new", link)
     assert (target.read_text(), link.is_symlink(), second.is_symlink()) == ("new", True, True)
     assert (os.listdir(target.parent), sorted(os.listdir(link.parent))) == (["r.json"], ["a.json", "b.json"])
@@ -60,7 +60,7 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     circle.symlink_to(circle)
     for path in (pipe, circle, tmp_path / "nowhere" / "r.json"):
-        assert obstacle(path)
+        assert find_obstacle(path)
         with pytest.raises(OSError, match=r"Not a regular file|Too many levels|No such file"):
             write_atomically("new", path)
     assert pipe.is_fifo()
@@ -71,16 +71,16 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
 def test_the_longest_name(tmp_path: Path, char: str) -> None:
     """A name of 255 bytes can be written, and a longer one cannot."""
     longest = char * (255 // len(char.encode()))
-    assert obstacle(tmp_path / longest) == ""
+    assert find_obstacle(tmp_path / longest) == ""
     write_atomically("new", tmp_path / longest)
     assert os.listdir(tmp_path) == [longest]
-    assert obstacle(tmp_path / (longest + char)) == "it cannot be written: File name too long"
+    assert find_obstacle(tmp_path / (longest + char)) == "it cannot be written: File name too long"
 
 
 def test_trying_out_leaves_nothing(tmp_path: Path) -> None:
-    """`obstacle` writes nothing, and what is there stays."""
+    """`find_obstacle` writes nothing, and what is there stays."""
     (tmp_path / "r.json").write_text("older")
-    assert [obstacle(tmp_path / name) for name in ("r.json", "s.json")] == ["", ""]
+    assert [find_obstacle(tmp_path / name) for name in ("r.json", "s.json")] == ["", ""]
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("r.json", "older")]
 
 
@@ -91,9 +91,9 @@ def test_a_folder_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(os, "open", refuse)
-    assert obstacle(tmp_path / "r.json") == "it cannot be written: Read-only file system"
+    assert find_obstacle(tmp_path / "r.json") == "it cannot be written: Read-only file system"
 
 
 def test_a_name_that_no_file_has(tmp_path: Path) -> None:
     """A NUL in a name is not a traceback."""
-    assert obstacle(tmp_path / "a\0b") == "no file can have this name"
+    assert find_obstacle(tmp_path / "a\0b") == "no file can have this name"

@@ -192,7 +192,7 @@ def test_arguments_that_make_no_sense(
     """Half a command line is a usage error that shows how it is meant."""
     monkeypatch.setattr(sys, "argv", ["schema_registry", *argv])
     with pytest.raises(SystemExit) as ended:
-        cli.schema_registry()
+        cli.run_schema_registry()
     shown = capsys.readouterr()
     assert (ended.value.code, shown.out) == (2, "")
     assert shown.err.startswith("usage: python -m pytest_corpus.schema_registry --list | --stats | SCHEMA FILE...")

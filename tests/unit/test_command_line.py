@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser, name: str) -> Iterator[Argument]:
 @pytest.fixture(scope="module")
 def everything() -> list[Argument]:
     """Every argument of every command."""
-    return list(arguments(cli._parser(cli.COMPLETING)[0], "pytest-corpus"))
+    return list(arguments(cli._make_parsers(cli.COMPLETING)[0], "pytest-corpus"))
 
 
 def rules() -> set[str]:

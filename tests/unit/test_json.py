@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from instances import JSON
 
 from pytest_corpus.text.problems import MAX_DEPTH
-from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, are_strict, read, read_exactly, read_plainly, write_json
+from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, are_strict, parse, read_exactly, read_plainly, write_json
 
 
 def nested(levels: int) -> bytes:
@@ -49,7 +49,7 @@ FLAWS: tuple[tuple[str, bytes, Fault, str], ...] = (
 @pytest.mark.parametrize(("kind", "data", "fault", "path"), FLAWS, ids=[row[0] for row in FLAWS])
 def test_each_flaw_is_told_apart(kind: str, data: bytes, fault: Fault, path: str) -> None:
     """Every way of being no JSON has its name, and a path where it has a place."""
-    _, flaw = read(data)
+    _, flaw = parse(data)
     assert flaw is not None
     assert (flaw.fault, flaw.path) == (fault, path)
 
@@ -57,7 +57,7 @@ def test_each_flaw_is_told_apart(kind: str, data: bytes, fault: Fault, path: str
 def test_a_flaw_quotes_nothing() -> None:
     """The content of a document stays out of the message."""
     for data in (b'{"canary": canary}', b'{"a": "canary\xff"}', b'{"a": ["canary", "canary\\x"]}'):
-        _, flaw = read(data)
+        _, flaw = parse(data)
         assert flaw is not None
         assert "canary" not in flaw.message
 
@@ -69,7 +69,7 @@ def test_a_flaw_quotes_nothing() -> None:
 ], ids=range(6))  # fmt: skip
 def test_sound_documents_have_no_flaw(data: bytes) -> None:
     """Colons, brackets and escapes in strings, white space and large numbers make no flaw."""
-    value, flaw = read(data)
+    value, flaw = parse(data)
     assert flaw is None
     assert value == json.loads(data)
 
@@ -79,16 +79,16 @@ def test_sound_documents_have_no_flaw(data: bytes) -> None:
 )
 def test_a_flawed_document_is_read_as_far_as_can_be(data: bytes, value: object) -> None:
     """Of keys that appear twice the last counts; what cannot be read at all is None."""
-    read_value, flaw = read(data)
+    read_value, flaw = parse(data)
     assert flaw is not None
     assert (read_value["b"] if read_value else None) == value
 
 
 def test_a_reader_that_does_not_look_closely_lets_pass_what_can_be_read() -> None:
     """Without a close look a key twice and deep nesting pass; what cannot be read does not."""
-    assert read(b'{"a": 1, "a": 2}', closely=False) == ({"a": 2}, None)
-    assert read(nested(300), closely=False)[1] is None
-    assert read(b'{"a": NaN}', closely=False)[1] is not None
+    assert parse(b'{"a": 1, "a": 2}', closely=False) == ({"a": 2}, None)
+    assert parse(nested(300), closely=False)[1] is None
+    assert parse(b'{"a": NaN}', closely=False)[1] is not None
 
 
 @settings(max_examples=300)
@@ -102,11 +102,11 @@ def test_many_documents_are_as_strict_as_each(values: list[Any], data: st.DataOb
             text = text[:-1] + ',"' + next(iter(value)) + '": ":"}'
         documents.append(text.encode())
     try:
-        read_values = [read(document, closely=False) for document in documents]
+        read_values = [parse(document, closely=False) for document in documents]
     except ValueError:
         return
     if all(flaw is None for _, flaw in read_values):
-        sound = all(read(document)[1] is None for document in documents)
+        sound = all(parse(document)[1] is None for document in documents)
         plain = not any(b"\\u003" in document for document in documents)
         strict = are_strict(documents, [value for value, _ in read_values])
         assert strict == sound if plain else not strict or sound
@@ -117,7 +117,7 @@ def test_depth_is_limited_alike_in_one_and_in_many(levels: int) -> None:
     """The limit of nesting is the same for one document and for a batch, and for values that are written."""
     data = nested(levels)
     fits = levels <= MAX_DEPTH
-    assert (read(data)[1] is None) is fits
+    assert (parse(data)[1] is None) is fits
     assert are_strict([b"{}", data], [{}, json.loads(data)]) is fits
     assert (write_json(json.loads(data)) is not None) is fits
 

@@ -22,7 +22,7 @@ from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.redaction import display_path, redact, type_name
 from pytest_corpus.spec.components import COMPONENTS, TITLES
-from pytest_corpus.text.values import nearest
+from pytest_corpus.text.values import most_similar
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def describe(error: BaseException) -> str:
 
 
 def _suggest(name: str, known: list[str], prefix: str = "") -> str:
-    near = nearest(name, known)
+    near = most_similar(name, known)
     return f"did you mean {prefix + near!r}?" if near else ""
 
 

@@ -195,7 +195,7 @@ def _section(path: Path) -> Mapping[str, Any] | None:
             parser = configparser.RawConfigParser(
                 delimiters=("=", ":"), comment_prefixes=("#", ";"), strict=False, allow_no_value=True
             )
-            parser.read_string(bounded.contents(path).decode("utf-8-sig"))
+            parser.read_string(bounded.read_contents(path).decode("utf-8-sig"))
             name = "tool:pytest" if path.suffix == ".cfg" else "pytest"
             if name in parser:
                 return parser[name]
@@ -220,6 +220,6 @@ def _connection_settings(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(bounded.contents(path).decode("utf-8"))
+        return tomllib.loads(bounded.read_contents(path).decode("utf-8"))
     except RecursionError:
         raise ValueError("it is nested too deep") from None

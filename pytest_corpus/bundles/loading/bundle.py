@@ -16,7 +16,7 @@ from pytest_corpus.bundles.loading.files import display_path, read_text
 from pytest_corpus.bundles.loading.output_schema import OutputSchema
 from pytest_corpus.bundles.matching import MATCHES, TEXT_MATCHES, kind
 from pytest_corpus.bundles.metrics import Threshold
-from pytest_corpus.text.strict_json import read
+from pytest_corpus.text.strict_json import parse
 
 
 class NotGiven:
@@ -221,7 +221,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any, str]]:
     """Yield number, value and flaw (usually None) of each line that is not blank. Only line feeds end lines."""
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
-            value, flaw = read(line.strip(" \t\r").encode("utf-8"))
+            value, flaw = parse(line.strip(" \t\r").encode("utf-8"))
             yield number, value, str(flaw or "")
 
 

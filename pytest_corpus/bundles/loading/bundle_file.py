@@ -44,7 +44,7 @@ def load(path: Path) -> Bundle:
 def is_bundle(path: Path) -> bool:
     """True if a file has a prompt or a dataset at its top level, unlike bundle.yaml files of other tools (R77)."""
     try:
-        text = bounded.contents(path).decode("utf-8-sig", "replace")
+        text = bounded.read_contents(path).decode("utf-8-sig", "replace")
     except bounded.FileRefused:
         return False
     return any(line.startswith(("prompt_path:", "dataset_path:")) for line in text.splitlines())

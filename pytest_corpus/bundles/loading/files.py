@@ -45,7 +45,7 @@ def read_text(path: Path, most: int = bounded.LARGEST) -> str:
     """Read a text file without its byte order mark. Raises BundleError if it is unreadable, too large or not UTF-8."""
     name = display_path(path)
     try:
-        data = bounded.contents(path, most)
+        data = bounded.read_contents(path, most)
     except bounded.FileRefused as error:
         raise BundleError(BundleProblem(name, error.why)) from None
     try:

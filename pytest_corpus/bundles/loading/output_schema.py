@@ -16,7 +16,7 @@ from referencing.jsonschema import DRAFT202012, specification_with
 
 from pytest_corpus.bundles.errors import BundleError, BundleProblem
 from pytest_corpus.bundles.loading.files import display_path, read_text, resolve_inside
-from pytest_corpus.text.strict_json import read
+from pytest_corpus.text.strict_json import parse
 
 DRAFTS = {
     "http://json-schema.org/draft-04/schema": "draft 4",
@@ -95,7 +95,7 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
 
 
 def _json(path: Path) -> Any:
-    value, flaw = read(read_text(path).encode())
+    value, flaw = parse(read_text(path).encode())
     if flaw is not None:
         raise BundleError(
             BundleProblem(display_path(path), f"is not valid JSON: {str(flaw).removeprefix('is not JSON: ')}")

@@ -167,7 +167,7 @@ def name_of(bundle: Path, provider: str, baseline: Path) -> str:
 def read(path: Path) -> dict[str, Any]:
     """Read the entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is not valid."""
     try:
-        document = bounded.document(path)
+        document = bounded.read_document(path)
     except bounded.FileRefused as error:
         if not path.exists():
             raise BaselineError("the file does not exist; --corpus-bundle-update-baseline writes it") from None

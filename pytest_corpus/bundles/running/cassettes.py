@@ -98,7 +98,7 @@ class Cassettes:
 
     def _entries(self, path: Path) -> list[dict[str, Any]]:
         try:
-            document = bounded.document(path)
+            document = bounded.read_document(path)
             said = first_flaw("bundle/cassette", document)
         except bounded.FileRefused as error:
             if not path.exists():

@@ -43,7 +43,7 @@ def durations(folder: Path) -> dict[str, float]:
     if not path.exists():
         return {}
     try:
-        found = bounded.document(path)
+        found = bounded.read_document(path)
         if said := first_flaw("bundle/durations", found):
             raise bounded.FileRefused(path, said)
     except bounded.FileRefused as error:

@@ -40,9 +40,9 @@ class AnswerJournal:
         is_cut_off = False
         for path in sorted(folder.glob(FILE.format("*"))):
             line = b""
-            for line in bounded.lines(path):
+            for line in bounded.read_lines(path):
                 with suppress(ValueError):  # a line that was cut off; what it answered is asked again
-                    entry = bounded.value(line)
+                    entry = bounded.parse_value(line)
                     if not first_flaw("bundle/answer", entry):
                         self._known[entry[0]] = line
             is_cut_off = is_cut_off or (path == own and line[-1:] not in (b"", b"\n"))
@@ -53,7 +53,7 @@ class AnswerJournal:
     def recall(self, key: str) -> Any:
         """Return the entry of a key, or None."""
         line = self._known.get(key)
-        return line and bounded.value(line)[1]
+        return line and bounded.parse_value(line)[1]
 
     def record(self, key: str, entry: Any) -> None:
         """Save an entry. It is in the file when this method returns."""

@@ -116,7 +116,7 @@ class Adapter:
     def shell_target(self, component: str) -> shell.ShellTarget:
         """Return the adapter as the target of shell commands that send a request again."""
         given = self.options.connection.headers if self.client and self.client.remote else {}
-        headers = {name: shell.variable(name, value, os.environ) for name, value in given.items()}
+        headers = {name: shell.header_value(name, value, os.environ) for name, value in given.items()}
         target = shell.ShellTarget(self.declaration.declared, component, headers)
         spec = "" if target.scheme or target.is_importable else spec_of(self.declaration.factory)
         return replace(target, declared=spec) if spec else target
@@ -266,7 +266,7 @@ class FactoryAdapter(Adapter):
         self.capabilities |= {component: each for component, each in documents.items() if each is not None}
         client.forget()
         if settings.recorder is not None:
-            settings.recorder.introduce(self._recorded(client))
+            settings.recorder.add_adapter(self._recorded(client))
 
     def _recorded(self, client: AdapterClient) -> dict[str, Any]:
         """Return the recorded facts of the adapter: its capabilities and its transport."""

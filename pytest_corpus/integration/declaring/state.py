@@ -23,7 +23,7 @@ from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.surroundings import report_warnings
 from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.text import bounded
-from pytest_corpus.text.atomic_write import obstacle
+from pytest_corpus.text.atomic_write import find_obstacle
 from pytest_corpus.verdict.ledger import Ledger
 
 
@@ -128,6 +128,6 @@ def open_recording(config: pytest.Config, options: Options) -> Recording | None:
             raise pytest.UsageError(f"{shown}: record without -n; a recording can be given again with any number")
         if options.transcript is not None:
             raise pytest.UsageError(f"{shown}: a transcript of a run on recorded answers is written without -n")
-    if not found.plays and (blocked := obstacle(options.recording)):
+    if not found.plays and (blocked := find_obstacle(options.recording)):
         raise pytest.UsageError(f"{shown}: {printable(blocked)}")
     return found

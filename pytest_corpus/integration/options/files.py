@@ -21,7 +21,7 @@ def dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dia
     if given is None:
         return DIALECTS, {}
     try:
-        queries = bounded.document(config.invocation_params.dir / given)
+        queries = bounded.read_document(config.invocation_params.dir / given)
         return with_overrides(queries), queries
     except bounded.FileRefused as error:
         raise pytest.UsageError(f"--corpus-dialects={given}: {error.why}") from None

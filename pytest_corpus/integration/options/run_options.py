@@ -29,7 +29,7 @@ from pytest_corpus.spec.dialects import Dialect
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.suites import CHAPTERS
-from pytest_corpus.text.atomic_write import obstacle
+from pytest_corpus.text.atomic_write import find_obstacle
 from pytest_corpus.text.values import suggest
 from pytest_corpus.validation.sealed_lines import SUFFIXES
 from pytest_corpus.verdict.deviations import Deviation, today
@@ -292,7 +292,7 @@ def _reports(config: pytest.Config) -> tuple[Path, ...]:
             raise pytest.UsageError(f"{taken[file]} and {shown}: two reports cannot be one file")
         taken[file] = shown
         own = suffix_of(path.name, (*FORMATS, JUNIT)) != JUNIT
-        if blocked := next(filter(None, map(obstacle, report_paths(path, labels) if own else [path])), ""):
+        if blocked := next(filter(None, map(find_obstacle, report_paths(path, labels) if own else [path])), ""):
             raise pytest.UsageError(f"{shown}: {printable(blocked)}")
         found += [path] if own else []
     return tuple(found)
@@ -335,7 +335,7 @@ def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
     path, shown = config.invocation_params.dir / given, f"--corpus-{name}={printable(given)}"
     if suffix_of(path.name, SUFFIXES) is None:
         raise pytest.UsageError(f"{shown}: the name must end in {list_suffixes(SUFFIXES)}")
-    if not (name == "recording" and path.exists()) and (blocked := obstacle(path)):
+    if not (name == "recording" and path.exists()) and (blocked := find_obstacle(path)):
         raise pytest.UsageError(f"{shown}: {printable(blocked)}")
     return path
 

@@ -185,7 +185,7 @@ class EvidenceCapture:
             return []
         exchange, writes, now = violation.exchange, self._writes(violation), time.time()
         made = (*(self._earlier_exchanges(violation) if violation.story else writes), *([exchange] if exchange else []))
-        lines = shell.script(
+        lines = shell.write_script(
             self.target,
             [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.observed.faults) for each in made],
         )

@@ -191,12 +191,12 @@ def read(path: Path) -> Leftovers | None:
     """Return the leftovers in the file of a run, without cut-off lines; None for another file. Raises FileRefused."""
     found: Leftovers | None = None
     held = 0
-    for number, line in enumerate(bounded.lines(path, MOST_BYTES)):
+    for number, line in enumerate(bounded.read_lines(path, MOST_BYTES)):
         held += bounded.count_values(line)
         if held > MOST_NAMES:
             raise bounded.FileRefused(path, f"has more than {MOST_NAMES:,} names, the limit for such a file")
         try:
-            value = bounded.value(line)
+            value = bounded.parse_value(line)
         except ValueError:
             continue
         if number == 0 and isinstance(value, dict) and began_at(str(value.get("run"))) is not None:

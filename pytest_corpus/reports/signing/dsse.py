@@ -86,7 +86,7 @@ def _text(payload: bytes, signature: bytes, own: str) -> str:
 
 def _envelope(data: bytes) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = bounded.value(data)
+        found: dict[str, Any] = bounded.parse_value(data)
     except ValueError:
         raise EnvelopeError("is not JSON in UTF-8, so it is not a signed statement") from None
     if said := first_flaw("report/envelope", found):

@@ -37,7 +37,7 @@ def claims(payload: bytes) -> dict[str, str]:
     Raises:
         ValueError: the payload is not a statement of this kind.
     """
-    statement = bounded.value(payload)
+    statement = bounded.parse_value(payload)
     if first_flaw("report/statement", statement) or (statement["_type"], statement["predicateType"]) != (
         STATEMENT,
         PREDICATE,

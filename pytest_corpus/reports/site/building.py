@@ -74,7 +74,7 @@ MOST_REMEMBERED = 64 * 2**20  # bytes of that file
 def read_memory(folder: Path) -> Memory | None:
     """Return the results that an earlier site in a folder contains; None without an earlier site."""
     try:
-        known = bounded.document(folder / MEMORY, MOST_REMEMBERED)
+        known = bounded.read_document(folder / MEMORY, MOST_REMEMBERED)
     except bounded.FileRefused:
         return None
     verified: Memory | None = None if first_flaw("report/verified", known) else known["verified"]

@@ -11,7 +11,7 @@ from typing import IO, cast
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import contents
-from pytest_corpus.text.bounded import LARGEST, too_large
+from pytest_corpus.text.bounded import LARGEST, describe_size_limit
 from pytest_corpus.text.problems import PlainError
 
 
@@ -83,7 +83,7 @@ def versions(folder: Path) -> list[ReportSource]:
         if kind == "missing":
             sources.append(ReportSource(found[blob], folder, blob, "git does not have it"))
         elif kind == "blob":  # a folder may be named like a report
-            refusal = too_large(LARGEST) if int(size[0]) > LARGEST else ""
+            refusal = describe_size_limit(LARGEST) if int(size[0]) > LARGEST else ""
             sources.append(ReportSource(found[blob], folder, blob, refusal))
     return sorted(sources, key=lambda source: (source.name, source.blob))
 

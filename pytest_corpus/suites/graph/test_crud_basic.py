@@ -26,7 +26,7 @@ from pytest_corpus.suites.graph.support.scenarios.edges import expect_unusable
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, place_at
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
-from pytest_corpus.text.values import same
+from pytest_corpus.text.values import are_equal_json
 
 LOOKALIKES = {
     "long": [f"{'x' * 100}{end}" for end in "ab"],
@@ -211,14 +211,14 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
         expect.check(kind in found, f"a property of the kind {kind} to be accepted", "a refusal")
         read = found[kind]
         near = lenient and type(value) is type(read) is float and math.isclose(read, value, rel_tol=1e-6)
-        expect_written(kind, read, right=near or same(read, value))
+        expect_written(kind, read, right=near or are_equal_json(read, value))
 
 
 @pytest.mark.requirement("GRA-NODE-9")
 def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
     """Any key, and any text under a key, comes back code point by code point, or is refused permanently."""
     for kind, value in keep_properties(graph, KEYS).items():
-        expect_written(kind, value, right=same(value, KEYS[kind]))
+        expect_written(kind, value, right=are_equal_json(value, KEYS[kind]))
     changed = ", ".join(words.changed_properties(graph.sandbox())[:1])
     expect.check(not changed, f"the properties as written ({changed}), or a refusal", "other properties", "properties")
 
@@ -227,7 +227,7 @@ def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
 def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
     """Lists keep their order and objects their members, unless they are refused; null may become absent."""
     for kind, value in keep_properties(graph, {**NESTED, "null": None}).items():
-        right = same(value, NESTED.get(kind)) or (kind == "null" and value is ...)
+        right = are_equal_json(value, NESTED.get(kind)) or (kind == "null" and value is ...)
         expect_written(kind, value, right=right)
 
 

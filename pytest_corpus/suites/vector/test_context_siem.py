@@ -40,7 +40,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_only_match,
     expect_present,
 )
-from pytest_corpus.text.values import same
+from pytest_corpus.text.values import are_equal_json
 
 
 @pytest.mark.requirement("COM-CTX-6")
@@ -350,7 +350,9 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
         vector.faults.provider_op(name)
     results, reached = sent_twice_at_once(vector, name)
     if requirement == "COM-IDEM-4":
-        expect.check(same(*results), "the same result for both", replays.describe_difference(*results), "result")
+        expect.check(
+            are_equal_json(*results), "the same result for both", replays.describe_difference(*results), "result"
+        )
     else:
         expect.check(reached == 1, "one call of the provider", f"{reached} at once")
 

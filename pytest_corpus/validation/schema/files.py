@@ -156,7 +156,7 @@ def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str
     """Read a schema file: the document, its form for the compiler, a flag for deprecations. Raises SchemaFileError."""
     uri = BASE_URI + file
     try:
-        text = bounded.contents(root / file).decode()
+        text = bounded.read_contents(root / file).decode()
         document = json.loads(text)
     except bounded.FileRefused as fault:
         raise SchemaFileError(root / file, fault.why) from fault

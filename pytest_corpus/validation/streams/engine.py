@@ -9,7 +9,7 @@ import orjson
 
 from pytest_corpus.spec.words import MAX_FRAME_BYTES
 from pytest_corpus.text.problems import TOO_DEEP, Problem, json_problems
-from pytest_corpus.text.strict_json import Fault, read, write_json
+from pytest_corpus.text.strict_json import Fault, parse, write_json
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 from pytest_corpus.validation.streams.config import (
     MAX_ERRORS,
@@ -30,7 +30,7 @@ BLOCK_BYTES = 262_144
 class Readable(Protocol):
     """A file opened for bytes or for text."""
 
-    def read(self, size: int, /) -> bytes | str: ...
+    def parse(self, size: int, /) -> bytes | str: ...
 
 
 Bytes = bytes | bytearray | memoryview | str
@@ -184,7 +184,7 @@ class StreamValidationEngine:
             limit = self.config.max_frame_bytes
             self._machine.unreadable(ErrorType.FRAME_SIZE, f"measures more than {limit} bytes")
             return
-        value, flaw = read(payload, closely=self._machine.looks_closely)
+        value, flaw = parse(payload, closely=self._machine.looks_closely)
         if self.config.framing == "event" and event in EVENTS and not (isinstance(value, dict) and "event" in value):
             value = {"event": event, "data": value}
         if flaw:

@@ -334,7 +334,7 @@ def notes_on_old_recordings(recorded: Iterable[str], today: str) -> list[str]:
 def _is_same_when_read(line: dict[str, Any]) -> bool:
     """True if the line of a recording is within the limits of a reader, and its request can be written as JSON."""
     try:
-        return key_of(bounded.value(dumps(line).encode())["request"]) == key_of(line["request"])
+        return key_of(bounded.parse_value(dumps(line).encode())["request"]) == key_of(line["request"])
     except ValueError:
         return False
 

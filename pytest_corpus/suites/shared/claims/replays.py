@@ -19,7 +19,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant, odd_key
-from pytest_corpus.text.values import same
+from pytest_corpus.text.values import are_equal_json
 
 ANSWERING = ("complete", "embed", "embed_batch")
 """The operations that can be replayed although they store nothing."""
@@ -32,7 +32,7 @@ def expect_same_result(first: Reply, again: Reply) -> None:
     """Check that a replay returns the result of the first call, compared as JSON."""
     result = expect.success(again, "the answer of the first call")
     got = describe_difference(first.result, result)
-    expect.check(same(result, first.result), "the result of the first call", got, "result", on=[first, again])
+    expect.check(are_equal_json(result, first.result), "the result of the first call", got, "result", on=[first, again])
 
 
 def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
@@ -55,7 +55,7 @@ def describe_difference(first: Any, again: Any) -> str:
     """Return the keys in which two results differ, as text."""
     if not isinstance(first, dict) or not isinstance(again, dict):
         return "another result"
-    keys = [key for key in sorted({*first, *again}) if not same(first.get(key, ...), again.get(key, ...))]
+    keys = [key for key in sorted({*first, *again}) if not are_equal_json(first.get(key, ...), again.get(key, ...))]
     return f"another result, by {list_keys('the key', keys)}"
 
 
@@ -128,7 +128,7 @@ class TestAnswerReplays:
             require_countable_calls(subject)
             results, reached = send_twice_at_once(subject, request, subject.faults.provider_op(name))
             expect.check(reached == 1, "one call of the provider", f"{reached} at once")
-            expect.check(same(*results), "the same result for both", describe_difference(*results), "result")
+            expect.check(are_equal_json(*results), "the same result for both", describe_difference(*results), "result")
 
     @pytest.mark.requirement("COM-IDEM-5")
     def test_a_request_that_failed_can_be_sent_again(self, subject: Subject) -> None:
@@ -159,7 +159,7 @@ def send_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None
 def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
     """Check that two concurrent calls of one request return the same result."""
     results, _ = send_twice_at_once(subject, request)
-    expect.check(same(*results), "the same result for both", describe_difference(*results), "result")
+    expect.check(are_equal_json(*results), "the same result for both", describe_difference(*results), "result")
 
 
 def require_countable_calls(subject: Subject) -> None:
