@@ -150,6 +150,14 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 
 @contextmanager
+def branch(number: int) -> Iterator[None]:
+    """Begin a piece of a test whose random inputs do not depend on the other pieces of the test."""
+    outer = _chance()
+    with part_of(current_part(), _Chance(outer.run, f"{outer.name} {number}", outer.place, outer.case)):
+        yield
+
+
+@contextmanager
 def source(given: Source) -> Iterator[None]:
     """Read inputs from this source instead of the machine, in this block."""
     before = _SOURCE.set(given)
@@ -257,5 +265,6 @@ def hexadecimal(size: int) -> str:
 
 
 def below(limit: int) -> int:
-    """Return a random integer from 0 to `limit` - 1."""
-    return _chance().generator.randrange(limit)
+    """Return a random integer from 0 to `limit` - 1, for a fact the same in each process."""
+    chance = _chance()
+    return (chance.generator if chance.is_test else chance.common).randrange(limit)

@@ -49,8 +49,12 @@ VARYING = (
     (re.compile(r'(deadline_ms\\*": ?)\d{12,14}'), r"\1"),
     (re.compile(f"((?:corpusrun{RUN})|{RUN})[0-9a-z]", re.IGNORECASE), r"\1"),
     (re.compile(r'(tenant\\*": ?\\*")[0-9a-z]+'), r"\1"),
+    (re.compile(r"(doomed)\d+"), r"\1"),
 )
-"""Deadlines, and the mark of a process in names and in tenants that belong to facts."""
+"""Deadlines, the mark of a process in names and in tenants that belong to facts, and namespaces to delete.
+
+A namespace whose deletion was refused is used again by the next test that deletes one.
+"""
 
 Requests = dict[tuple[str, ...], list[str]]
 
