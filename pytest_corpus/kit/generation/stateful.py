@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
+from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NOT_ANSWERED, Story, Undecided, Violation
 
@@ -208,7 +209,8 @@ def run_sequences(
         Undecided: a rule could not go on.
     """
     until, disturbances = inputs.monotonic() + GENERATE_S, subject.disturbance_count
-    for number in range(examples):
+
+    def run_sequence(number: int) -> None:
         if inputs.monotonic() > until:
             return
         chance, trial = Random(f"{subject.settings.seed} {number}"), Trial(subject, make)
@@ -222,3 +224,9 @@ def run_sequences(
             trial.close()
         if found is not None:
             raise shrink(trial, found, is_disturbed=subject.disturbance_count > disturbances) from None
+
+    def run_in_branch(number: int) -> None:
+        with inputs.branch(number):
+            run_sequence(number)
+
+    side_by_side(run_in_branch, range(examples))
