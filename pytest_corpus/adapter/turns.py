@@ -78,6 +78,7 @@ class Body:
         parent: the body whose piece of work this body does; None for a test.
         lost_s: the seconds in which this body could have run while another one ran.
         awaits: the fact that the body waits for.
+        is_resting: True if the body waits for a time to pass, and needs nothing of the adapter until then.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Body:
         self.turns, self._places, self._values, self.parent = turns, places, list(values), parent
         self.lost_s = 0.0
         self.awaits: Hashable = None
+        self.is_resting = False
 
     def copies(self) -> Callable[[], Body]:
         """Return a function that makes a body for a piece of this body's work."""
@@ -240,6 +242,19 @@ def giving_way() -> Iterator[None]:
         yield
     finally:
         body.go_on()
+
+
+@contextmanager
+def resting() -> Iterator[None]:
+    """Make no call within this block. A test that must run alone need not wait for the end of the block."""
+    body = _BODY.get()
+    if body is not None:
+        body.is_resting = True
+    try:
+        yield
+    finally:
+        if body is not None:
+            body.is_resting = False
 
 
 @contextmanager

@@ -94,6 +94,7 @@ class Attempt:
 
     Attributes:
         part: the part of the run with the test's exchanges.
+        body: the body that carries the test out.
         editions: the schema versions under which all successful answers are valid.
         holds: True if the body has shown that the requirement holds.
         unoffered: the reason why the test does not apply.
@@ -103,6 +104,7 @@ class Attempt:
     """
 
     item: pytest.Function
+    body: Body
     part: Part = field(default_factory=Part)
     editions: set[str] = field(default_factory=set)
     holds: bool = False
@@ -155,7 +157,7 @@ class InFlight:
         if why := confusion(target):
             self.width.narrow(1, why)
         if target.store.holds_much and self._attempts:
-            self.quiet()
+            self.quiet(may_rest=True)
             with part_of(None):
                 target.begin()
         if self.width.is_unknown and target.store.isolates_tests:
@@ -178,10 +180,13 @@ class InFlight:
                     wait_for_reports(late)
         return found
 
-    def quiet(self) -> None:
-        """Wait until no test is running."""
-        while self._running:
-            self._wait(next(iter(self._running)))
+    def quiet(self, *, may_rest: bool = False) -> None:
+        """Wait until no test is running, or with `may_rest`, until all running tests only wait for a time to pass.
+
+        A resting test cannot go on before it gets a turn, that is, while a test runs alone.
+        """
+        while busy := next((each for each in self._running if not (may_rest and each.body.is_resting)), None):
+            self._wait_a_while(busy)
 
     def stop(self) -> None:
         """Break off all running tests."""
@@ -193,12 +198,12 @@ class InFlight:
         self._attempts.clear()
 
     def doubts(self, attempt: Attempt | None) -> bool:
-        """Wait until no test is running; return True if a test must not use the known facts.
+        """Wait until no test makes calls; return True if a test must not use the known facts.
 
         Facts from concurrent tests may be wrong, and the adapter may have cached the test's earlier requests.
         If a test did not apply, the facts are good enough, unless a concurrent test had trouble.
         """
-        self.quiet()
+        self.quiet(may_rest=True)
         if attempt is None or not (self._is_troubled or (attempt.part.made and attempt.unoffered is None)):
             return False
         self._is_troubled = False
@@ -240,8 +245,11 @@ class InFlight:
 
     def _wait(self, attempt: Attempt) -> None:
         while not attempt.over.is_set():
-            with self._lent():
-                attempt.over.wait(LONGEST_S)
+            self._wait_a_while(attempt)
+
+    def _wait_a_while(self, attempt: Attempt) -> None:
+        with self._lent():
+            attempt.over.wait(LONGEST_S)
 
     @contextmanager
     def _lent(self) -> Iterator[None]:
@@ -305,11 +313,10 @@ class InFlight:
                 self._begin(item, subject)
 
     def _begin(self, item: pytest.Function, subject: Subject) -> None:
-        attempt = self._attempts[item] = Attempt(item)
-        self._running.add(attempt)
         places, values = zip(*subject.test_attributes(), strict=True)
-        body = Body(self._turns, places, values)
-        work = functools.partial(turns.run_as, body, functools.partial(self._carry_out, attempt, body, subject))
+        attempt = self._attempts[item] = Attempt(item, Body(self._turns, places, values))
+        self._running.add(attempt)
+        work = functools.partial(turns.run_as, attempt.body, functools.partial(self._carry_out, attempt, subject))
         name = f"corpus-test-{requirement_of(item)}"
         thread = threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True)
         if not self._start(thread.start):
@@ -326,10 +333,10 @@ class InFlight:
             return False
         return True
 
-    def _carry_out(self, attempt: Attempt, body: Body, subject: Subject) -> None:
+    def _carry_out(self, attempt: Attempt, subject: Subject) -> None:
         generation = subject.client.instance.generation
         try:
-            body.go_on()
+            attempt.body.go_on()
             started = Clock.monotonic()
             with inputs.source(inputs.Source()), part_of(None):
                 self._attempt(attempt, subject)

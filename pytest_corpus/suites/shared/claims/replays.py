@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.turns import side_by_side
+from pytest_corpus.adapter.turns import resting, side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import ReplayProbe, cached, call_with_key, context_with_key
 from pytest_corpus.kit.component import Subject
@@ -100,7 +100,8 @@ def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
     others = [(subject.requests.minimal(name), new_key()) for _ in range(left)]
     for reply in side_by_side(lambda each: subject.call(name, *each), others):
         expect.success(reply, "a write with another key")
-    inputs.sleep(max(0.0, kept.at + seconds - inputs.monotonic()))
+    with resting():
+        inputs.sleep(max(0.0, kept.at + seconds - inputs.monotonic()))
     kept.replay_probe.other()
     again = call_with_key(subject, kept.replay_probe.first, kept.key)
     kept.replay_probe.shows()
