@@ -14,7 +14,7 @@ from pytest_corpus.adapter.fault_plan import canaries
 from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.instance import AdapterInstance, Declaration, Hooks, Instance
+from pytest_corpus.adapter.instance import AdapterInstance, Declaration, Instance, InstanceHooks
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
@@ -60,7 +60,7 @@ class AdapterClient:
         *,
         metrics: RecordingSink | None = None,
         provider: ProviderProbe | None = None,
-        hooks: Hooks | None = None,
+        hooks: InstanceHooks | None = None,
         read_only: bool = False,
         closing: ClosingBudget | None = None,
         meter: Meter | None = None,
@@ -69,7 +69,7 @@ class AdapterClient:
     ) -> None:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.meter = meter or Meter()
-        self._hooks = hooks or Hooks(metrics, provider)
+        self._hooks = hooks or InstanceHooks(metrics, provider)
         self._recorder = recorder
         self.instance = instance or AdapterInstance(declaration, call_timeout, self._hooks, closing or ClosingBudget())
         self.hurries, self._longest_s, self._unanswered = False, 0.0, ""
@@ -98,10 +98,10 @@ class AdapterClient:
 
     def second_instance(self, call_timeout: float | None = None) -> AdapterClient:
         """Return another instance for calls outside of tests. It has its own hooks and record, but shares the loop."""
-        hooks = Hooks(provider=ProviderProbe(self.provider.recording))
+        hooks = InstanceHooks(provider=ProviderProbe(self.provider.recording))
         return self._another(hooks, call_timeout or self.call_timeout, Meter())
 
-    def _another(self, hooks: Hooks, call_timeout: float, meter: Meter) -> AdapterClient:
+    def _another(self, hooks: InstanceHooks, call_timeout: float, meter: Meter) -> AdapterClient:
         return AdapterClient(
             self.declaration,
             call_timeout,

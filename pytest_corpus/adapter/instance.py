@@ -54,7 +54,7 @@ class Declaration:
     startup_s: float = 0.0
 
 
-class Hooks:
+class InstanceHooks:
     """The hooks that instances of an adapter share, and the assignment of reports to calls."""
 
     def __init__(self, metrics: RecordingSink | None = None, provider: ProviderProbe | None = None) -> None:
@@ -74,7 +74,7 @@ class Instance(Protocol):
 
     def open(self, components: tuple[str, ...]) -> None: ...
 
-    def another(self, hooks: Hooks, call_timeout: float) -> Instance: ...
+    def another(self, hooks: InstanceHooks, call_timeout: float) -> Instance: ...
 
     def is_copy_of(self, other: Any) -> bool: ...
 
@@ -117,7 +117,7 @@ class AdapterInstance:
         self,
         declaration: Declaration,
         call_timeout: float,
-        hooks: Hooks,
+        hooks: InstanceHooks,
         closing: ClosingBudget,
         *,
         loop: LoopThread | None = None,
@@ -172,7 +172,7 @@ class AdapterInstance:
         if not self._opened.transports:
             raise refused[0]
 
-    def another(self, hooks: Hooks, call_timeout: float) -> AdapterInstance:
+    def another(self, hooks: InstanceHooks, call_timeout: float) -> AdapterInstance:
         """Open another instance in the same loop. An object that both instances share is closed with this instance
         only.
 

@@ -13,7 +13,7 @@ from pytest_corpus.bundles.evaluation.values import refusal
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, Rubric, Scorer
 from pytest_corpus.bundles.matching import as_text, differences, kind, parse_json, to_json
 from pytest_corpus.bundles.providers.hook import call_function
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
 from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, CaseContent, NotScored, Reason, Sample, Scored
 from pytest_corpus.redaction import redact_path, shorten
 
@@ -152,7 +152,7 @@ class Judge:
     """A scorer with the provider that grades answers for the scorer."""
 
     scorer: Scorer
-    provider: Provider
+    provider: BundleProvider
 
     def score(self, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]) -> Scored | None:
         """Return the score of an answer, or None. Raises ProviderError if the provider gives no score.

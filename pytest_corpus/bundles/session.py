@@ -15,7 +15,7 @@ from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice, Scorer
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.corpus import SimilarityProvider
-from pytest_corpus.bundles.providers.protocol import Provider
+from pytest_corpus.bundles.providers.protocol import BundleProvider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.reporting.section import Head, message, metric_names
 from pytest_corpus.bundles.results import CaseResult
@@ -23,7 +23,7 @@ from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.shards import cut
-from pytest_corpus.bundles.running.store import Store
+from pytest_corpus.bundles.running.store import CaseStore
 from pytest_corpus.verdict.shards import Shard
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
@@ -63,7 +63,7 @@ class BundleRun:
     asking: Asking
     cases: tuple[Case, ...]
     options: BundleOptions
-    make_store: Callable[["BundleRun"], Store]
+    make_store: Callable[["BundleRun"], CaseStore]
     cassettes: str = "off"
     selected: list[str] = field(default_factory=list)
     reference: str = ""
@@ -166,7 +166,7 @@ class BundleSession:
     def __init__(
         self,
         options: BundleOptions,
-        store: Callable[[BundleRun], Store],
+        store: Callable[[BundleRun], CaseStore],
         functions: Callable[[str, str], dict[str, Any]],
         adapters: Callable[[str], Openers],
         scorer_source: str,
@@ -175,7 +175,7 @@ class BundleSession:
         self.runs: list[BundleRun] = []
         self._store, self._functions, self._adapters, self._scorer_source = store, functions, adapters, scorer_source
         self._known: dict[str, dict[str, Any]] = {}
-        self._providers: dict[tuple[Any, ...], Provider] = {}
+        self._providers: dict[tuple[Any, ...], BundleProvider] = {}
         self._clients: dict[tuple[str, str], AdapterClient] = {}
         self._tapes: dict[tuple[Path, str], Cassettes] = {}
 
@@ -220,7 +220,7 @@ class BundleSession:
         cases = cut(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
         return BundleRun(bundle, provider.label, chosen.adapter, asking, cases, options, self._store, mode)
 
-    def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool, purpose: str = "") -> Provider:
+    def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool, purpose: str = "") -> BundleProvider:
         choice = chosen.choice
         # A script is played for each bundle from its beginning.
         own = (bundle.path, bundle.variant, choice.script, purpose) if choice.name == "mock" else None

@@ -45,7 +45,7 @@ def component_argument(
 ) -> None:
     """Add `--component COMPONENT`, one of the known components; with `several`, a list with commas, or repeated."""
 
-    class Component(argparse.Action):
+    class ComponentAction(argparse.Action):
         def __call__(self, _: Any, namespace: argparse.Namespace, values: Any, *__: Any) -> None:
             names = [part.strip().lower() for part in (values.split(",") if several else [values])]
             for name in names:
@@ -55,7 +55,7 @@ def component_argument(
 
     text = f"{', '.join(known)}: {text}" + ("; several with commas, or repeated" if several else "")
     default: Any = [] if several else None
-    parser.add_argument("--component", action=Component, metavar="COMPONENT", help=text, default=default, **more)
+    parser.add_argument("--component", action=ComponentAction, metavar="COMPONENT", help=text, default=default, **more)
 
 
 def check_word(word: str, known: Iterable[str], kind: str) -> None:

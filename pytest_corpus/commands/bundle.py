@@ -25,7 +25,7 @@ from pytest_corpus.bundles.reporting.section import contents
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
 from pytest_corpus.bundles.running.shards import write_durations
-from pytest_corpus.bundles.running.store import SpentBudget, Store
+from pytest_corpus.bundles.running.store import CaseStore, SpentBudget
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
@@ -206,7 +206,7 @@ class _Session:
         )
         self._session = BundleSession(
             options,
-            lambda run: Store(run.selected, run.bundle.concurrency, self._spent_budget),
+            lambda run: CaseStore(run.selected, run.bundle.concurrency, self._spent_budget),
             self._functions,
             lambda component: {
                 label: partial(AdapterClient(each).open, (component,)) for label, each in declared[component].items()

@@ -12,7 +12,7 @@ from pytest_corpus.adapter.calls import Sending, expect_reports
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.inputs import Source
-from pytest_corpus.adapter.instance import Declaration, Hooks
+from pytest_corpus.adapter.instance import Declaration, InstanceHooks
 from pytest_corpus.adapter.scope import within
 from pytest_corpus.evidence import encoding
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript, parse_line
@@ -140,7 +140,7 @@ class RecordedInstance:
 
     asked: tuple[str, ...] = ()
 
-    def __init__(self, player: Player, facts: Mapping[str, Any], hooks: Hooks) -> None:
+    def __init__(self, player: Player, facts: Mapping[str, Any], hooks: InstanceHooks) -> None:
         self._player, self._facts, self._hooks = player, facts, hooks
         self.generation = 0
         self.remote: Any = _remote_facts(facts) if facts["transport"] else None
@@ -149,7 +149,7 @@ class RecordedInstance:
         """Do nothing except counting, because a transcript needs no connection."""
         self.generation += 1
 
-    def another(self, hooks: Hooks, _call_timeout: float) -> RecordedInstance:
+    def another(self, hooks: InstanceHooks, _call_timeout: float) -> RecordedInstance:
         """Return another instance that answers from the same transcript."""
         other = RecordedInstance(self._player, self._facts, hooks)
         other.open(())
@@ -218,7 +218,7 @@ def make_recorded_client(
     declaration: Declaration, player: Player, facts: Mapping[str, Any], call_timeout: float = 30.0, **options: Any
 ) -> AdapterClient:
     """Return a client whose answers come from a transcript."""
-    hooks = Hooks()
+    hooks = InstanceHooks()
     instance = RecordedInstance(player, facts, hooks)
     return AdapterClient(declaration, call_timeout, hooks=hooks, instance=instance, **options).open(())
 

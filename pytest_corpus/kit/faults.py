@@ -154,7 +154,7 @@ class ProviderFaults:
         return found
 
 
-class Instance(Calls, Protocol):
+class ComponentInstance(Calls, Protocol):
     """A component that is bound to one instance of the adapter, and can open other instances."""
 
     @property
@@ -165,7 +165,7 @@ class Instance(Calls, Protocol):
     def with_client(self, client: AdapterClient, /) -> Self: ...
 
 
-Own = TypeVar("Own", bound=Instance)
+Own = TypeVar("Own", bound=ComponentInstance)
 Result = TypeVar("Result")
 Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 

@@ -24,7 +24,7 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.store import SpentBudget, Store
+from pytest_corpus.bundles.running.store import CaseStore, SpentBudget
 
 
 def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = None, **more: Any) -> list[CaseResult]:
@@ -36,7 +36,7 @@ def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = Non
 
 def results(asking: Asking) -> list[CaseResult]:
     found = asking.bundle
-    pool = Pool(asking, found.cases, Store([case.id for case in found.cases], found.concurrency, SpentBudget()))
+    pool = Pool(asking, found.cases, CaseStore([case.id for case in found.cases], found.concurrency, SpentBudget()))
     return [pool.result(case.id) for case in found.cases]
 
 

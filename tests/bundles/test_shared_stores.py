@@ -18,7 +18,7 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.remote_store import RemoteStore, StoreClient, StoreServer
-from pytest_corpus.bundles.running.store import SpentBudget, Store
+from pytest_corpus.bundles.running.store import CaseStore, SpentBudget
 
 
 class Wire:
@@ -47,7 +47,7 @@ def made(folder: Path, count: int = 1, more: str = "") -> Bundle:
 
 def shared(server: StoreServer, found: Bundle, *, eager: bool = False) -> tuple[Wire, RemoteStore]:
     """The store of a further worker."""
-    wire, local = Wire(server), Store([case.id for case in found.cases], 2, SpentBudget())
+    wire, local = Wire(server), CaseStore([case.id for case in found.cases], 2, SpentBudget())
     return wire, RemoteStore(StoreClient(wire), "key", local, {}, eager=eager)
 
 
@@ -117,7 +117,7 @@ def test_cases_go_out_before_anybody_waits(tmp_path: Path) -> None:
 
 def test_a_case_that_hangs_is_given_up_if_nobody_waits_there(tmp_path: Path) -> None:
     """Another worker may wait for it."""
-    found, kept = made(tmp_path / "b", 1, "timeout: 0.2\n"), list[Store]()
+    found, kept = made(tmp_path / "b", 1, "timeout: 0.2\n"), list[CaseStore]()
     server = StoreServer(SpentBudget(), None, lambda *opened: kept.append(opened[2]))
     release = threading.Event()
     asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, lambda _: str(release.wait(20))))
@@ -135,7 +135,7 @@ def test_a_worker_ends_only_after_its_last_result_was_sent(tmp_path: Path) -> No
     found = made(tmp_path / "b", 2, "parallel: true\nmax_parallel: 2\n")
     kept: list[str] = []
 
-    class Slow(Store):
+    class Slow(CaseStore):
         def keep(self, result: CaseResult) -> None:
             time.sleep(0.2 if result.case == "case-1" else 0)
             kept.append(result.case)

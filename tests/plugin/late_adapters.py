@@ -13,7 +13,7 @@ from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Provider
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Edge, Graph
+from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Edge, NamespaceGraph
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
@@ -59,32 +59,32 @@ class LateGraph(ReferenceGraph):
 
     def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
         super().__init__(metrics=metrics, provider=provider)
-        self.history: dict[str | None, list[tuple[float, dict[str, Graph]]]] = {}
+        self.history: dict[str | None, list[tuple[float, dict[str, NamespaceGraph]]]] = {}
 
-    def commit(self, call: Call, draft: dict[str, Graph]) -> None:
+    def commit(self, call: Call, draft: dict[str, NamespaceGraph]) -> None:
         super().commit(call, draft)
         self.history.setdefault(call.tenant_hash, []).append((time.monotonic(), draft))
 
-    def space(self, call: Call) -> dict[str, Graph]:
+    def space(self, call: Call) -> dict[str, NamespaceGraph]:
         until = time.monotonic() - self.late_s
         shown = [space for at, space in self.history.get(call.tenant_hash, ()) if at <= until]
-        return shown[-1] if shown else {DEFAULT_NAMESPACE: Graph()}
+        return shown[-1] if shown else {DEFAULT_NAMESPACE: NamespaceGraph()}
 
-    def draft(self, call: Call) -> dict[str, Graph]:
+    def draft(self, call: Call) -> dict[str, NamespaceGraph]:
         return {name: graph.draft() for name, graph in super().space(call).items()}
 
 
 class StrictGraph(LateGraph):
     """Takes an edge only between nodes that show already."""
 
-    shown: dict[str, Graph] | None = None
+    shown: dict[str, NamespaceGraph] | None = None
 
-    def draft(self, call: Call) -> dict[str, Graph]:
+    def draft(self, call: Call) -> dict[str, NamespaceGraph]:
         self.shown = self.space(call) if call.op == "upsert_edges" else None
         return super().draft(call)
 
-    def put_edge(self, graph: Graph, edge: Edge) -> None:
-        shown = graph if self.shown is None else self.shown.get(edge.namespace, Graph())
+    def put_edge(self, graph: NamespaceGraph, edge: Edge) -> None:
+        shown = graph if self.shown is None else self.shown.get(edge.namespace, NamespaceGraph())
         if not {edge.src, edge.dst} <= shown.nodes.keys():
             raise AdapterError("VertexNotFound", "src and dst of an edge must be nodes that show")
         super().put_edge(graph, edge)

@@ -4,7 +4,7 @@ from typing import Any
 
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.graph.queries import GraphQuestion
-from pytest_corpus.reference.graph.store import Graph, Node, Space
+from pytest_corpus.reference.graph.store import NamespaceGraph, Node, Space
 from pytest_corpus.reference.request import Call
 
 Gone = dict[tuple[str | None, str], dict[str, Node]]
@@ -23,7 +23,7 @@ class Ghosts(ReferenceGraph):
     def haunt(self, call: Call, before: Space, after: Space) -> None:
         """Keep the nodes that are in one state and not in the other."""
         for namespace, graph in before.items():
-            left = after.get(namespace, Graph()).nodes
+            left = after.get(namespace, NamespaceGraph()).nodes
             lost = {name: node for name, node in graph.nodes.items() if name not in left}
             self.gone.setdefault((call.tenant_hash, namespace), {}).update(lost)
 

@@ -94,11 +94,16 @@ def test_fixtures_of_the_session_keep_no_test_from_being_in_flight(project: Proj
     assert (Slow.peak > 8) is several
 
 
+def make_attempt(item: object = None, **more: Any) -> Attempt:
+    """An attempt of a body that gets its turn at once."""
+    return Attempt(cast("pytest.Function", item), cast("Body", SimpleNamespace(go_on=int, is_resting=False)), **more)
+
+
 def test_a_test_that_does_not_apply_is_run_alone_once_for_each_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """That the others of the requirement do not apply is believed beside other tests."""
     monkeypatch.setattr(in_flight, "requirement_of", lambda item: item)
     tests, [one, other] = InFlight(Width(4), may_be_cut_short=False), map(NotApplicable, ("too large", "too small"))
-    attempts = [Attempt(cast("pytest.Function", "LLM-MODEL-1"), unoffered=each) for each in (one, one, other)]
+    attempts = [make_attempt("LLM-MODEL-1", unoffered=each) for each in (one, one, other)]
     assert [tests.end_of(each) for each in attempts] == [None, None, None]
     tests.confirm(attempts[0].item, attempts[0], None, Ending("not_applicable", one), ())
     ended = [tests.end_of(each) for each in attempts]
@@ -170,9 +175,25 @@ def test_a_sound_adapter_is_blamed_for_nothing(project: Project, name: str, why:
     assert why in "".join(notes(result))
 
 
+def test_a_test_that_rests_is_not_waited_for() -> None:
+    """A test that must run alone begins while another one waits for a time to pass, and not before."""
+    tests, resting, busy = InFlight(Width(4), may_be_cut_short=False), make_attempt(), make_attempt()
+    tests._running |= {resting, busy}
+    tests._subject = cast("Any", SimpleNamespace(test_attributes=list))
+    resting.body.is_resting = True
+
+    def end() -> None:
+        tests._running.discard(busy)
+        busy.over.set()
+
+    threading.Timer(0.05, end).start()
+    tests.quiet(may_rest=True)
+    assert tests._running == {resting}
+
+
 def test_what_was_sent_in_company_is_not_sent_again() -> None:
     """A test that made calls finds its facts out anew when it is run alone: the adapter may keep the answers."""
-    tests, attempt = InFlight(Width(4), may_be_cut_short=False), Attempt(cast("pytest.Function", None))
+    tests, attempt = InFlight(Width(4), may_be_cut_short=False), make_attempt()
     assert not tests.doubts(None)
     assert not tests.doubts(attempt)
     attempt.part.exchanges.append(Exchange({}, False))
@@ -185,7 +206,7 @@ def test_what_was_sent_in_company_is_not_sent_again() -> None:
 def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.MonkeyPatch, reopened: bool) -> None:
     """If the adapter blocks and is opened anew, what other tests have written in its memory is lost."""
     tests, instance = InFlight(Width(4), may_be_cut_short=False), SimpleNamespace(generation=1)
-    attempt, other = [Attempt(cast("pytest.Function", None)) for _ in range(2)]
+    attempt, other = [make_attempt() for _ in range(2)]
     other.part.exchanges.append(Exchange({}, False))
     tests._running |= {attempt, other}
 
@@ -194,8 +215,8 @@ def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.Monkey
         raise Violation("a node", "none")
 
     monkeypatch.setattr(tests, "_attempt", lose)
-    body, subject = SimpleNamespace(go_on=int), SimpleNamespace(client=SimpleNamespace(instance=instance))
-    tests._carry_out(attempt, cast("Any", body), cast("Any", subject))
+    subject = SimpleNamespace(client=SimpleNamespace(instance=instance))
+    tests._carry_out(attempt, cast("Any", subject))
     assert attempt.violation is not None
     assert (attempt.beside is None) is reopened
 

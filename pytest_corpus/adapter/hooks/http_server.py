@@ -172,7 +172,7 @@ def reset(transport: asyncio.BaseTransport) -> None:
         transport.abort()
 
 
-class Listener:
+class LocalServer:
     """Serves connections to a free port of the loopback address, each in a task."""
 
     def __init__(self) -> None:
@@ -210,7 +210,7 @@ class Listener:
             writer.close()
 
 
-class LoopbackServer(Listener):
+class LoopbackServer(LocalServer):
     """Serves requests below a random path, so requests for an earlier server on the same port do not arrive.
 
     Web pages and other users of the machine cannot guess the path. The `Host` header may have any name, because an

@@ -7,10 +7,10 @@ from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
 
 
-class CorpusProvider(Provider):
+class CorpusProvider(BundleProvider):
     """Sends envelopes to an LLM adapter. The first call opens the adapter."""
 
     def __init__(self, label: str, model: str | None, opened: Callable[[], AdapterClient]) -> None:
@@ -89,7 +89,7 @@ def _answer(result: Mapping[str, Any]) -> Answer:
     return Answer(str(result["text"]), str(result.get("finish_reason", "unknown")), prompt, completion, total)
 
 
-class SimilarityProvider(Provider):
+class SimilarityProvider(BundleProvider):
     """Embeds both texts, with one call each, and returns their cosine similarity."""
 
     calls = 2

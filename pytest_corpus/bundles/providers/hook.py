@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.bundles.errors import BundleError, BundleProblem
 from pytest_corpus.bundles.evaluation.values import refusal
 from pytest_corpus.bundles.providers.official import status_error
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
 
 
 def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[str, Callable[..., Any]]:
@@ -45,7 +45,7 @@ Complete = Callable[[CompletionRequest], Any]
 """Gives an `Answer`, a text, or an awaitable of one; raises `ProviderError` where it has none."""
 
 
-class HookProvider(Provider):
+class HookProvider(BundleProvider):
     """A provider behind a function. Only failed connections, 429 and 5xx are retried (R135)."""
 
     def __init__(self, name: str, model: str | None, complete: Complete) -> None:

@@ -11,13 +11,13 @@ from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, default_id, read_lines
 from pytest_corpus.bundles.loading.files import display_path
 from pytest_corpus.bundles.matching import as_text, kind
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 
 KEYS = ("id", "input", "output", "error", "retry_after_ms", "delay_ms", "finish_reason")
 
 
-class MockProvider(Provider):
+class MockProvider(BundleProvider):
     """Plays a script, or returns `expected_output` if there is no script."""
 
     label = "mock"

@@ -98,7 +98,7 @@ class ProviderError(Exception):
         return known is not None and known.retry == "yes"
 
 
-class Provider(Protocol):
+class BundleProvider(Protocol):
     """Answers prompts. It may block, because each call runs in a daemon thread and is abandoned at its deadline.
 
     Attributes:

@@ -9,7 +9,7 @@ from pytest_corpus.bundles.loading.bundle import ProviderChoice
 from pytest_corpus.bundles.providers.corpus import CorpusProvider
 from pytest_corpus.bundles.providers.hook import Complete, HookProvider
 from pytest_corpus.bundles.providers.mock import MockProvider
-from pytest_corpus.bundles.providers.protocol import Provider
+from pytest_corpus.bundles.providers.protocol import BundleProvider
 
 CLIENTS = {"openai": "OpenAIProvider", "anthropic": "AnthropicProvider"}
 """The class in the module of each official client."""
@@ -29,7 +29,7 @@ def make(
     adapter: tuple[str, Callable[[], AdapterClient]] | None,
     *,
     plays: bool = False,
-) -> Provider:
+) -> BundleProvider:
     """Make the provider of a choice.
 
     Args:
@@ -51,7 +51,7 @@ def make(
         return CorpusProvider(adapter[0], choice.model, adapter[1])
     if choice.name in CLIENTS:
         module = import_module(f"pytest_corpus.bundles.providers.{choice.name}")
-        made: Provider = getattr(module, CLIENTS[choice.name])(choice, file, plays=plays)
+        made: BundleProvider = getattr(module, CLIENTS[choice.name])(choice, file, plays=plays)
         return made
     if choice.name in hooks:
         return HookProvider(choice.name, choice.model, hooks[choice.name])

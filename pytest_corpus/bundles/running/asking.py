@@ -11,7 +11,7 @@ from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.contract import Judge, Score, judge_answer
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
 from pytest_corpus.bundles.metrics import uncached_samples
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
 from pytest_corpus.bundles.results import (
     ERROR,
     FAILED,
@@ -25,7 +25,7 @@ from pytest_corpus.bundles.results import (
     Usage,
 )
 from pytest_corpus.bundles.running.cassettes import Cassettes, key_of
-from pytest_corpus.bundles.running.store import Store
+from pytest_corpus.bundles.running.store import CaseStore
 from pytest_corpus.redaction import describe_word, redact
 
 FIRST_PAUSE_S = 0.5
@@ -54,7 +54,7 @@ class Asking:
 
     bundle: Bundle
     choice: ProviderChoice
-    provider: Provider
+    provider: BundleProvider
     scorers: Mapping[str, Score] = field(default_factory=dict)
     judges: tuple[Judge, ...] = ()
     limit: Budget = Budget()  # noqa: RUF009 - it is frozen
@@ -67,7 +67,7 @@ class Asking:
 
     pause: Callable[[float], None] = time.sleep
 
-    def ask(self, case: Case, store: Store, progress: CaseProgress) -> CaseResult:
+    def ask(self, case: Case, store: CaseStore, progress: CaseProgress) -> CaseResult:
         """Run a case and return its result."""
         prompts = self.bundle.prompts(case)
         how = ""
@@ -118,7 +118,7 @@ class Asking:
             sample=number,
         )
 
-    def _scorers(self, asked: CompletionRequest, store: Store, progress: CaseProgress) -> dict[str, Score]:
+    def _scorers(self, asked: CompletionRequest, store: CaseStore, progress: CaseProgress) -> dict[str, Score]:
         """Return the scorers of an answer. Scorers with a provider share the time, budget and cassettes of the case."""
         own: dict[str, Score] = {}
         for judge in self.judges:
@@ -135,7 +135,7 @@ class Asking:
             own[judge.scorer.name] = score
         return {**self.scorers, **own}
 
-    def _ask_for_scorer(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> Answer:
+    def _ask_for_scorer(self, request: CompletionRequest, store: CaseStore, progress: CaseProgress) -> Answer:
         """Ask a provider on behalf of a scorer. These calls do not count as calls of the case."""
         before = progress.calls
         try:
@@ -151,7 +151,7 @@ class Asking:
         return answer
 
     def _get_answer(
-        self, request: CompletionRequest, store: Store, progress: CaseProgress
+        self, request: CompletionRequest, store: CaseStore, progress: CaseProgress
     ) -> tuple[Answer, int, float | None, str]:
         """Return an answer, with its attempts, its latency, and a word for a replayed or recorded answer."""
         tape = self.cassettes
@@ -164,7 +164,7 @@ class Asking:
         return answer, attempts, latency, "recorded"
 
     def _saved_answer(
-        self, request: CompletionRequest, store: Store, progress: CaseProgress
+        self, request: CompletionRequest, store: CaseStore, progress: CaseProgress
     ) -> tuple[Answer, int, float]:
         """Return the answer of an interrupted run, if it exists; otherwise ask the provider, and save the answer."""
         if store.journal is None:
@@ -180,7 +180,9 @@ class Asking:
         store.journal.record(key, {"answer": asdict(answer), "attempts": attempts, "latency_ms": latency})
         return answer, attempts, latency
 
-    def _attempts(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
+    def _attempts(
+        self, request: CompletionRequest, store: CaseStore, progress: CaseProgress
+    ) -> tuple[Answer, int, float]:
         """Ask with retries. Return the answer, the number of attempts and the milliseconds of the last attempt."""
         attempt = 0
         while True:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pytest_corpus.bundles.loading.bundle import Case
 from pytest_corpus.bundles.results import NOT_ASKED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking, CaseProgress
-from pytest_corpus.bundles.running.store import Store
+from pytest_corpus.bundles.running.store import CaseStore
 
 LONGEST_WAIT_S = 1.0
 
@@ -36,7 +36,7 @@ class Pool:
     The pool releases its lock before it uses the store: a store in another process may wait for that lock.
     """
 
-    def __init__(self, asking: Asking, cases: Iterable[Case], store: Store) -> None:
+    def __init__(self, asking: Asking, cases: Iterable[Case], store: CaseStore) -> None:
         self._asking, self._store = asking, store
         self._cases = {case.id: case for case in cases}
         self._running: dict[str, _Running] = {}

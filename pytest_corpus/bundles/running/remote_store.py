@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.store import AnswerJournal, SpentBudget, Store
+from pytest_corpus.bundles.running.store import AnswerJournal, CaseStore, SpentBudget
 from pytest_corpus.text.values import from_json_value, to_json_value
 
 MOST_AHEAD = 50
@@ -28,7 +28,7 @@ class Channel(Protocol):
     def setcallback(self, callback: Callable[[Any], None], endmarker: object) -> None: ...
 
 
-class _Shared(Store):
+class _Shared(CaseStore):
     """A store in the controller, with its waiting workers, and the workers that run cases before they wait."""
 
     def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: AnswerJournal | None) -> None:
@@ -77,7 +77,7 @@ class StoreServer:
     """
 
     def __init__(
-        self, spent_budget: SpentBudget, journal: AnswerJournal | None, opened: Callable[[str, Any, Store], None]
+        self, spent_budget: SpentBudget, journal: AnswerJournal | None, opened: Callable[[str, Any, CaseStore], None]
     ) -> None:
         self.spent_budget = spent_budget
         self._journal, self._opened = journal, opened
@@ -201,7 +201,7 @@ class RemoteJournal(AnswerJournal):
         """Do nothing: the controller closes the file."""
 
 
-class RemoteStore(Store):
+class RemoteStore(CaseStore):
     """The controller's store, used by a worker.
 
     Args:
@@ -211,7 +211,7 @@ class RemoteStore(Store):
 
     is_shared = True
 
-    def __init__(self, client: StoreClient, key: str, local: Store, about: Any, *, eager: bool = False) -> None:
+    def __init__(self, client: StoreClient, key: str, local: CaseStore, about: Any, *, eager: bool = False) -> None:
         super().__init__((), local.slots, RemoteSpentBudget(client), local.journal)
         self._client, self._key = client, key
         self._wanted = ""

@@ -119,7 +119,7 @@ class SpentBudget:
             return ""
 
 
-class Store:
+class CaseStore:
     """Hands out each case of one bundle with one provider exactly once, and keeps the results.
 
     Args:

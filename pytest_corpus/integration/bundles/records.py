@@ -13,7 +13,7 @@ from pytest_corpus.bundles.reporting.section import Head, build_all, contents
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
 from pytest_corpus.bundles.running.shards import digest
-from pytest_corpus.bundles.running.store import AnswerJournal, SpentBudget, Store
+from pytest_corpus.bundles.running.store import AnswerJournal, CaseStore, SpentBudget
 from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
@@ -40,7 +40,7 @@ class BundleResults:
         self.heads: dict[str, Head] = {}
         self.roots: dict[str, Path] = {}
         self.digests: dict[str, str] = {}
-        self.stores: dict[str, Store] = {}
+        self.stores: dict[str, CaseStore] = {}
         self.spent_budget = SpentBudget()
         self._root = config.rootpath
         given = getattr(config, "workerinput", None)
@@ -64,20 +64,20 @@ class BundleResults:
         except OSError as error:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
 
-    def store(self, run: BundleRun) -> Store:
+    def store(self, run: BundleRun) -> CaseStore:
         """Return the store of a run. Its key has the path below pytest's root folder, the same on all machines."""
         path = run.bundle.path
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
         key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
         if self._shard:
             about["digest"] = digest(run.bundle)
-        store = Store(run.selected, run.bundle.concurrency, self.spent_budget, self.journal)
+        store = CaseStore(run.selected, run.bundle.concurrency, self.spent_budget, self.journal)
         if self._client is not None:
             return RemoteStore(self._client, key, store, about, eager=not run.options.stops_early)
         self._begin(key, about, store)
         return store
 
-    def _begin(self, key: str, about: dict[str, Any], store: Store) -> None:
+    def _begin(self, key: str, about: dict[str, Any], store: CaseStore) -> None:
         path = self._root / about["file"]
         self.roots[key], self.stores[key] = path.parent, store
         self.heads[key] = replace(from_json_value(Head, about["head"]), file=display_path(path))

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.foundation import ReferenceAdapter
-from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph, Space
+from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, NamespaceGraph, Space
 from pytest_corpus.reference.graph.writes import GraphWrites
 from pytest_corpus.reference.request import Call, Fields
 
@@ -64,7 +64,7 @@ class Batches(GraphWrites, ReferenceAdapter):
             raise AdapterError("DeadlineExceeded", "The timeout of the request is over") from None
 
     def space(self, call: Call) -> Space:
-        return self.tenants.get(call.tenant_hash) or {DEFAULT_NAMESPACE: Graph()}
+        return self.tenants.get(call.tenant_hash) or {DEFAULT_NAMESPACE: NamespaceGraph()}
 
     def draft(self, call: Call) -> Space:
         return {namespace: graph.draft() for namespace, graph in self.space(call).items()}

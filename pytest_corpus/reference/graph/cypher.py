@@ -9,9 +9,9 @@ from typing import Any
 
 from pytest_corpus.reference.graph.expressions import Expression, Expressions, Scope, member, sort_key
 from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Row, ScannedQuery, Scanner
-from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, same
+from pytest_corpus.reference.graph.store import Edge, Entity, NamespaceGraph, Node, same
 
-Clause = Callable[[Graph, list[Scope]], list[Scope]]
+Clause = Callable[[NamespaceGraph, list[Scope]], list[Scope]]
 
 NOT_OFFERED = ("CALL", "CREATE", "DELETE", "DETACH", "DROP", "INSERT", "LOAD", "MERGE", "OPTIONAL", "REMOVE", "SET")
 
@@ -62,7 +62,7 @@ class Cypher(Expressions, ScannedQuery):
         self.scanner.skip_if_next(";")
         self.scanner.next_token("end")
 
-    def run(self, graph: Graph, params: Mapping[str, Any]) -> list[Row]:
+    def run(self, graph: NamespaceGraph, params: Mapping[str, Any]) -> list[Row]:
         scopes: list[Scope] = [{f"${name}": value for name, value in params.items()}]
         try:
             for clause in self.clauses:
@@ -116,7 +116,7 @@ class Cypher(Expressions, ScannedQuery):
         )
         most = self.read_expression() if scanner.skip_if_next("LIMIT") else lambda _: None
 
-        def project(_: Graph, scopes: list[Scope]) -> list[Scope]:
+        def project(_: NamespaceGraph, scopes: list[Scope]) -> list[Scope]:
             pairs = project_columns(columns, scopes)
             if distinct:
                 pairs = [pair for i, pair in enumerate(pairs) if pair[1] not in [row for _, row in pairs[:i]]]
@@ -185,14 +185,16 @@ class Cypher(Expressions, ScannedQuery):
         return name
 
 
-def walk(graph: Graph, pattern: Sequence[QueryPart], scope: Scope) -> Iterator[Scope]:
+def walk(graph: NamespaceGraph, pattern: Sequence[QueryPart], scope: Scope) -> Iterator[Scope]:
     """Yield every match of a pattern in a graph."""
     for node in graph.nodes.values():
         if pattern[0].fits(node, scope):
             yield from follow(graph, pattern[1:], node, pattern[0].named(node, scope), frozenset())
 
 
-def follow(graph: Graph, rest: Sequence[QueryPart], node: Node, scope: Scope, used: frozenset[str]) -> Iterator[Scope]:
+def follow(
+    graph: NamespaceGraph, rest: Sequence[QueryPart], node: Node, scope: Scope, used: frozenset[str]
+) -> Iterator[Scope]:
     """Yield the continuations of a match at a node, without using a relationship twice."""
     if not rest:
         yield scope

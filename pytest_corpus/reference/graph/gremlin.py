@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.reference.graph.expressions import member, sort_key
 from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Row, ScannedQuery, Scanner
-from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, same
+from pytest_corpus.reference.graph.store import Edge, Entity, NamespaceGraph, Node, same
 
 CONSTANTS: Mapping[str, Any] = {"true": True, "false": False, "null": None, "asc": "asc", "desc": "desc"}
 STARTS = ("V", "E", "inject")
@@ -94,7 +94,7 @@ class Gremlin(ScannedQuery):
             name = self.scanner.read_name()
         return CONSTANTS[name] if name in CONSTANTS else Binding(name)
 
-    def run(self, graph: Graph, params: Mapping[str, Any]) -> list[Row]:
+    def run(self, graph: NamespaceGraph, params: Mapping[str, Any]) -> list[Row]:
         traversal = Traversal(graph)
         try:
             for step in self.steps:
@@ -183,7 +183,7 @@ class MapSteps:
 class Traversal(FilterSteps, MapSteps):
     """The values between the steps of a traversal."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: NamespaceGraph) -> None:
         self.graph = graph
         self.flow: Flow = []
         self.by: Callable[[Sequence[Any]], None] = self.nothing_to_order

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reference.graph.arguments import GraphArguments
-from pytest_corpus.reference.graph.store import Graph, Node
+from pytest_corpus.reference.graph.store import NamespaceGraph, Node
 from pytest_corpus.reference.request import Fields
 
 
@@ -31,7 +31,7 @@ class Pages(GraphArguments):
         """The cursor to the page after a node; opaque to clients (SPECIFICATION 11.5)."""
         return base64.b64encode(json.dumps(node.id).encode()).decode()
 
-    def vertices(self, graph: Graph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
+    def vertices(self, graph: NamespaceGraph, wanted: Mapping[str, Any], after: str | None) -> list[Node]:
         """The nodes that match a filter, in the order of their ids, after a given id."""
         nodes = sorted(graph.nodes.values(), key=lambda node: node.id)
         return [node for node in nodes if self.matches(node, wanted) and (after is None or node.id > after)]

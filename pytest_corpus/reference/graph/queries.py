@@ -10,7 +10,7 @@ from pytest_corpus.reference.graph.arguments import GraphArguments
 from pytest_corpus.reference.graph.cypher import Cypher
 from pytest_corpus.reference.graph.gremlin import Gremlin
 from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, ScannedQuery
-from pytest_corpus.reference.graph.store import Edge, Graph, Node, Space
+from pytest_corpus.reference.graph.store import Edge, NamespaceGraph, Node, Space
 from pytest_corpus.reference.request import Fields, copy_json
 
 
@@ -77,7 +77,7 @@ class Queries(GraphArguments):
             raise args.invalid("timeout_ms", "OUT_OF_RANGE", "must be at least 0")
         return timeout_ms
 
-    def graph(self, space: Space, namespace: str) -> Graph:
+    def graph(self, space: Space, namespace: str) -> NamespaceGraph:
         """The graph to read; it must have been written before (ERRORS 6.4)."""
         if namespace not in space:
             raise invalid("args.namespace", "NOT_FOUND", "is not known", error="NamespaceNotFound")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.reference.graph.store import Graph
+from pytest_corpus.reference.graph.store import NamespaceGraph
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*)
@@ -32,7 +32,7 @@ class QueryFeatureError(QueryError):
 class ScannedQuery:
     """A parsed query; `run` returns its rows and changes no data."""
 
-    def run(self, graph: Graph, params: Mapping[str, object]) -> list[Row]:
+    def run(self, graph: NamespaceGraph, params: Mapping[str, object]) -> list[Row]:
         raise NotImplementedError
 
 

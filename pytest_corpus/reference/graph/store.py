@@ -50,15 +50,15 @@ Entity = Node | Edge
 
 
 @dataclass(slots=True)
-class Graph:
+class NamespaceGraph:
     """The nodes and edges of one namespace, by id."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
 
-    def draft(self) -> Graph:
+    def draft(self) -> NamespaceGraph:
         """A copy of the graph that can be changed independently."""
-        return Graph(dict(self.nodes), dict(self.edges))
+        return NamespaceGraph(dict(self.nodes), dict(self.edges))
 
     def neighbours(self, node: str, direction: str) -> Iterator[tuple[Edge, str]]:
         """Each edge of a node, with the node at its other end; `direction` is OUTGOING, INCOMING or BOTH."""
@@ -69,7 +69,7 @@ class Graph:
                 yield edge, edge.src
 
 
-Space = dict[str, Graph]
+Space = dict[str, NamespaceGraph]
 """The graphs of one tenant, by namespace."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.graph.arguments import GraphArguments
-from pytest_corpus.reference.graph.store import Edge, Graph, Node
+from pytest_corpus.reference.graph.store import Edge, NamespaceGraph, Node
 from pytest_corpus.reference.request import Fields
 
 DIRECTIONS = ("OUTGOING", "INCOMING", "BOTH")
@@ -57,7 +57,7 @@ class Traversals(GraphArguments):
             raise args.invalid("direction", "NOT_ALLOWED", f"must be one of {', '.join(DIRECTIONS)}")
         return direction
 
-    def travel(self, graph: Graph, journey: Journey) -> tuple[dict[str, list[str]], list[Edge]]:
+    def travel(self, graph: NamespaceGraph, journey: Journey) -> tuple[dict[str, list[str]], list[Edge]]:
         """The path of ids to each reached node, shortest first, and the crossed edges."""
         if not set(journey.start_nodes) <= graph.nodes.keys():
             raise AdapterError("VertexNotFound", "args.start_nodes must be nodes of the namespace")

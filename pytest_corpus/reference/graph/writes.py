@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.arguments import Selection
 from pytest_corpus.reference.graph.queries import Queries
-from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, Space
+from pytest_corpus.reference.graph.store import Edge, Entity, NamespaceGraph, Node, Space
 from pytest_corpus.reference.request import Fields
 
 
@@ -37,22 +37,22 @@ class GraphWrites(Queries):
         remove = self.remove_nodes if op == "delete_nodes" else self.remove_edges
         return partial(self.delete, selection=self.read_selection(args), remove=remove)
 
-    def store(self, space: Space, entities: Sequence[Any], put: Callable[[Graph, Any], None]) -> Outcome:
+    def store(self, space: Space, entities: Sequence[Any], put: Callable[[NamespaceGraph, Any], None]) -> Outcome:
         """Store entities one by one; an entity that cannot be stored does not stop the others."""
         outcome = Outcome()
         for index, entity in enumerate(entities):
             try:
-                put(space.setdefault(entity.namespace, Graph()), entity)
+                put(space.setdefault(entity.namespace, NamespaceGraph()), entity)
                 outcome.processed += 1
             except AdapterError as error:
                 outcome.failures.append((index, entity.id, error))
         return outcome
 
-    def put_node(self, graph: Graph, node: Node) -> None:
+    def put_node(self, graph: NamespaceGraph, node: Node) -> None:
         self.check_names("node", node.id, *node.labels)
         graph.nodes[node.id] = self.own(node)
 
-    def put_edge(self, graph: Graph, edge: Edge) -> None:
+    def put_edge(self, graph: NamespaceGraph, edge: Edge) -> None:
         self.check_names("edge", edge.id, edge.src, edge.dst, edge.label)
         if edge.src not in graph.nodes or edge.dst not in graph.nodes:
             raise AdapterError("VertexNotFound", "src and dst of an edge must be nodes of its namespace")
@@ -66,12 +66,12 @@ class GraphWrites(Queries):
         """The stored form of an entity: a copy that shares nothing with the caller."""
         return replace(entity, properties=entity.to_wire()["properties"])
 
-    def delete(self, space: Space, selection: Selection, remove: Callable[[Graph, Selection], int]) -> Outcome:
+    def delete(self, space: Space, selection: Selection, remove: Callable[[NamespaceGraph, Selection], int]) -> Outcome:
         """Remove existing items; an absent item is not a failure (R26)."""
         graph = space.get(selection.namespace)
         return Outcome(processed=0 if graph is None else remove(graph, selection))
 
-    def remove_nodes(self, graph: Graph, selection: Selection) -> int:
+    def remove_nodes(self, graph: NamespaceGraph, selection: Selection) -> int:
         """Remove nodes, and the edges at them."""
         victims = {node.id for node in graph.nodes.values() if self.selected(node, selection)}
         for node in victims:
@@ -80,7 +80,7 @@ class GraphWrites(Queries):
             del graph.edges[edge.id]
         return len(victims)
 
-    def remove_edges(self, graph: Graph, selection: Selection) -> int:
+    def remove_edges(self, graph: NamespaceGraph, selection: Selection) -> int:
         victims = [edge.id for edge in graph.edges.values() if self.selected(edge, selection)]
         for edge in victims:
             del graph.edges[edge]

@@ -6,13 +6,13 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.request import Fields
-from pytest_corpus.reference.vector.limits import Limits
+from pytest_corpus.reference.vector.limits import VectorLimits
 from pytest_corpus.reference.vector.store import Conditions, FilterCondition, is_number
 
 FIELD_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 
-class Filters(Conditions, Limits):
+class Filters(Conditions, VectorLimits):
     """Parses a filter into conditions."""
 
     max_filter_terms = 4

@@ -7,7 +7,7 @@ from pytest_corpus.reference.errors import AdapterError, invalid
 from pytest_corpus.reference.request import Admission, Call, Fields
 
 
-class Limits(Admission):
+class VectorLimits(Admission):
     """Reads sizes and refuses those above a limit."""
 
     max_dimensions = 64

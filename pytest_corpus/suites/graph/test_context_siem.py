@@ -12,7 +12,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import isolation
 from pytest_corpus.suites.shared.claims.context import TestContext, TestObservability, TestStreamObservability
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
@@ -62,7 +62,7 @@ def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) 
     expect.check(not named, "no data of another tenant", "the name of what it keeps", "result")
 
 
-def answers_about_a_node(graph: Graph) -> tuple[Sandbox, str, list[Reply | StreamReply]]:
+def answers_about_a_node(graph: Graph) -> tuple[GraphSandbox, str, list[Reply | StreamReply]]:
     """Write, read and delete a node; return the sandbox, the node's name, and the answers."""
     sandbox, name = graph.sandbox("upsert_nodes"), canary()
     find = graph.question("group", group=sandbox.group) if graph.dialect else {}

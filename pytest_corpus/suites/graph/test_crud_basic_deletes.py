@@ -16,7 +16,7 @@ from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, batches, edges, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
@@ -260,7 +260,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
     show([*left, *map(value_of, taken.values())], "the nodes that do not fit")
 
 
-def nodes_with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
+def nodes_with_injections(sandbox: GraphSandbox) -> dict[str, tuple[str, words.Item]]:
     """Return nodes with values that are harmful if an adapter writes them into a query, and the property's key."""
     values = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
     keys = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
@@ -347,7 +347,7 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
     bad_arguments.expect_counts_match_store(reply, before - len(sandbox.read_values(readers[0])), "GRA-DELETE-7")
 
 
-def delete_the_middle(graph: Graph) -> tuple[Sandbox, Reply]:
+def delete_the_middle(graph: Graph) -> tuple[GraphSandbox, Reply]:
     """Write edges from `a` over `b` to `c` and delete `b`; return the sandbox and the answer."""
     graph.require("delete_nodes")
     edges.require_edge_readers(graph)

@@ -17,7 +17,7 @@ from pytest_corpus.suites.graph.support.answers import items_of, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, Sandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, GraphSandbox, try_look
 from pytest_corpus.suites.graph.support.scenarios import isolation, words
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
@@ -336,7 +336,7 @@ def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> None:
                 expect.check(found == [value], "the node that was asked for", "other records", "records")
 
 
-def node_with_key(sandbox: Sandbox, name: str, end: str) -> dict[str, Any]:
+def node_with_key(sandbox: GraphSandbox, name: str, end: str) -> dict[str, Any]:
     """Return a node whose `corpus_key` has this end."""
     node = sandbox.node(name)
     node["properties"]["corpus_key"] = sandbox.key(end)

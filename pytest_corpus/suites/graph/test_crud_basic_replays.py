@@ -14,7 +14,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import keyed_tenants, place_at, two_places
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.contexts import keys_alike, new_key
@@ -25,7 +25,7 @@ MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", *MAN
 class Write:
     """One write of the node `a`, or of the edge `e` from `a` to `b`, and its arguments `args`."""
 
-    def __init__(self, graph: Graph, sandbox: Sandbox, name: str) -> None:
+    def __init__(self, graph: Graph, sandbox: GraphSandbox, name: str) -> None:
         graph.require(name, "upsert_nodes")
         self._sandbox, self._name = sandbox, name
         self._of_edges, self._deletes = name.endswith("edges"), name.startswith("delete")

@@ -14,7 +14,7 @@ from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 
 
 @core("GRA-SCHEMA-1")
@@ -81,7 +81,7 @@ def claimed_ddl(graph: Graph) -> str:
     raise NotAssessed(Obstacle.NO_QUERY, purpose="create_index", dialect="the dialects")
 
 
-def carry_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
+def carry_out(graph: Graph, sandbox: GraphSandbox, purpose: str, dialect: str) -> None:
     """Carry out one spelling of a statement."""
     refused = []
     for text in graph.dialects.texts(purpose, dialect):
@@ -105,7 +105,7 @@ def describe(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[d
     return schema_of(sandbox), edge, nodes
 
 
-def schema_of(sandbox: Sandbox) -> str:
+def schema_of(sandbox: GraphSandbox) -> str:
     """Return the schema for the tenant of a sandbox, as text."""
     sandbox.graph.settling.pause()
     result = expect.success(sandbox.graph.call("get_schema", {}, sandbox.ctx), "a schema")

@@ -19,7 +19,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, results_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, is_number
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import expect_count, expect_exactly, five_directions, rankings
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -254,7 +254,7 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
         expect.check(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
 
 
-def expect_filters_in_a_batch(vector: Vector, sandbox: Sandbox, plain: Mapping[str, Any]) -> None:
+def expect_filters_in_a_batch(vector: Vector, sandbox: VectorSandbox, plain: Mapping[str, Any]) -> None:
     """Check that an operator and an odd word select the same in a batch as alone, or are refused (R31, R138).
 
     The other queries filter by other odd words and find nothing. If the batch is refused, the query is sent alone.

@@ -32,7 +32,7 @@ from pytest_corpus.suites.shared.contexts import keys_alike, new_key, new_tenant
 from pytest_corpus.suites.vector.support.answers import matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, shared_places, with_context
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_places, with_context
 from pytest_corpus.suites.vector.support.scenarios import checks, flow
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_exactly,
@@ -82,7 +82,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
         vector.features.need_namespaces()
     name = vector.name(secret)
     replies = [vector.call("create_namespace", vector.namespace_args(name))] if known else []
-    sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
+    sandbox = VectorSandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
     item = vector.item() if known else {**vector.item(), "id": name}
     replies += [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
     if known and vector.works("batch_query"):
@@ -197,7 +197,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
 
     def written(tenant: str) -> list[Reply]:
         """Return the answers to both writes of a tenant."""
-        sandbox = Sandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
+        sandbox = VectorSandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
         if vector.namespaces:  # where tenants share their data, the second one may be refused what is there
             vector.call("create_namespace", vector.namespace_args(place), sandbox.ctx)
         sandbox.know(item)
@@ -271,7 +271,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
         expect.success(reply, "a create_namespace")
         contexts.append(ctx)
     for ctx in contexts:
-        sandbox = Sandbox(vector, args["namespace"], vector.dimensions, vector.metric, ctx)
+        sandbox = VectorSandbox(vector, args["namespace"], vector.dimensions, vector.metric, ctx)
         there = is_made(vector, sandbox.ask())
         expect.check(there, "the namespace of each tenant created", "the namespace of one tenant only")
 
@@ -306,7 +306,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     owner = f"tenant{canary()}" if tenant or name == "create_namespace" else None
     item, gone = vector.item(40, {"kind": "upserted"}), vector.item(80, {"kind": "first"})
     if name == "create_namespace":
-        sandbox = Sandbox(vector, vector.name("n"), vector.dimensions, vector.metric, tenant_context(owner))
+        sandbox = VectorSandbox(vector, vector.name("n"), vector.dimensions, vector.metric, tenant_context(owner))
     else:
         sandbox = vector.sandbox(*([] if name == "delete_namespace" else [gone]), tenant=owner)
     deleted = "delete_by_filter" if tenant and vector.features.deletes_by_filter else "delete"
@@ -329,7 +329,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     expect_metadata(found, later, "the later metadata")
 
 
-def request_of(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def request_of(vector: Vector, sandbox: VectorSandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the operation and the arguments of a write."""
     requests: dict[str, tuple[str, dict[str, Any]]] = {
         "upsert": ("upsert", sandbox.args(vectors=[item])),

@@ -19,7 +19,7 @@ from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, shared_places, with_context
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_places, with_context
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -149,7 +149,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
             checks.expect_only_match(with_context(sandboxes[number], **ctx), items[number], 2, operation)
 
 
-def make_for_each_tenant(vector: Vector, items: Sequence[Item]) -> list[Sandbox]:
+def make_for_each_tenant(vector: Vector, items: Sequence[Item]) -> list[VectorSandbox]:
     """Return namespaces of the same name for two tenants, and for a third if accepted, each with a vector."""
     sandboxes = checks.two_tenants(vector, items[0])
     sandboxes[1].put(items[1])

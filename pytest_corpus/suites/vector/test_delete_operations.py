@@ -16,7 +16,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items, shared_places
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_places
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_count,
     expect_exactly,
@@ -60,7 +60,7 @@ STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"k
 """Filters that no vector meets which has a word under the key: an unknown operator, and null."""
 
 
-def four_vectors(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
+def four_vectors(vector: Vector) -> tuple[VectorSandbox, list[dict[str, Any]]]:
     """Return a sandbox with four vectors, two of either kind."""
     items = four_items(vector)
     return vector.sandbox(*items), items
@@ -74,7 +74,7 @@ def four_items(vector: Vector) -> list[dict[str, Any]]:
     ]
 
 
-def four_lasting_vectors(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
+def four_lasting_vectors(vector: Vector) -> tuple[VectorSandbox, list[dict[str, Any]]]:
     """Return a sandbox with four vectors, for tests whose deletes remove nothing."""
     items = cached(vector, "four that stay", lambda: four_items(vector))
     [sandbox] = shared_places(vector, "four that stay", lambda: [vector.sandbox(*items)])
@@ -197,7 +197,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.check(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
 
 
-def expect_delete_by_odd_word(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
+def expect_delete_by_odd_word(vector: Vector, sandbox: VectorSandbox, kept: Sequence[Item]) -> None:
     """Check that a delete by an odd word removes only vectors with this value, or is refused permanently (R138)."""
     words = fill_in(choose(INJECTIONS, 2, ["expression", "condition"]), "w")
     items = items_with_value(vector, words, "kind")

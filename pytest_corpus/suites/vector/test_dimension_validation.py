@@ -13,7 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.vector.support.answers import failed_count
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -124,7 +124,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
         checks.upsert_and_query(vector, args, f"{most} dimensions")
         if most > 2 and not vector.limits.approximate:
             first, second = ({**vector.item(), "vector": [0.1] * (most - 1) + [last]} for last in (1.0, -1.0))
-            sandbox = Sandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
+            sandbox = VectorSandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
             sandbox.put(first, second)
             for item in (first, second):
                 is_right = sandbox.ids(item["vector"], 1) == [item["id"]]
@@ -153,7 +153,7 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
         expect_taken(vector.sandbox(name=sandboxes[0].name, dimensions=sizes[1]), items[1])
 
 
-def expect_taken(sandbox: Sandbox, item: Item) -> None:
+def expect_taken(sandbox: VectorSandbox, item: Item) -> None:
     """Check that a sandbox accepts a vector."""
     expect.full_success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
 

@@ -14,7 +14,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items, shared_places
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_places
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.scenarios.checks import are_equal, five_directions
 from pytest_corpus.suites.vector.support.shared import Item
@@ -109,7 +109,7 @@ MOST_BATCHES = 50
 """A crowd that takes more upserts is not written."""
 
 
-def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
+def matching_items(sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
     """Return the vectors that a query with a filter finds, from several queries if limits or the search require it."""
     count = len(items) + 1
     whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.approximate
@@ -127,7 +127,7 @@ def matching_items(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusa
 
 
 def expect_exact_matches(
-    sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item], *refusals: str
+    sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item], *refusals: str
 ) -> None:
     """Check that a query with a filter finds exactly these vectors, or is refused with one of these classes."""
     found = matching_items(sandbox, wanted, items, *refusals)
@@ -196,7 +196,7 @@ def held_items(vector: Vector, requirement: str) -> list[Item]:
     return [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(HELD[requirement][0])]
 
 
-def place_with_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list[Item]]:
+def place_with_metadata(vector: Vector, requirement: str) -> tuple[VectorSandbox, list[Item]]:
     """Return a sandbox with the vectors of some rows of `HELD`, the rows of this requirement first."""
     rows = cached(vector, "held", lambda: {name: held_items(vector, name) for name in HELD if name != "VEC-FILTER-5"})
     [sandbox] = shared_places(

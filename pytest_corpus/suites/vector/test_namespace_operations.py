@@ -18,7 +18,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, expect_stored
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, expect_stored
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_exactly,
     expect_metadata,
@@ -31,7 +31,7 @@ ODD_NAMES = 4
 """The number of namespaces of a run that share out the words that are not tame."""
 
 
-def odd_sandbox(vector: Vector, turn: int, *items: Item) -> Sandbox:
+def odd_sandbox(vector: Vector, turn: int, *items: Item) -> VectorSandbox:
     """Return a new namespace with these vectors. Its name has several odd words if these are accepted (R138)."""
     name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
     return (vector.offer_place(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
@@ -43,7 +43,7 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
     vector.features.need_namespaces()
     args = vector.namespace_args()
     expect.success(vector.call("create_namespace", args), "a namespace")
-    sandbox, item = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, {}), vector.item(70)
+    sandbox, item = VectorSandbox(vector, args["namespace"], args["dimensions"], vector.metric, {}), vector.item(70)
     written = sandbox.upsert(item)
     if not written.is_a("BadRequest"):
         expect_stored(written, [item])

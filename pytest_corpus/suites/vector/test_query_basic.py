@@ -19,7 +19,7 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import SINGLE, TOLERANCE, alike, best, canonical, direction, parallel
 from pytest_corpus.suites.vector.support.pages import next_page
 from pytest_corpus.suites.vector.support.requests import HOME
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import expect_metadata, five_directions
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -158,7 +158,7 @@ def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
         expect_metadata(filtered, items)
 
 
-def find_all(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
+def find_all(sandbox: VectorSandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
     """Return the matches of a query for five vectors by id; an approximate search gets a query for each vector."""
     if sandbox.vector.limits.approximate:
         return sandbox.contents(**args)
@@ -228,7 +228,7 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Non
 
 
 @remembered
-def empty_place(vector: Vector) -> tuple[Sandbox, Reply]:
+def empty_place(vector: Vector) -> tuple[VectorSandbox, Reply]:
     """Return a sandbox without vectors, and the answer to a query of the sandbox."""
     sandbox = vector.sandbox()
     return sandbox, sandbox.ask()

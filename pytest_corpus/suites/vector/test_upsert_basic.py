@@ -20,7 +20,7 @@ from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 from pytest_corpus.suites.vector.support.answers import failed_count, id_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items, shared_places, with_context
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_places, with_context
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     are_equal,
     expect_count,
@@ -35,7 +35,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     points_at,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.vector.support.scenarios.state_machine import Model, rules_of
+from pytest_corpus.suites.vector.support.scenarios.state_machine import VectorContents, rules_of
 from pytest_corpus.suites.vector.support.shared import Item
 
 SCALARS: dict[str, Any] = {
@@ -196,7 +196,7 @@ def replacement(vector: Vector) -> tuple[Item, dict[str, Any]]:
     return vector.item(30, {"kind": "old", "part": 1, "old": "a"}), {"kind": "new", "part": 2}
 
 
-def place_with_replacement(vector: Vector) -> Sandbox:
+def place_with_replacement(vector: Vector) -> VectorSandbox:
     """Return a sandbox in which the metadata of a vector were replaced."""
     item, new = replacement(vector)
     sandbox = vector.sandbox(item, vector.item(120, {"kind": "other"}))
@@ -380,7 +380,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
         expect_metadata(found, own, "its own metadata with each vector")
 
 
-def places_side_by_side(vector: Vector) -> list[Sandbox]:
+def places_side_by_side(vector: Vector) -> list[VectorSandbox]:
     """Return sandboxes that differ only in namespace or tenant, if both are offered; else one sandbox."""
     places = [vector.sandbox()]
     if vector.namespaces and vector.features.names_at_once(2) > 1:
@@ -395,7 +395,7 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     """After each step of random writes and deletes, queries agree with a model of the content."""
     vector.require("query", "upsert", "delete")
     examples = 1 if vector.settling.has_late_writes else SEQUENCES
-    run_sequences(vector, lambda: Model(vector), rules_of(vector), steps=STEPS, examples=examples)
+    run_sequences(vector, lambda: VectorContents(vector), rules_of(vector), steps=STEPS, examples=examples)
 
 
 @rules("whole VEC-STATE-2, in_order VEC-STATE-3")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.scanner import ScannedQuery
-from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph
+from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, NamespaceGraph
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Broken:
 class Nothing(ScannedQuery):
     """A query without records."""
 
-    def run(self, graph: Graph, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def run(self, graph: NamespaceGraph, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         return []
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_corpus.adapter.hooks.http_server import HOST, Listener, reset
+from pytest_corpus.adapter.hooks.http_server import HOST, LocalServer, reset
 from pytest_corpus.spec.errors import BY_KIND, OVER_TCP
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def lacks(host: str, port: int, without: Collection[str]) -> frozenset[str]:
     return frozenset(without)
 
 
-class Tunnel(Listener):
+class Tunnel(LocalServer):
     """Listens on a free port of the loopback address, and relays each connection to the provider.
 
     Attributes:

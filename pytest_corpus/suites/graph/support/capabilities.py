@@ -16,7 +16,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.run_state import MANY, Dialects, GraphShared
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 
 PREFIX = "graph."
 
@@ -113,8 +113,8 @@ class GraphCapabilities(Subject):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.seeds = Sandbox(self, f"{self.settings.process_prefix}s")
-        self.plain = Sandbox(self, f"{self.settings.process_prefix}p")
+        self.seeds = GraphSandbox(self, f"{self.settings.process_prefix}s")
+        self.plain = GraphSandbox(self, f"{self.settings.process_prefix}p")
         self.seed_ids = frozenset(map(self.seeds.id, (*SEEDS, "e1", "e2")))
         self.operation_names = OperationNames(self)
 
@@ -199,13 +199,13 @@ class GraphCapabilities(Subject):
         """Return an operation of a batch or a transaction. Raises NotApplicable if capabilities list only others."""
         return {"op": self.operation_names.spell(name), "args": args}
 
-    def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> Sandbox:
+    def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> GraphSandbox:
         """Return a new group of nodes, in one of a few namespaces if the adapter has namespaces; `needs` must work."""
         self.require(*needs)
         namespace = None
         if own and self._makes_namespaces() is None:
             namespace = f"{self.settings.run_prefix}n{inputs.next_in_rotation('namespace') % MIN_NAMESPACES}"
-        return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
+        return GraphSandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
 
     def require_namespaces(self, *, aside: bool = False) -> None:
         """Check that a write to a new namespace creates the namespace.

@@ -18,7 +18,7 @@ from pytest_corpus.suites.graph.support.answers import size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, GraphSandbox, try_look
 
 _NAMESPACE = re.compile(r"'namespace': '([^']*)'")
 _READS = re.compile(r"'filter'|'op': '(graph\.)?query'")
@@ -95,7 +95,7 @@ def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
     return readers
 
 
-def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str]]]:
+def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, list[str]]]:
     """Yield sandboxes, each with its present values."""
     graph.seed()
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
@@ -134,7 +134,7 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
     return True
 
 
-def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Mapping[str, str]) -> None:
+def _follow(readers: dict[str, bool], sandbox: GraphSandbox, source: str, target: Mapping[str, str]) -> None:
     """Note the operations that show that the edges of a node lead to only one other node."""
     for name, correct in readers.items():
         found, wanted = try_look(sandbox.ends, name, source), sandbox.expected_ends(name, target)

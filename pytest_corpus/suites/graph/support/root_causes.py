@@ -18,7 +18,7 @@ from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
-from pytest_corpus.suites.graph.support.sandbox import Sandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox, try_look
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.text.values import strings_of
 
@@ -174,7 +174,7 @@ def _try_edges(graph: Graph) -> Iterator[str]:
         yield "GRA-DELETE-2"
 
 
-def _find_edge_fault(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
+def _find_edge_fault(sandbox: GraphSandbox, edge: Mapping[str, Any]) -> str | None:
     """Return the violated requirement on keeping the label and the properties of the only edge from `a`."""
     asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
     for shown in try_look(sandbox.relationships, "a") or ():
@@ -213,14 +213,14 @@ def _try_many(graph: Graph) -> Iterator[str]:
                 yield root
 
 
-def _succeeds(sandbox: Sandbox, name: str, **args: Any) -> bool:
+def _succeeds(sandbox: GraphSandbox, name: str, **args: Any) -> bool:
     """True if a write succeeds without failed items."""
     reply = sandbox.call(name, args)
     undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
     return reply.is_success and not undone and not items_of(reply.result, "failures")
 
 
-def _whole_nodes(sandbox: Sandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _whole_nodes(sandbox: GraphSandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return a node as each operation that returns whole nodes shows it. The value identifies the node."""
     listed_nodes = try_look(sandbox.list_nodes) if sandbox.graph.works("bulk_vertices") else None
     reached = try_look(sandbox.traverse, name) if sandbox.graph.works("traversal") else None
@@ -228,13 +228,13 @@ def _whole_nodes(sandbox: Sandbox, name: str, node: Mapping[str, Any]) -> list[M
     return [each for each in shown if value_of(node) in strings_of(each.get("properties"))]
 
 
-def _nodes_missing(sandbox: Sandbox, *nodes: dict[str, Any]) -> bool:
+def _nodes_missing(sandbox: GraphSandbox, *nodes: dict[str, Any]) -> bool:
     """True if no operation shows exactly these nodes."""
     values = sorted(map(value_of, nodes))
     return not any(try_look(sandbox.read_values, reader) == values for reader in sandbox.graph.readers.for_nodes())
 
 
-def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
+def _edges_missing(sandbox: GraphSandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
     """True if no operation shows that the edges from each node lead exactly to its expected targets."""
     return not any(
         all(
@@ -245,7 +245,7 @@ def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str,
     )
 
 
-def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
+def _fails_to_read(sandbox: GraphSandbox, reader: str) -> bool:
     """True if reading a namespace without a write gives an error other than a permanent refusal."""
     reply = sandbox.ask_for_all(reader)
     expect.readable(reply)

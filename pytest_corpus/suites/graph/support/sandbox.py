@@ -168,12 +168,12 @@ class EdgeViews(NodeViews):
         return {str(node.get("id")).removeprefix(f"{self.tag}-") for node in items_of(result, "nodes")}
 
 
-class Sandbox(EdgeViews):
+class GraphSandbox(EdgeViews):
     """A namespace and tenant for the writes and reads of one test."""
 
-    def copy_to(self, *, namespace: str | None = None, tenant: str | None = None) -> Sandbox:
+    def copy_to(self, *, namespace: str | None = None, tenant: str | None = None) -> GraphSandbox:
         """Return a sandbox with the same ids and group in another namespace or of another tenant."""
-        return Sandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
+        return GraphSandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
 
     def put(self, *nodes: Mapping[str, Any]) -> list[str]:
         """Write nodes; return their values."""

@@ -25,7 +25,7 @@ from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer_items
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items
 from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, VectorShared, namespace_of, namespaces_in
 from pytest_corpus.suites.vector.support.store import VectorStore
 
@@ -104,12 +104,12 @@ class Vector(VectorCalls):
     store: VectorStore
     faults: VectorFaults
 
-    def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Sandbox:
+    def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> VectorSandbox:
         """Create a namespace with these vectors, or empty the default one for them. Raises Blocked if that fails."""
         ctx = tenant_context(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
-        sandbox = Sandbox(self, name or self.name("n"), dimensions, metric, ctx)
+        sandbox = VectorSandbox(self, name or self.name("n"), dimensions, metric, ctx)
         if self.namespaces:
             reply = self.call("create_namespace", self.namespace_args(sandbox.name, dimensions, metric), ctx)
             if not name and self.store.written.is_there(sandbox.place):
@@ -124,10 +124,10 @@ class Vector(VectorCalls):
         sandbox.put(*items)
         return sandbox
 
-    def offer_place(self, name: str, *items: Item, tenant: str | None = None) -> Sandbox | None:
+    def offer_place(self, name: str, *items: Item, tenant: str | None = None) -> VectorSandbox | None:
         """Create a namespace with these vectors; None if its name or tenant is refused permanently (R138, R139)."""
         named = name if self.namespaces else "default"
-        sandbox = Sandbox(self, named, self.dimensions, self.metric, tenant_context(tenant))
+        sandbox = VectorSandbox(self, named, self.dimensions, self.metric, tenant_context(tenant))
         reply = (
             self.call("create_namespace", self.namespace_args(name), sandbox.ctx) if self.namespaces else sandbox.ask()
         )
@@ -136,7 +136,7 @@ class Vector(VectorCalls):
         taken = offer_items(sandbox, {str(number): item for number, item in enumerate(items)})
         return sandbox if len(taken) == len(items) else None
 
-    def home(self) -> Sandbox:
+    def home(self) -> VectorSandbox:
         """Return the main namespace, only for reading. Without namespaces it is the default one, emptied and filled."""
         if not self.namespaces:
             return self.sandbox(*self.requests.settled_vectors)
@@ -144,7 +144,7 @@ class Vector(VectorCalls):
         if (obstacle := next((each for each in self.shared.unmade if isinstance(each, Blocked)), None)) is not None:
             raise obstacle
         self.shared.actions.done.add(WRITING)
-        sandbox = Sandbox(self, self.requests.main_namespace, self.dimensions, self.metric, {})
+        sandbox = VectorSandbox(self, self.requests.main_namespace, self.dimensions, self.metric, {})
         sandbox.know(*self.requests.settled_vectors)
         sandbox.held.update(item["id"] for item in self.requests.settled_vectors)
         return sandbox
@@ -169,7 +169,7 @@ class Vector(VectorCalls):
 
         return ReplayProbe(Request("upsert", sandbox.args(vectors=[item])), other, shows)
 
-    def _expect_created(self, reply: Reply, sandbox: Sandbox) -> None:
+    def _expect_created(self, reply: Reply, sandbox: VectorSandbox) -> None:
         """Check that a namespace was created."""
         expect.readable(reply)
         if reply.is_success:

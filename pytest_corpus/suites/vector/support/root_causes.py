@@ -16,7 +16,7 @@ from pytest_corpus.suites.vector.support.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.shared import DROPPING, FILTERING, RANKING, READING, WRITING, objects_in
 
 ANGLES = (10, 45, 80, 115, 150)
@@ -146,18 +146,18 @@ def _try_reading(vector: Vector) -> str | None:
     return _try_answers(other, batch) or _try_order(one, single, plain, cut[0])
 
 
-def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
+def _ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
     return sandbox.ids(direction(degrees, sandbox.dimensions), count)
 
 
-def _look_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
+def _look_up(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
     """Return the ids that a query found, and those that an approximate search finds only by their vector (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
 
 
-def _finds_foreign(sandbox: Sandbox, found: list[str]) -> bool:
+def _finds_foreign(sandbox: VectorSandbox, found: list[str]) -> bool:
     """True if matches are vectors that the suite wrote to another namespace."""
     vector = sandbox.vector
     return vector.namespaces and any(name not in sandbox.known and vector.settings.run in name for name in found)
@@ -172,7 +172,7 @@ def _is_complete(found: list[str], items: list[dict[str, Any]]) -> bool:
     return sorted(found) == sorted(str(item["id"]) for item in items)
 
 
-def _try_answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
+def _try_answers(sandbox: VectorSandbox, items: list[dict[str, Any]]) -> str | None:
     """Return the violated requirement on the metadata in answers, or None."""
     matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
     if sandbox.vector.limits.approximate:
@@ -184,7 +184,7 @@ def _try_answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
     return None if kept else "VEC-UPSERT-6"
 
 
-def _try_order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
+def _try_order(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
     """Return the violated requirement on the ranking of vectors of one length, or None.
 
     The query for `first` has another direction than the query for `found`, which matters to an approximate search.

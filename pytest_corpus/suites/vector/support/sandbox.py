@@ -36,7 +36,7 @@ MISSES = 20
 """The number of missing vectors after which the search ends: of those that should be there, and of others."""
 
 
-class Sandbox:
+class VectorSandbox:
     """One namespace of one tenant. Without namespaces, it is the default namespace, emptied before."""
 
     def __init__(
@@ -213,14 +213,14 @@ class Sandbox:
         return list(matches)
 
 
-def with_context(sandbox: Sandbox, **context: Any) -> Sandbox:
+def with_context(sandbox: VectorSandbox, **context: Any) -> VectorSandbox:
     """Return the same sandbox for calls with more members in their context."""
     other = copy.copy(sandbox)
     other.ctx = {**sandbox.ctx, **context}
     return other
 
 
-def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[Sandbox]]) -> list[Sandbox]:
+def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[VectorSandbox]]) -> list[VectorSandbox]:
     """Return sandboxes that several tests only read, made again if they were deleted, or without namespaces."""
     if not vector.namespaces:
         return make()
@@ -263,7 +263,7 @@ def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
     raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, judged_on=(reply.exchange,))
 
 
-def offer_items(sandbox: Sandbox, items: Mapping[str, Item]) -> dict[str, Item]:
+def offer_items(sandbox: VectorSandbox, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert items whose words may be refused permanently (R138); return the accepted items by the same keys."""
     size = sandbox.vector.limits.batch or len(items) or 1
     found = write_accepted_items(items, size, lambda part: sandbox.upsert(*part))

@@ -18,7 +18,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place, value_of
-from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, GraphSandbox, try_look
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, lasting_place
 
@@ -73,7 +73,7 @@ class Spoiled:
     at: int
     written: list[str]
     before: list[str]
-    sandbox: Sandbox
+    sandbox: GraphSandbox
     turn: int
 
     def read_nodes(self) -> tuple[str, list[str]]:
@@ -92,7 +92,7 @@ class Spoiled:
         expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
 
-def require_carrier(graph: Graph, name: str = "batch") -> Sandbox:
+def require_carrier(graph: Graph, name: str = "batch") -> GraphSandbox:
     """Return an empty sandbox. Raises NotApplicable or NotAssessed if batches, or transactions, do not take writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spell("upsert_nodes")
@@ -131,7 +131,7 @@ def link(place: Place, source: str, target: str) -> dict[str, Any]:
     return place.item("upsert_edges", edges=[place.edge(source, target)])
 
 
-def unusable_operation(sandbox: Sandbox, kind: str = "unknown_operation") -> dict[str, Any]:
+def unusable_operation(sandbox: GraphSandbox, kind: str = "unknown_operation") -> dict[str, Any]:
     """Return an operation that cannot be carried out."""
     if kind == "not_finite":
         return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
@@ -175,7 +175,7 @@ def send_spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
     return found
 
 
-def _send_spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled:
+def _send_spoiled(sandbox: GraphSandbox, name: str, place: str, kind: str) -> Spoiled:
     nodes = [sandbox.node(each) for each in ("new", "newer" if name == "batch" else "a")]
     steps, before = [put(sandbox, node) for node in nodes], []
     if name == "transaction":
@@ -198,7 +198,7 @@ def stated_limit(graph: Graph) -> int:
 
 
 @remembered
-def send_too_large(graph: Graph) -> tuple[Reply, Sandbox]:
+def send_too_large(graph: Graph) -> tuple[Reply, GraphSandbox]:
     """Send a batch with one operation more than the limit, the first a write of a node; return answer and sandbox."""
     most, sandbox = stated_limit(graph), graph.sandbox()
     drops = (drop(sandbox, f"none{number}") for number in range(most))
@@ -222,26 +222,26 @@ PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "lis
 """Terms of a filter that 1 does not meet; 2 meets them if they are not compared as plain values."""
 
 
-def listable_place(graph: Graph) -> Sandbox:
+def listable_place(graph: Graph) -> GraphSandbox:
     """Return a sandbox whose nodes are listed, if listing works."""
     graph.require("bulk_vertices", "upsert_nodes")
     return empty_place(graph)
 
 
-def filled_place(graph: Graph, count: int) -> Sandbox:
+def filled_place(graph: Graph, count: int) -> GraphSandbox:
     """Return a sandbox with the nodes n0, n1 and so on."""
     sandbox = listable_place(graph)
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     return sandbox
 
 
-def narrow(sandbox: Sandbox) -> dict[str, Any]:
+def narrow(sandbox: GraphSandbox) -> dict[str, Any]:
     """Return the filter for a shared namespace; empty in a new namespace."""
     return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
 @remembered
-def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, set[str], list[list[Mapping[str, Any]]]]:
+def pages(graph: Graph, limit: int | None) -> tuple[GraphSandbox, set[str], list[list[Mapping[str, Any]]]]:
     """Return a sandbox with nodes, their ids, and the pages of this size."""
     graph.require("bulk_vertices", "upsert_nodes")
 
@@ -251,7 +251,7 @@ def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, set[str], list[list
     return sandbox, ids, [*sandbox.pages({**given, **narrow(sandbox)})]
 
 
-def put_for_pages(sandbox: Sandbox) -> set[str]:
+def put_for_pages(sandbox: GraphSandbox) -> set[str]:
     """Write the nodes that pages list, some with odd ids if the adapter accepts these (R138); return all ids."""
     ends = enumerate(vocabulary.texts(ODD, "i", ["composed", "decomposed", "emoji", "non_latin", "separators"]), COUNT)
     odd = {end: {**sandbox.node(f"n{number}"), "id": sandbox.id(end)} for number, end in ends}
@@ -262,14 +262,14 @@ def put_for_pages(sandbox: Sandbox) -> set[str]:
 
 
 @remembered
-def crowd(graph: Graph) -> tuple[Sandbox, list[list[Mapping[str, Any]]], list[str] | None]:
+def crowd(graph: Graph) -> tuple[GraphSandbox, list[list[Mapping[str, Any]]], list[str] | None]:
     """Return a sandbox with more nodes than a default page, its pages, and the values that a query finds."""
     sandbox = filled_place(graph, CROWD)
     found = try_look(sandbox.read_values, "query") if "query" in graph.readers.for_nodes() else None
     return sandbox, [*sandbox.pages(narrow(sandbox))], found
 
 
-def expect_every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:
+def expect_every_node_once(sandbox: GraphSandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:
     """Check that the pages have exactly these nodes, each once; nodes of other tests are ignored."""
     mine: set[str] = set()
     for page in pages:
@@ -284,7 +284,7 @@ def expect_every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, A
     expect.check(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 
-def require_space(sandbox: Sandbox, limit: int | None) -> None:
+def require_space(sandbox: GraphSandbox, limit: int | None) -> None:
     """Check that the namespace is not too full for the suite to read all its pages at this page size."""
     if sandbox.namespace is None and not sandbox.graph.filters:
         crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
@@ -292,7 +292,7 @@ def require_space(sandbox: Sandbox, limit: int | None) -> None:
             raise NotApplicable(f"{crowd} nodes lie in the default namespace, and filters are not offered")
 
 
-def expect_fitting_once(sandbox: Sandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
+def expect_fitting_once(sandbox: GraphSandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
     """Check that pages with a filter have exactly these nodes, each once, or that the filter is refused permanently."""
     first = sandbox.call("bulk_vertices", {"limit": limit, "filter": wanted})
     if expect.either(first, "BadRequest", "NotSupported"):

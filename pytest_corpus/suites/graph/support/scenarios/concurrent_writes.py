@@ -10,7 +10,7 @@ from pytest_corpus.kit.store.clients import Clients
 from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios.batches import narrow
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
 
@@ -20,7 +20,7 @@ class GraphClients(Clients):
 
     rounds = ("+a | +a +b | +ab ? | ?", "-a | +a -b | +b ? | ?", "+ab | -a | +ba ?", "+ab | ? ? | ? ?", "-a | +b +b")
 
-    def __init__(self, graph: Graph, sandbox: Sandbox) -> None:
+    def __init__(self, graph: Graph, sandbox: GraphSandbox) -> None:
         super().__init__()
         self.graph, self.sandbox = graph, sandbox
 

@@ -10,7 +10,7 @@ from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, Sandbox
+from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import words
 
 
@@ -20,7 +20,7 @@ def require_edge_readers(graph: Graph) -> list[str]:
     return graph.readers.for_edges()
 
 
-def link_for(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
+def link_for(graph: Graph, edge_reader: str) -> tuple[GraphSandbox, dict[str, str]]:
     """Return linked nodes, if an operation shows their edge."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.for_edges()
@@ -35,7 +35,7 @@ def link_for(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
     return sandbox, values
 
 
-def link_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
+def link_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, str]]:
     """Write three nodes, and an edge `e` from the first to the second; return the sandbox and the values."""
     sandbox = graph.sandbox()
     values = sandbox.put_named("abc")
@@ -43,7 +43,7 @@ def link_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
     return sandbox, values
 
 
-def edges_with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
+def edges_with_words(sandbox: GraphSandbox, what: str) -> dict[str, words.Item]:
     """Return edges from `a` to new nodes with odd words as `labels` or in `properties`, if accepted (R138)."""
     most = sandbox.graph.at_once
     if what == "labels":
@@ -61,7 +61,7 @@ def edges_with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
     return words.offer_items(sandbox, "edges", edges)
 
 
-def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
+def ends(graph: Graph, sandbox: GraphSandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
     """Return the targets of the edges from a node, as an operation shows them."""
     found = sandbox.ends(reader, source)
     given = reader != "traversal" and "links" in graph.dialects.row(str(graph.dialect)).supplied

@@ -9,7 +9,7 @@ from pytest_corpus.kit.store.store import State, Use
 from pytest_corpus.kit.vocabulary import ALIKE
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.shared.contexts import require_tenants, tenants_alike
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ WHERE = ("default", "namespace", "tenant")
 """The places of nodes."""
 
 
-def place_at(graph: Graph, where: str) -> Sandbox:
+def place_at(graph: Graph, where: str) -> GraphSandbox:
     """Return an empty sandbox in the default namespace, in a new namespace, or of a tenant."""
     if where == "namespace":
         graph.require_namespaces(aside=True)
@@ -26,18 +26,18 @@ def place_at(graph: Graph, where: str) -> Sandbox:
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
-def empty_place(graph: Graph) -> Sandbox:
+def empty_place(graph: Graph) -> GraphSandbox:
     """Return a new group of nodes, in a new namespace if the adapter creates namespaces."""
     sandbox = graph.sandbox()
     return sandbox if sandbox.namespace is None else sandbox.copy_to(namespace=sandbox.tag)
 
 
 def lasting_place(
-    graph: Graph, key: Hashable, fill: Callable[[Sandbox], T], *, empty: bool = False
-) -> tuple[Sandbox, T]:
+    graph: Graph, key: Hashable, fill: Callable[[GraphSandbox], T], *, empty: bool = False
+) -> tuple[GraphSandbox, T]:
     """Return a sandbox that tests only read, in the default or an `empty` namespace; `fill` writes it once a run."""
 
-    def write_data() -> tuple[Sandbox, T]:
+    def write_data() -> tuple[GraphSandbox, T]:
         sandbox = empty_place(graph) if empty else graph.sandbox(own=False)
         filled = fill(sandbox)
         keep(sandbox)
@@ -46,10 +46,10 @@ def lasting_place(
     return cached(graph, key, write_data)
 
 
-def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox, Sandbox, dict[str, str]]:
+def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
     """Return two sandboxes with nodes of the same names, and the values of the second; tests share the sandboxes."""
 
-    def write_both() -> tuple[Sandbox, Sandbox, dict[str, str]]:
+    def write_both() -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
         one, other = two_places(graph, by)
         one.put_named(names)
         values = other.put_named(names)
@@ -59,7 +59,7 @@ def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox,
     return cached(graph, ("written in both", by, names), write_both)
 
 
-def keep(sandbox: Sandbox) -> None:
+def keep(sandbox: GraphSandbox) -> None:
     """Keep the written data of the current test until the end of the run, because other tests read it."""
     store = sandbox.graph.store
     store.written.change_records(
@@ -67,7 +67,7 @@ def keep(sandbox: Sandbox) -> None:
     )
 
 
-def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[Sandbox, Sandbox]:
+def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[GraphSandbox, GraphSandbox]:
     """Return sandboxes of two tenants with the same ids; with `own` in a namespace that no other test uses."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_place(graph) if own else graph.sandbox(own=False)
@@ -75,7 +75,7 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
     return one, other
 
 
-def keyed_tenants(graph: Graph, number: int = 0) -> tuple[Sandbox, Sandbox]:
+def keyed_tenants(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSandbox]:
     """Return sandboxes of two tenants with the same ids. SPECIFICATION 6.1 scopes keys by tenant without a claim.
 
     The number selects the resemblance of the tenants' names, if such names are accepted (R139).
@@ -92,7 +92,7 @@ def keyed_tenants(graph: Graph, number: int = 0) -> tuple[Sandbox, Sandbox]:
     return one, other
 
 
-def intrusions(graph: Graph, place: Sandbox) -> Iterator[tuple[str, dict[str, Any]]]:
+def intrusions(graph: Graph, place: GraphSandbox) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the requests by which a tenant tries to change the nodes `a` and `b` of another tenant.
 
     Deletes come first, because an upsert creates a namespace of that name for the tenant.
@@ -106,7 +106,7 @@ def intrusions(graph: Graph, place: Sandbox) -> Iterator[tuple[str, dict[str, An
     yield from ((name, {MANY[name]: [place.item("upsert_nodes", nodes=[place.node("b")])]}) for name in many)
 
 
-def two_places(graph: Graph, by: str) -> tuple[Sandbox, Sandbox]:
+def two_places(graph: Graph, by: str) -> tuple[GraphSandbox, GraphSandbox]:
     """Return two sandboxes with the same ids, in two namespaces or of two tenants."""
     if by == "tenants":
         return two_tenants(graph)

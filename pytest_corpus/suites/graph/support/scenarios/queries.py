@@ -15,7 +15,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of, records
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
 
@@ -95,7 +95,7 @@ def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list
 
 
 def find_values(
-    sandbox: Sandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
+    sandbox: GraphSandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
 ) -> list[str] | None:
     """Return the values of the nodes with a key, and of `more`; None if a parameter is refused permanently (R138)."""
     sandbox.graph.require_question(purpose, dialect)
@@ -106,7 +106,7 @@ def find_values(
     return [min(values) for values in map(sandbox.own_values, records(reply)) if values]
 
 
-def ask_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
+def ask_in(sandbox: GraphSandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
     """Send queries in large batches or transactions; return the results, or None if one is refused whole (R138)."""
     most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
@@ -136,7 +136,7 @@ def is_not_supported(result: Any) -> bool:
     return result.get("ok") is False and "NotSupported" in error_names(result)
 
 
-def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
+def tricky_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, tuple[str, str]]]:
     """Return a sandbox with a node for each tricky key, and one more; by kind, the key and the node's value."""
     sandbox = graph.sandbox(own=False)
     nodes = {}
@@ -188,7 +188,7 @@ KINDS = {"a": "number", "b": "other", "c": "text", "d": "number", "ab": "other",
 PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"}
 """These values, if a store refuses texts that are not tame."""
 
-Chain = tuple[Sandbox, tuple[dict[str, Any], ...]]
+Chain = tuple[GraphSandbox, tuple[dict[str, Any], ...]]
 """A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
 
 
@@ -196,7 +196,7 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
     """Return a chain of this length, written once in a run."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
-    def fill(sandbox: Sandbox) -> tuple[dict[str, Any], ...]:
+    def fill(sandbox: GraphSandbox) -> tuple[dict[str, Any], ...]:
         sandbox.put(*(sandbox.node(f"n{number}", corpus_size=number) for number in range(length + 1)))
         labels = ("CORPUS_LINK", "CORPUS_OTHER")
         edges = tuple(sandbox.edge(f"n{n}", f"n{n + 1}", f"e{n}", label=labels[n % 2]) for n in range(length))
@@ -212,11 +212,11 @@ def walk(graph: Graph, start: str, **args: Any) -> Any:
     return chain(graph)[0].traverse(start, **args)
 
 
-def star(graph: Graph) -> Sandbox:
+def star(graph: Graph) -> GraphSandbox:
     """Return a hub with an edge CORPUS_A to `a` and CORPUS_B to `b`, which have such edges to two more nodes each."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
-    def fill(sandbox: Sandbox) -> None:
+    def fill(sandbox: GraphSandbox) -> None:
         sandbox.put(*(sandbox.node(name) for name in ("hub", "a", "b", "aa", "ab", "ba", "bb")))
         pairs = [("hub", "a"), ("hub", "b"), *((first, first + second) for first in "ab" for second in "ab")]
         sandbox.link(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
@@ -229,7 +229,7 @@ def kind_of(value: Any) -> dict[str, Any]:
     return {"corpus_kind" if isinstance(value, str) else "corpus_size": value}
 
 
-def filterable_place(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
+def filterable_place(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
     """Return hubs with edges to the same nodes, and the values by their names, which are odd texts if accepted (R138).
 
     Each edge has the value of its target, and each hub the value of its filter.
@@ -240,7 +240,7 @@ def filterable_place(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
     pairs = [(hub, name) for hub in hubs for name in KINDS if len(name) == 1]
     pairs += [("a", "ab"), ("a", "ac")]
 
-    def fill(sandbox: Sandbox) -> dict[str, Any]:
+    def fill(sandbox: GraphSandbox) -> dict[str, Any]:
         none = vocabulary.INJECTIONS["condition"]
         texts = [{"text": text, "none": none} for text in vocabulary.refusable_texts("w")]
         for values in (*({**PLAIN, **each} for each in texts), PLAIN):
@@ -264,7 +264,7 @@ def depths(graph: Graph) -> range:
     return range(1, min(3, most or 3) + 1)
 
 
-def deep_chain(graph: Graph) -> tuple[Sandbox, int]:
+def deep_chain(graph: Graph) -> tuple[GraphSandbox, int]:
     """Return a chain that is longer than the stated maximum of depth, and this maximum."""
     graph.require("traversal")
     most = graph.require_limit("max_traversal_depth")
@@ -272,7 +272,7 @@ def deep_chain(graph: Graph) -> tuple[Sandbox, int]:
     return chain(graph, most + 1)[0], most
 
 
-def expect_paths(sandbox: Sandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:
+def expect_paths(sandbox: GraphSandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:
     """Check that each path, if any, leads from the start node `a` along existing edges."""
     edges = {sandbox.id(name): (sandbox.id(source), sandbox.id(target)) for name, (source, target) in ends.items()}
     paths = result.get("paths") if isinstance(result, dict) else None

@@ -13,7 +13,7 @@ from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import edges
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
@@ -47,7 +47,7 @@ class World:
     """The expected content: values of nodes by name, and the edges by name."""
 
     def __init__(self, graph: Graph) -> None:
-        self.sandbox: Sandbox = graph.sandbox()
+        self.sandbox: GraphSandbox = graph.sandbox()
         self.graph = graph
         self.readers = graph.readers.for_nodes()[:2]
         self.edge_readers = graph.readers.for_edges()[:1] if graph.works("upsert_edges") else []

@@ -7,7 +7,7 @@ from pytest_corpus.kit import vocabulary
 from pytest_corpus.kit.store.results import write_accepted_items
 from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 
 Item = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ MOST_LABELS, FEW_LABELS = 11, 3
 """The number of words, and of reserved words, that are labels in a run."""
 
 
-def offer_items(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
+def offer_items(sandbox: GraphSandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert `nodes` or `edges` whose words may be refused permanently (R138); return the accepted ones."""
     return write_accepted_items(
         items, sandbox.graph.at_once, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]})
@@ -38,7 +38,7 @@ def offer_items(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[
 
 
 def put_with_words(
-    sandbox: Sandbox, kind: str, made: Callable[[str], Mapping[str, Item]]
+    sandbox: GraphSandbox, kind: str, made: Callable[[str], Mapping[str, Item]]
 ) -> tuple[str, Mapping[str, Item]]:
     """Write `nodes` or `edges` with a text of many odd words, of fewer, or of none (R138).
 
@@ -64,7 +64,7 @@ def injections(victim: str) -> dict[str, str]:
     }
 
 
-def nodes_with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
+def nodes_with_labels(sandbox: GraphSandbox, victim: str) -> dict[str, Item]:
     """Return a node for each of some words, with the word as its label. Some stores make a table of each label."""
     words = {**vocabulary.choose(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.choose(RESERVED, FEW_LABELS)}
     labels = vocabulary.fill_in(words, "L") | injections(sandbox.key(victim))
@@ -73,7 +73,7 @@ def nodes_with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
     }
 
 
-def nodes_with_ids(sandbox: Sandbox, words: Mapping[str, str]) -> dict[str, Item]:
+def nodes_with_ids(sandbox: GraphSandbox, words: Mapping[str, str]) -> dict[str, Item]:
     """Return a node for each word, with the word in its id."""
     ids = vocabulary.fill_in(words, sandbox.id("i"))
     return {kind: {**sandbox.node(f"i{number}"), "id": name} for number, (kind, name) in enumerate(ids.items())}
@@ -89,7 +89,7 @@ def properties() -> dict[str, dict[str, str]]:
     }
 
 
-def changed_properties(sandbox: Sandbox) -> list[str]:
+def changed_properties(sandbox: GraphSandbox) -> list[str]:
     """Write nodes with such properties; return the kinds that are accepted and listed with other properties."""
     nodes = {kinds: sandbox.node(f"p{n}", **held) for n, (kinds, held) in enumerate(properties().items())}
     taken = offer_items(sandbox, "nodes", nodes)
@@ -101,7 +101,7 @@ def changed_properties(sandbox: Sandbox) -> list[str]:
     ]
 
 
-def put_nodes_of_two_kinds(sandbox: Sandbox) -> tuple[str, str]:
+def put_nodes_of_two_kinds(sandbox: GraphSandbox) -> tuple[str, str]:
     """Write the nodes `a` and `b` of one kind and `c` of another; the kinds are odd words if accepted (R138).
 
     The nodes differ in size and in `corpus_true`.
@@ -121,7 +121,7 @@ def put_nodes_of_two_kinds(sandbox: Sandbox) -> tuple[str, str]:
     return kinds(put_with_words(sandbox, "nodes", build_nodes)[0])
 
 
-def places(home: Sandbox, names: Sequence[str], *, by: str) -> list[tuple[Sandbox, list[str]]]:
+def places(home: GraphSandbox, names: Sequence[str], *, by: str) -> list[tuple[GraphSandbox, list[str]]]:
     """Return sandboxes in other namespaces, or of other tenants, each with a node; refused names are left out."""
     found = []
     for name in names:

@@ -20,13 +20,13 @@ from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, direction, is_number
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.shared import RANKING, READING, WRITING, Item
 
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 
-def five_directions(vector: Vector) -> tuple[Sandbox, list[Item]]:
+def five_directions(vector: Vector) -> tuple[VectorSandbox, list[Item]]:
     """Return a sandbox with five vectors of different directions, only for reading."""
     return vector.home(), [*vector.requests.settled_vectors]
 
@@ -36,13 +36,13 @@ def upsert_and_query(
 ) -> list[Mapping[str, Any]]:
     """Create a namespace with these arguments and write a vector; return the matches of a query for the vector."""
     expect.success(created or vector.call("create_namespace", args), f"a namespace of {what}")
-    sandbox = Sandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
+    sandbox = VectorSandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
     item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
     expect.full_success(sandbox.upsert(item), f"a vector of {what}")
     return matches_of(expect.success(sandbox.ask(item["vector"], 1), f"a query of {what}"))
 
 
-def expect_present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
+def expect_present(sandbox: VectorSandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     """Check that a sandbox has these vectors; return all found vectors by id."""
     note_held()  # a finding shows the queries, and the last writes there
     found = sandbox.contents()
@@ -51,7 +51,7 @@ def expect_present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any
     return found
 
 
-def expect_exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
+def expect_exactly(sandbox: VectorSandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
     """Check that a sandbox has exactly these vectors; return them by id."""
     note_held()  # a finding shows the queries, and the upserts of what is too many
     found = sandbox.contents(**args)
@@ -119,7 +119,7 @@ def expect_metadata(
     expect.check(right, claim, "other metadata", "result.matches.vector.metadata")
 
 
-def expect_only_match(sandbox: Sandbox, item: Item, top_k: int, operation: str = "query") -> None:
+def expect_only_match(sandbox: VectorSandbox, item: Item, top_k: int, operation: str = "query") -> None:
     """Check that a query for a vector finds this vector and nothing else."""
     if operation == "query":
         reply = sandbox.ask(item["vector"], top_k)
@@ -161,7 +161,7 @@ def items_with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
 
 def two_tenants(
     vector: Vector, *items: Item, claimed: bool = True, like: tuple[str, str] = ("", "letter_case")
-) -> list[Sandbox]:
+) -> list[VectorSandbox]:
     """Return namespaces of the same name for two tenants; the first namespace has these vectors.
 
     Args:
@@ -171,7 +171,7 @@ def two_tenants(
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.name("shared"), new_tenant()["tenant"]
     similar = vocabulary.fill_in(vocabulary.SIMILAR, tenant)
-    found: list[Sandbox] = []
+    found: list[VectorSandbox] = []
     for kind, end in zip(like, "ab", strict=True):
         place = vector.offer_place(name, tenant=similar[kind]) if kind else None
         found.append(place or vector.sandbox(tenant=f"{tenant}{end}", name=name))
@@ -364,7 +364,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 
 
 def batch_matches(
-    sandbox: Sandbox, queries: Sequence[Sequence[float]], top_k: int
+    sandbox: VectorSandbox, queries: Sequence[Sequence[float]], top_k: int
 ) -> dict[int, list[Mapping[str, Any]]]:
     """Return the matches of queries in one batch by their index, for the queries that fit and are answered."""
     vector = sandbox.vector
@@ -387,7 +387,7 @@ def random_vector(chance: random.Random, dimensions: int) -> list[float]:
 
 def offer_in_turn(
     vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
-) -> Iterator[list[tuple[Sandbox, Item]]]:
+) -> Iterator[list[tuple[VectorSandbox, Item]]]:
     """Yield sandboxes by name and tenant with one vector each, one or two at a time, without refused names."""
     size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):

@@ -12,7 +12,7 @@ from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import direction, parallel
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 
 APART = 5
 """The degrees between the vectors of two writes."""
@@ -30,7 +30,7 @@ class VectorClients(Clients):
         "-a | +b +b | +b ? | ?",
     )
 
-    def __init__(self, vector: Vector, sandbox: Sandbox, ids: Mapping[str, str]) -> None:
+    def __init__(self, vector: Vector, sandbox: VectorSandbox, ids: Mapping[str, str]) -> None:
         super().__init__()
         self.vector, self.sandbox, self.ids = vector, sandbox, ids
         self.written: dict[str, list[float]] = {}

@@ -11,7 +11,7 @@ from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import is_number
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.text.values import strings_of
 
 STEPS = {"graph": "query", "llm": "complete", "embedding": "embed"}
@@ -91,7 +91,7 @@ def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
     return numbers
 
 
-def make_place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
+def make_place(vector: Vector, dimensions: int, tenant: str) -> VectorSandbox:
     """Return a namespace for a tenant's vectors of these dimensions. Raises NotApplicable if the store takes none."""
     fixed, most = vector.limits.fixed, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):

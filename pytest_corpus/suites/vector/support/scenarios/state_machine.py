@@ -14,7 +14,7 @@ from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical, direction, near
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import has_metadata
 
 IDS, MOST_IN_BATCH = 2, 2
@@ -30,13 +30,13 @@ Look = tuple[int, "str | None", int, bool]
 """A direction, a kind to filter by or None, the number of matches, and True for a batch."""
 
 
-class Model:
+class VectorContents:
     """The writes of one run of the machine, and the expected directions and kinds by namespace and id."""
 
     def __init__(self, vector: Vector) -> None:
         self.vector = vector
         self.names = [vector.name(f"id{number}") for number in range(IDS)]
-        self.sandboxes: dict[int, Sandbox] = {}
+        self.sandboxes: dict[int, VectorSandbox] = {}
         self.held: dict[int, dict[str, tuple[int, str]]] = {}
         self.written: set[int] = set()
 
@@ -54,7 +54,7 @@ class Model:
             raise Violation(f"{name} to succeed after this sequence", str(reply))
         return reply.result
 
-    def namespace_arg(self, where: int) -> Sandbox:
+    def namespace_arg(self, where: int) -> VectorSandbox:
         """Return one of the namespaces, made on its first use; without namespaces, the only one."""
         if where not in self.sandboxes:
             if not self.vector.namespaces:
@@ -62,7 +62,7 @@ class Model:
             else:
                 args = self.vector.namespace_args()
                 self.done("create_namespace", args)
-                self.sandboxes[where] = Sandbox(
+                self.sandboxes[where] = VectorSandbox(
                     self.vector, args["namespace"], args["dimensions"], self.vector.metric, {}
                 )
             self.held[where] = {}
@@ -197,7 +197,7 @@ class Model:
         raise Violation(*said, about=(str(self.names.index(name)) for name in about if name in self.names))
 
 
-def rules_of(vector: Vector) -> list[Rule[Model]]:
+def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
     """Return the rules for an adapter: one for each offered operation, more for upserts."""
     places = (0, 0, 1) if vector.namespaces else (0,)
     size = max(1, min(MOST_IN_BATCH, vector.limits.batch or MOST_IN_BATCH))
@@ -212,14 +212,16 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
         kind, batched = chance.choice((None, None, *KINDS)), chance.choice((False, True))
         return chance.choice(ANGLES), kind if filters else None, chance.choice(TOP_K), batches and batched
 
-    def rule(operation: Callable[..., None], share: float = 0.4, **draws: Callable[[Random], Any]) -> Rule[Model]:
+    def rule(
+        operation: Callable[..., None], share: float = 0.4, **draws: Callable[[Random], Any]
+    ) -> Rule[VectorContents]:
         """Return a rule that carries out an operation and, in a share of the steps, queries afterwards."""
 
-        def take_random_step(chance: Random, trial: Trial[Model]) -> None:
+        def take_random_step(chance: Random, trial: Trial[VectorContents]) -> None:
             where, given = chance.choice(places), {name: draw(chance) for name, draw in draws.items()}
             names = {given["name"]} if "name" in given else {name for name, _, _ in given.get("batch", ())}
             act = partial(operation, where=where, **given)
-            is_reset = operation is Model.renew
+            is_reset = operation is VectorContents.renew
             trial.take_step(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
             if chance.random() < share:
                 then = choose_query(chance)
@@ -227,10 +229,10 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
 
         return take_random_step
 
-    rules = [rule(Model.upsert, batch=rows)] * UPSERTS
-    rules += [rule(Model.delete, name=lambda chance: chance.randrange(IDS)), rule(Model.keep, 1.0)]
+    rules = [rule(VectorContents.upsert, batch=rows)] * UPSERTS
+    rules += [rule(VectorContents.delete, name=lambda chance: chance.randrange(IDS)), rule(VectorContents.keep, 1.0)]
     if vector.features.deletes_by_filter:
-        rules.append(rule(Model.delete_kind, kind=lambda chance: chance.choice(KINDS)))
+        rules.append(rule(VectorContents.delete_kind, kind=lambda chance: chance.choice(KINDS)))
     if vector.namespaces:
-        rules.append(rule(Model.renew))
+        rules.append(rule(VectorContents.renew))
     return rules
