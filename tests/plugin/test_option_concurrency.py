@@ -14,6 +14,7 @@ from slow_adapters import Slow
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.turns import Body
 from pytest_corpus.integration.declaring import adapters
 from pytest_corpus.integration.running import in_flight
 from pytest_corpus.integration.running.endings import Ending
