@@ -36,7 +36,7 @@ from pytest_corpus.integration.collecting.nodes import (
 )
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
-from pytest_corpus.integration.running.width import Width, times_of_plain_calls
+from pytest_corpus.integration.running.width import Width, confusion, times_of_plain_calls
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Outage, Undecided, Violation
@@ -389,15 +389,3 @@ def met_at_once(attempts: Iterable[Attempt]) -> bool:
     made = [each.part.made for each in attempts if each.part.made]
     began = max((calls[0].started for calls in made), default=0.0)
     return all(began < calls[-1].started + calls[-1].elapsed_s for calls in made)
-
-
-def confusion(subject: Subject) -> str:
-    """Return the reason why reports cannot be assigned to one of several calls; empty if they can."""
-    client = subject.client
-    if client.remote is not None:
-        return "the adapter runs outside this process"
-    if client.provider.is_on_wire:
-        return "its provider is reached at an address"
-    if not client.late.is_exact:
-        return "a report of the adapter names no call"
-    return "" if client.provider.attribution.names_arrivals else "a request to the provider names no call"

@@ -49,6 +49,18 @@ def times_of_plain_calls(subject: Subject) -> Iterator[float]:
                 return
 
 
+def confusion(subject: Subject) -> str:
+    """Return the reason why reports cannot be assigned to one of several calls; empty if they can."""
+    client = subject.client
+    if client.remote is not None:
+        return "the adapter runs outside this process"
+    if client.provider.is_on_wire:
+        return "its provider is reached at an address"
+    if not client.late.is_exact:
+        return "a report of the adapter names no call"
+    return "" if client.provider.attribution.names_arrivals else "a request to the provider names no call"
+
+
 class CallTimes:
     """The latest times of all answers and of successes. A refused call need not reach the provider."""
 
