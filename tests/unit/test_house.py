@@ -143,7 +143,7 @@ INHERITING: dict[str, int] = {
     "suites.graph.support.capabilities:GraphCapabilities": 39,
     "reference.graph.writes:GraphWrites": 38,
     "reference.vector.arguments:VectorArguments": 35,
-    "suites.graph.support.sandbox:Sandbox": 32,
+    "suites.graph.support.sandbox:GraphSandbox": 32,
     "reference.foundation:ReferenceAdapter": 29,
     "reference.llm.arguments:LLMArguments": 28,
 }
