@@ -11,7 +11,7 @@ from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, is_not_offered, is_observed
 from pytest_corpus.adapter.fault_plan import Plan
 from pytest_corpus.adapter.reports import Arrival
-from pytest_corpus.adapter.scope import within
+from pytest_corpus.adapter.scope import call_scope
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.adapter.transports.protocol import MAX_STREAM_BYTES, TOO_LARGE, CallFailed, Transport
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
@@ -81,7 +81,7 @@ def expect_reports(sending: Sending, *, observes: bool) -> None:
 
     A retryable answer that no plan explains may come from a gateway, which observes nothing (R114).
     """
-    struck = any(exchange.observed.struck for exchange in sending.exchanges)
+    struck = any(exchange.observed.applied_plans for exchange in sending.exchanges)
     for exchange in sending.exchanges:
         operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
         error = last.get("error") if isinstance(last, dict) else None
@@ -95,8 +95,8 @@ def expect_reports(sending: Sending, *, observes: bool) -> None:
 
 async def call(transport: Transport, exchange: Exchange) -> None:
     """Send the request of an exchange to its entry point, and note the answer. Raises `TimeLimit` after the limit."""
-    with within(exchange.observed):
-        await (_stream if exchange.streaming else _unary)(transport, exchange)
+    with call_scope(exchange.observed):
+        await (_call_stream if exchange.streaming else _call_unary)(transport, exchange)
     if transport.turns:
         await asyncio.sleep(0)
         for _ in range(transport.turns - 1) if len(asyncio.all_tasks()) > 1 else ():
@@ -113,20 +113,20 @@ async def call_all(transport: Transport, lanes: Iterable[Sequence[Exchange]]) ->
     await asyncio.gather(*map(one_after_the_other, lanes))
 
 
-async def _unary(transport: Transport, exchange: Exchange) -> None:
+async def _call_unary(transport: Transport, exchange: Exchange) -> None:
     started = exchange.started = time.monotonic()
     try:
-        _keep(await transport.send(exchange.request), started, exchange)
+        _note_answer(await transport.send(exchange.request), started, exchange)
     except CallFailed as failed:
         exchange.fault = failed.fault
 
 
-async def _stream(transport: Transport, exchange: Exchange) -> None:
+async def _call_stream(transport: Transport, exchange: Exchange) -> None:
     started, total, task = time.monotonic(), 0, asyncio.current_task()
     frames = transport.stream(exchange.request)
     try:
         async for data in frames:
-            if not _keep(data, started, exchange):
+            if not _note_answer(data, started, exchange):
                 break
             total += len(data)
             if len(exchange.frames) >= MAX_FRAMES or total > MAX_STREAM_BYTES:
@@ -139,7 +139,7 @@ async def _stream(transport: Transport, exchange: Exchange) -> None:
             await frames.aclose()
 
 
-def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
+def _note_answer(data: bytes, started: float, exchange: Exchange) -> bool:
     """Note an answer; return True if another answer may follow."""
     if len(data) > MAX_STREAM_BYTES:
         exchange.fault = CallFault("cut_off", TOO_LARGE)
@@ -160,7 +160,7 @@ def cut_off_fault(exchange: Exchange) -> CallFault:
     return CallFault("cut_off", f"still going on after {len(exchange.frames)} frames")
 
 
-def moves(exchange: Exchange, limit: float) -> bool:
+def was_sending_at_limit(exchange: Exchange, limit: float) -> bool:
     """True if frames of a stream arrived in the second half of the time limit, so it did not hang."""
     return exchange.streaming and bool(exchange.frames) and exchange.frames[-1].at_s > limit / 2
 
@@ -182,19 +182,19 @@ def is_steady(exchange: Exchange, limit: float) -> bool:
     return max(after - before for before, after in pairwise(times)) < limit / 4
 
 
-def endless(exchange: Exchange) -> CallFault:
+def endless_fault(exchange: Exchange) -> CallFault:
     """Return the fault of a stream that does not end although a short request was sent as well."""
     return CallFault("endless", f"still going on after {len(exchange.frames)} frames{AGAIN}")
 
 
-def mark(exchanges: Sequence[Exchange], fault: CallFault) -> None:
+def note_fault(exchanges: Sequence[Exchange], fault: CallFault) -> None:
     """Note a fault in every exchange that has no answer."""
     for exchange in exchanges:
         if not exchange.frames:
             exchange.fault = exchange.fault or fault
 
 
-def too_late(late: TimeLimit, limit: float) -> CallFault:
+def timeout_fault(late: TimeLimit, limit: float) -> CallFault:
     """Return the fault of a call that did not end in time, or whose loop ended."""
     if late.ended:
         return CallFault("raised", f"{late.ended}, which ended the event loop")

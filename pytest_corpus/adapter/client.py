@@ -90,7 +90,7 @@ class AdapterClient:
         """
         if self.remote is not None:
             return self
-        other = self._another(self._hooks, self.call_timeout, self.meter)
+        other = self._new_client(self._hooks, self.call_timeout, self.meter)
         if not inputs.read("same instance", lambda: other.instance.is_copy_of(self.instance)):
             return other
         other.close()
@@ -99,9 +99,9 @@ class AdapterClient:
     def second_instance(self, call_timeout: float | None = None) -> AdapterClient:
         """Return another instance for calls outside of tests. It has its own hooks and record, but shares the loop."""
         hooks = InstanceHooks(provider=ProviderProbe(self.provider.recording))
-        return self._another(hooks, call_timeout or self.call_timeout, Meter())
+        return self._new_client(hooks, call_timeout or self.call_timeout, Meter())
 
-    def _another(self, hooks: InstanceHooks, call_timeout: float, meter: Meter) -> AdapterClient:
+    def _new_client(self, hooks: InstanceHooks, call_timeout: float, meter: Meter) -> AdapterClient:
         return AdapterClient(
             self.declaration,
             call_timeout,

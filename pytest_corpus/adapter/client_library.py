@@ -74,9 +74,11 @@ class ClientLibrary:
             return found
         for name in found:
             if name not in COMPONENTS:
-                raise self._wrong("the mapping has a key that is not a component", f"use {', '.join(COMPONENTS)}")
+                raise self._declaration_error(
+                    "the mapping has a key that is not a component", f"use {', '.join(COMPONENTS)}"
+                )
         if not found:
-            raise self._wrong("the mapping is empty")
+            raise self._declaration_error("the mapping is empty")
         return {name: await self._call_factory(part) if _is_factory(part) else part for name, part in found.items()}
 
     async def _make_each_client(self, factory: Callable[..., Any]) -> dict[str, Any]:
@@ -101,7 +103,7 @@ class ClientLibrary:
             wrong.kind = "client"
             raise wrong from error
 
-    def _wrong(self, fault: str, remedy: str = "") -> DeclarationError:
+    def _declaration_error(self, fault: str, remedy: str = "") -> DeclarationError:
         return DeclarationError(self.declared, fault, remedy, kind="client")
 
     def close(self) -> list[str]:

@@ -85,7 +85,7 @@ class Capabilities:
                 return window
         return self.limit("max_context_length")
 
-    def denials(self, model: str) -> frozenset[str]:
+    def denied_flags(self, model: str) -> frozenset[str]:
         """Return the flags that the entry of a model sets to false, e.g. `supports_tools` (SPECIFICATION 8.4)."""
         return self._denied_operations.get(model, frozenset())
 
@@ -109,7 +109,7 @@ class Capabilities:
             if all(word in "".join(filter(str.isalnum, str(key).lower())) for word in words):
                 yield str(key), value
 
-    def speaks_of(self, pattern: re.Pattern[str]) -> bool:
+    def mentions(self, pattern: re.Pattern[str]) -> bool:
         """True if a pattern matches the words of a key or of its value, in lower case."""
         stated = ((key, value) for key, value in self.every_key() if value not in (False, None, ""))
         return any(pattern.search(_words(key, value)) for key, value in stated)
@@ -121,7 +121,7 @@ class Capabilities:
         return any(ROUNDED_NUMBERS.search(_words(key, value)) for key, value in stated)
 
     @property
-    def caches(self) -> bool:
+    def claims_caching(self) -> bool:
         """True if the adapter claims to cache: `supports_caching` or a `cache` capability (R27)."""
         return self.flag("supports_caching") is True or bool(self.document.get("cache"))
 

@@ -57,7 +57,7 @@ class Plan:
         """The provider's raw text, with the secret text."""
         return f"upstream said: {self.canary}"
 
-    def strikes(self, op: str, chunk: Any) -> bool:
+    def applies_to(self, op: str, chunk: Any) -> bool:
         """True if the plan applies to this arrival at the provider."""
         return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
 

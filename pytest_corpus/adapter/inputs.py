@@ -121,7 +121,7 @@ _ordinals = itertools.count(1)
 _entered: Counter[str] = Counter()
 
 
-def begin(run: Run, scope: str, place: int = 0, case: int = 0) -> None:
+def begin_test(run: Run, scope: str, place: int = 0, case: int = 0) -> None:
     """Begin a test. Its random inputs depend on the seed, the scope, the place and the case alone."""
     begin_part(Part(chance=_Chance(run, scope, place, case)))
 
@@ -158,7 +158,7 @@ def branch(number: int) -> Iterator[None]:
 
 
 @contextmanager
-def source(given: Source) -> Iterator[None]:
+def read_from(given: Source) -> Iterator[None]:
     """Read inputs from this source instead of the machine, in this block."""
     before = _SOURCE.set(given)
     try:
@@ -172,7 +172,7 @@ def scope_entries() -> Counter[str]:
     return _entered.copy()
 
 
-def reset(given: Counter[str]) -> None:
+def reset_entries(given: Counter[str]) -> None:
     """Set the entries of scopes back to earlier numbers, because the facts found out since then were forgotten."""
     _entered.clear()
     _entered.update(given)
@@ -199,14 +199,14 @@ def sleep(seconds: float) -> None:
     _SOURCE.get().sleep(seconds)
 
 
-def number() -> int:
+def unique_number() -> int:
     """Return a number that no other test or fact of the run gets."""
     chance = _chance()
     chance.given += 1
     return chance.first + chance.given
 
 
-def ordinal(most: int) -> int:
+def unique_ordinal(most: int) -> int:
     """Return a small number that this process returns once, if each test asks for at most `most` numbers."""
 
     def found() -> int:
@@ -233,38 +233,38 @@ def seed() -> int:
     return _chance().run.seed
 
 
-def number_of(process: str) -> int:
+def process_number(process: str) -> int:
     """Return the number of a process with this name among several, from 1; 0 for a single process."""
     return 1 + int(re.sub(r"\D", "", process) or 0) if process else 0
 
 
 def mark_of(process: str) -> str:
     """Return the text that marks names of a process: a letter for up to 35 processes, because long names may be cut."""
-    number = number_of(process)
+    number = process_number(process)
     return DIGITS[number] if number < len(DIGITS) else str(number)
 
 
-def mark() -> str:
+def process_mark() -> str:
     """Return the mark of this process in a fact, and of a single process in a test, which may run in any process."""
     chance = _chance()
     return mark_of("" if chance.is_test else chance.run.process)
 
 
-def letters(alphabet: Sequence[str], length: int) -> str:
+def random_letters(alphabet: Sequence[str], length: int) -> str:
     """Return a random text of these letters; in a fact its first letter depends on the process."""
     chance = _chance()
     if chance.is_test:
         return "".join(chance.generator.choices(alphabet, k=length))
-    own = alphabet[number_of(chance.run.process) % len(alphabet)]
+    own = alphabet[process_number(chance.run.process) % len(alphabet)]
     return own + "".join(chance.common.choices(alphabet, k=length - 1))
 
 
-def hexadecimal(size: int) -> str:
+def random_hex(size: int) -> str:
     """Return random bytes as text, two hexadecimal digits each."""
     return _chance().generator.randbytes(size).hex()
 
 
-def below(limit: int) -> int:
+def random_below(limit: int) -> int:
     """Return a random integer from 0 to `limit` - 1, for a fact the same in each process."""
     chance = _chance()
     return (chance.generator if chance.is_test else chance.common).randrange(limit)

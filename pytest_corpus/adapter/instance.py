@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter import calls
 from pytest_corpus.adapter.calls import Sending, expect_reports
-from pytest_corpus.adapter.event_loop.closing import ClosingBudget, left_behind, threads_that_delay_exit
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget, name_leftovers, threads_that_delay_exit
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import CallFault, Exchange
@@ -21,7 +21,7 @@ from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
-from pytest_corpus.adapter.scope import within
+from pytest_corpus.adapter.scope import call_scope
 from pytest_corpus.adapter.transports.protocol import SETTLE_S
 from pytest_corpus.adapter.turns import giving_way, is_in_flight, lost_s
 from pytest_corpus.spec.components import COMPONENTS
@@ -99,11 +99,11 @@ class Instance(Protocol):
     @property
     def remote(self) -> RemoteAdapter | None: ...
 
-    def serves(self, component: str) -> bool: ...
+    def has_handler(self, component: str) -> bool: ...
 
-    def names(self, component: str) -> bool: ...
+    def is_named(self, component: str) -> bool: ...
 
-    def streams(self, component: str) -> bool: ...
+    def has_stream(self, component: str) -> bool: ...
 
 
 class AdapterInstance:
@@ -200,7 +200,7 @@ class AdapterInstance:
             return []
         try:
             said = loop.finish(self._opened.close(), self.closing.allot_seconds(last=True))
-            left = left_behind(loop.stop(), self._abandoned, self._threads_before)
+            left = name_leftovers(loop.stop(), self._abandoned, self._threads_before)
         finally:
             self._hooks.provider.close()
             self.closing.spend(time.monotonic() - started)
@@ -211,7 +211,7 @@ class AdapterInstance:
         """Close a fresh instance, and its own loop if it has one."""
         started, own = time.monotonic(), loop is not self._lent
         try:
-            if self._opened.closers and not loop.blocked and self.closing.admits(self.declaration.label):
+            if self._opened.closers and not loop.blocked and self.closing.may_close(self.declaration.label):
                 self._close_within(loop, self.closing.allot_seconds(last=False))
             if own:
                 loop.stop(min(STOP_S, max(0.1, self.closing.allot_seconds(last=False))))
@@ -226,7 +226,7 @@ class AdapterInstance:
         try:
             loop.run(self._opened.close(), limit)
         except TimeLimit:
-            self.closing.hang(self.declaration.label)
+            self.closing.note_hanging(self.declaration.label)
         except concurrent.futures.CancelledError:
             return
 
@@ -255,15 +255,15 @@ class AdapterInstance:
         """The open adapter outside this process; None if it runs in this process or is not open."""
         return self._opened.remote
 
-    def serves(self, component: str) -> bool:
+    def has_handler(self, component: str) -> bool:
         """True if there is a handler for the operations of a component."""
-        return self._opened.serves(component)
+        return self._opened.has_handler(component)
 
-    def names(self, component: str) -> bool:
+    def is_named(self, component: str) -> bool:
         """True if the factory returned a handler for this component by name."""
         return component in self._opened.transports
 
-    def streams(self, component: str) -> bool:
+    def has_stream(self, component: str) -> bool:
         """True if a component has a streaming entry point."""
         return self._opened.transport(component).streams
 
@@ -283,7 +283,7 @@ class AdapterInstance:
         # An adapter elsewhere may report late that it observes at all.
         expect_reports(sending, observes=self.remote is not None or "metrics" in self.hooks)
         for exchange in sending.exchanges:
-            hints = (hint for plan in exchange.observed.struck for hint in plan.hints_ms)
+            hints = (hint for plan in exchange.observed.applied_plans for hint in plan.hints_ms)
             exchange.observed.hints_ms = frozenset(hints)
         self._hooks.late.finish([exchange.observed for exchange in sending.exchanges])
         if self.remote is not None and sending.raw is None and sending.clients is None:
@@ -320,9 +320,9 @@ class AdapterInstance:
         except TimeLimit as late:
             if not late.ended:
                 raise Unresponsive(exchanges[0].op) from None
-            calls.mark(exchanges, calls.too_late(late, sending.limit_s))
+            calls.note_fault(exchanges, calls.timeout_fault(late, sending.limit_s))
         except concurrent.futures.CancelledError:
-            calls.mark(exchanges, CallFault("raised", "CancelledError"))
+            calls.note_fault(exchanges, CallFault("raised", "CancelledError"))
 
     def _call_raw(self, sending: Sending) -> None:
         assert self._loop is not None, "the adapter is not open"
@@ -330,11 +330,11 @@ class AdapterInstance:
         assert sending.raw is not None
         [exchange] = sending.exchanges
         try:
-            with within(exchange.observed):  # the loop copies the context of this thread
+            with call_scope(exchange.observed):  # the loop copies the context of this thread
                 self._loop.run(self.remote.transport.raw(sending.raw, sending.answer), sending.limit_s)
         except TimeLimit as late:
             self._timeouts.add(exchange.op)
-            sending.answer.fault = calls.too_late(late, sending.limit_s)
+            sending.answer.fault = calls.timeout_fault(late, sending.limit_s)
 
     def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
         """Make the call of an exchange; return the fault if the answer is incomplete, or None."""
@@ -343,22 +343,22 @@ class AdapterInstance:
             ended, blamed = self._loop.ended, self._loop.blamed
             self._replace_loop()
             if ended and not blamed:
-                return calls.too_late(TimeLimit(blocked=True, ended=ended), limit)
+                return calls.timeout_fault(TimeLimit(blocked=True, ended=ended), limit)
         seen.until, loop = time.monotonic() + limit, self._loop
         try:
             loop.run(calls.call(self._opened.transport(seen.component), seen), limit)
         except concurrent.futures.CancelledError:
             return CallFault("raised", "CancelledError")
         except TimeLimit as late:
-            is_moving = not seen.limited and calls.moves(seen, limit)
+            is_moving = not seen.limited and calls.was_sending_at_limit(seen, limit)
             if not (seen.limited or is_in_flight()):  # beside others it may be theirs
                 self._timeouts.add(seen.op, moving=is_moving)
             if late.blocked and self._loop is loop:
                 self._loop.blamed = True
                 self._replace_loop()
             if late.blocked:
-                return calls.too_late(late, limit)
-            return calls.cut_off_fault(seen) if is_moving else seen.fault or calls.too_late(late, limit)
+                return calls.timeout_fault(late, limit)
+            return calls.cut_off_fault(seen) if is_moving else seen.fault or calls.timeout_fault(late, limit)
         return seen.fault
 
 

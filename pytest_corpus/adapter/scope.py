@@ -119,7 +119,7 @@ class Observed:
         streaming: True if the operation is a stream, or was called as a stream.
         part: the part of the run that made the call.
         ended: the end of the call on the monotonic clock; infinite while it is under way.
-        struck: the plans at the provider that affected the call.
+        applied_plans: the plans at the provider that affected the call.
         hints_ms: the values of `retry_after_ms` that the provider gave with these faults.
         debug_logs: the log records below INFO.
         log_sources, debug_sources: the logger and the line of each record, if they are known.
@@ -135,7 +135,7 @@ class Observed:
     observations: list[Observation] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
-    struck: list[Plan] = field(default_factory=list)
+    applied_plans: list[Plan] = field(default_factory=list)
     hints_ms: frozenset[float] = frozenset()
     logs: Sequence[str] = ()
     debug_logs: Sequence[str] = ()
@@ -162,9 +162,9 @@ class Observed:
     @property
     def faults(self) -> tuple[str, ...]:
         """The kinds of the planned faults that affected the call."""
-        return tuple(plan.kind for plan in self.struck)
+        return tuple(plan.kind for plan in self.applied_plans)
 
-    def lacks(self, kind: str) -> bool:
+    def is_missing(self, kind: str) -> bool:
         """True if a report of this kind belongs to the call but has not arrived."""
         if kind == OBSERVATION:
             return not any(seen.op in self.ops or not self.ops for seen in self.observations)
@@ -173,7 +173,7 @@ class Observed:
     @property
     def is_complete(self) -> bool:
         """True if all required reports have arrived."""
-        return not self.is_due or not (self.lacks(OBSERVATION) or self.lacks(OUTCOME))
+        return not self.is_due or not (self.is_missing(OBSERVATION) or self.is_missing(OUTCOME))
 
     @property
     def is_settled(self) -> bool:
@@ -198,7 +198,7 @@ def current_call() -> Observed | None:
 
 
 @contextmanager
-def within(call: Observed | None) -> Iterator[None]:
+def call_scope(call: Observed | None) -> Iterator[None]:
     """Run the block in the scope of a call, or in no call."""
     before = _CALL.set(call)
     try:
@@ -263,7 +263,7 @@ class Attribution:
         call, kind = current_call(), OUTCOME if isinstance(report, Count) else OBSERVATION
         if call is not None and not _is_doubtful(call, report, kind):
             return call
-        others = [each for each in self._calls if _awaits(each, report, kind)]
+        others = [each for each in self._calls if _is_awaiting(each, report, kind)]
         if call is not None and not others:
             return call if report.at - call.ended <= LATEST_S else None
         self.is_exact = self.is_exact and not self._calls
@@ -278,11 +278,11 @@ def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool
     if report.at - call.ended > LATEST_S:
         return True
     is_other = isinstance(report, Count) and not report.is_outcome
-    return call.is_over and not is_other and not call.lacks(kind)
+    return call.is_over and not is_other and not call.is_missing(kind)
 
 
-def _awaits(call: Observed, report: Observation | Count, kind: str) -> bool:
+def _is_awaiting(call: Observed, report: Observation | Count, kind: str) -> bool:
     """True if a call lacks this report, and is under way, or has just ended and must have the report."""
     fits = report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
     in_time = not call.is_over or (call.is_due and report.at - call.ended <= LATEST_S)
-    return fits and in_time and call.lacks(kind)
+    return fits and in_time and call.is_missing(kind)

@@ -76,13 +76,13 @@ class EscapedException:
 
 def escaped_exception(error: BaseException) -> EscapedException:
     """Describe an exception. Errors in its own methods do no harm."""
-    causes = tuple((type_name(each), safe_str(each)[:LONGEST_MESSAGE]) for each in _behind(error))
+    causes = tuple((type_name(each), safe_str(each)[:LONGEST_MESSAGE]) for each in _causes_of(error))
     return EscapedException(
         type_name(error), safe_str(error)[:LONGEST_MESSAGE], tuple(_places(error))[-MOST_FRAMES:], causes
     )
 
 
-def _behind(error: BaseException) -> Iterator[BaseException]:
+def _causes_of(error: BaseException) -> Iterator[BaseException]:
     seen = {id(error)}
     for _ in range(MOST_CAUSES):
         cause = _attribute(error, "__cause__")

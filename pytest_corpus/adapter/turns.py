@@ -89,7 +89,7 @@ class Body:
         self.awaits: Hashable = None
         self.is_resting = False
 
-    def copies(self) -> Callable[[], Body]:
+    def piece_body_maker(self) -> Callable[[], Body]:
         """Return a function that makes a body for a piece of this body's work."""
         values = [getattr(holder, name) for holder, name in self._places]
         return lambda: Body(self.turns, self._places, values, self)
@@ -103,7 +103,7 @@ class Body:
         self._values = [getattr(holder, name) for holder, name in self._places]
         self.turns.give_turn()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Wait until no other body runs, and restore the attributes. Raises Disturbed if the run has ended."""
         since = time.monotonic()
         self.turns.take_turn()
@@ -143,7 +143,7 @@ class Split:
 
     def __init__(self, body: Body, pieces: Sequence[Callable[[], object]]) -> None:
         self._turns, self._left, self.busy, self._coming = body.turns, deque(enumerate(pieces)), 0, 0
-        self._context, self._copy = copy_context(), body.copies()
+        self._context, self._copy = copy_context(), body.piece_body_maker()
         self._results: dict[int, object] = {}
         self._failed: list[BaseException] = []
         self._over = threading.Event()
@@ -178,7 +178,7 @@ class Split:
         assert body is not None
         try:
             try:
-                body.go_on()
+                body.resume()
             finally:
                 self._coming -= 1
             while self._left and not self._failed:
@@ -241,7 +241,7 @@ def giving_way() -> Iterator[None]:
     try:
         yield
     finally:
-        body.go_on()
+        body.resume()
 
 
 @contextmanager
@@ -290,7 +290,7 @@ def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> It
         asked.pop(key)[1].set()
 
 
-def side_by_side(step: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+def call_side_by_side(step: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """Call `step` for each item, and return the results in order.
 
     In a test that runs concurrently with others (a `Body`), a step goes on while other steps wait for their answers. A

@@ -174,7 +174,7 @@ class Meter:
                 self.took[f"{exchange.op} {1 << int(exchange.elapsed_s * 1000).bit_length()}"] += 1
             if exchange.op == STATISTICS:
                 continue
-            if used := max([0, *[_used(frame.body) for frame in exchange.frames]]):
+            if used := max([0, *[_tokens_in(frame.body) for frame in exchange.frames]]):
                 self.tokens[component] += used
                 self.spending.tokens += used
 
@@ -185,17 +185,17 @@ def _is_plain(exchange: Exchange) -> bool:
     return exchange.fault is None and not exchange.observed.faults and type(last) is dict and last.get("ok") is True
 
 
-def _used(body: Any) -> int:
+def _tokens_in(body: Any) -> int:
     """Return the tokens that a call has used up to this frame, from `total_tokens` (SPECIFICATION 8.3, 10.3)."""
     if type(body) is not dict:
         return 0
     chunk, result = body.get("chunk"), body.get("result")
-    used = _total(chunk.get("usage_so_far")) if type(chunk) is dict else 0
+    used = _total_tokens_in(chunk.get("usage_so_far")) if type(chunk) is dict else 0
     if type(result) is dict:
-        used = max(used, _total(result), _total(result.get("usage")))
+        used = max(used, _total_tokens_in(result), _total_tokens_in(result.get("usage")))
     return used
 
 
-def _total(usage: Any) -> int:
+def _total_tokens_in(usage: Any) -> int:
     value = usage.get("total_tokens") if type(usage) is dict else None
     return value if type(value) is int and 0 < value < 2**53 else 0

@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
     before = _age_limit(given)
     files, going = _files(Path(given.folder) / FOLDER, given, before)
     with _open_adapter(given) as client:
-        components = [name for name in given.component or STORES if client.instance.serves(name)]
+        components = [name for name in given.component or STORES if client.instance.has_handler(name)]
 
         def send(envelope: object, component: str) -> Reply:
             reply = Reply(client.send(envelope, component))

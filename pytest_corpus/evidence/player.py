@@ -13,7 +13,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.instance import Declaration, InstanceHooks
-from pytest_corpus.adapter.scope import within
+from pytest_corpus.adapter.scope import call_scope
 from pytest_corpus.evidence import encoding
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript, parse_line
 from pytest_corpus.spec.transports import SCHEMES
@@ -173,15 +173,15 @@ class RecordedInstance:
         """True if the log records of the adapter were visible."""
         return bool(self._facts["hears_logs"])
 
-    def serves(self, component: str) -> bool:
+    def has_handler(self, component: str) -> bool:
         """True if the adapter served the component in the recorded run."""
         return component in self._facts["components"]
 
-    def names(self, component: str) -> bool:
+    def is_named(self, component: str) -> bool:
         """True if the component was tested in the recorded run."""
         return component in self._facts["components"]
 
-    def streams(self, component: str) -> bool:
+    def has_stream(self, component: str) -> bool:
         """True if the component had a streaming entry point."""
         return component in self._facts["streams"]
 
@@ -192,7 +192,7 @@ class RecordedInstance:
         else:
             asked = [encoding.encode_value(exchange.request) for exchange in sending.exchanges]
         found = self._player.next(sending.entry_point, sending.component, *asked)
-        with within(sending.exchanges[0].observed if sending.exchanges else None):
+        with call_scope(sending.exchanges[0].observed if sending.exchanges else None):
             self._report_arrivals(found)
         if sending.raw is not None:
             sending.answer = encoding.decode_raw_answer(found["answer"])

@@ -147,7 +147,7 @@ class Subject(Target):
 
     def unique(self, prefix: str = "note") -> str:
         """Return a short text that no other request of this run or worker contains."""
-        return f"{prefix} {self.settings.run}{inputs.mark()}{inputs.number()}"
+        return f"{prefix} {self.settings.run}{inputs.process_mark()}{inputs.unique_number()}"
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -209,9 +209,9 @@ class Subject(Target):
             due = [number for number in range(len(settled)) if number not in passed]
             sent = [postpone(settled[number], waited_s) for number in due]
             found.update(zip(due, self.client.send_all(sent, self.component), strict=True))
-            struck = [plan for number in due for plan in found[number].observed.struck]
+            struck = [plan for number in due for plan in found[number].observed.applied_plans]
             for number in due:
-                found[number].observed.struck = struck  # calls at the same time may ask the provider together
+                found[number].observed.applied_plans = struck  # calls at the same time may ask the provider together
             return [found[number] for number in range(len(settled))]
 
         def errors_in(exchanges: list[Exchange]) -> list[Reply | StreamReply]:

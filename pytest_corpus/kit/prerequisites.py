@@ -71,7 +71,9 @@ class Prerequisites:
         return not self.denies(name) and self._has_entry_point(name)
 
     def _has_entry_point(self, name: str) -> bool:
-        return not self._calls.operation(name).streaming or self._calls.client.instance.streams(self._calls.component)
+        return not self._calls.operation(name).streaming or self._calls.client.instance.has_stream(
+            self._calls.component
+        )
 
     def denied_operations(self) -> list[str]:
         """Return the operations that capabilities deny although they have an entry point."""

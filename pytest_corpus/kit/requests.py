@@ -42,12 +42,12 @@ def reverse_keys(value: Any) -> Any:
 
 def canary(length: int = 14) -> str:
     """Return a random text that an adapter cannot produce by chance."""
-    return inputs.letters(CANARY_LETTERS, length)
+    return inputs.random_letters(CANARY_LETTERS, length)
 
 
 def new_trace() -> str:
     """Return a new traceparent; every other one is sampled."""
-    return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-0{inputs.next_in_rotation('trace') % 2}"
+    return f"00-{inputs.random_hex(16)}-{inputs.random_hex(8)}-0{inputs.next_in_rotation('trace') % 2}"
 
 
 def deadline_in(milliseconds: float) -> int:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.calls import endless, is_steady, is_still_sending
+from pytest_corpus.adapter.calls import endless_fault, is_steady, is_still_sending
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
@@ -163,7 +163,7 @@ class Retries:
             request = {"op": long.op, "ctx": {}, "args": calls.requests.short(name)}
             short = calls.client.send(request, calls.component, streaming=True)
             if is_still_sending(short) and is_steady(short, calls.client.call_timeout):
-                long.fault, short.fault = endless(long), endless(short)
+                long.fault, short.fault = endless_fault(long), endless_fault(short)
 
     def until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:
         """Repeat a query of an index that has data while the index is not ready (R141), and return the answer.

@@ -70,7 +70,7 @@ class Settings:
     @property
     def prefix(self) -> str:
         """The beginning of each name that a test makes in an adapter's store."""
-        return f"{PREFIX}{self.run}{inputs.mark()}"
+        return f"{PREFIX}{self.run}{inputs.process_mark()}"
 
     @property
     def process_prefix(self) -> str:

@@ -125,7 +125,7 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
             if client.declaration.in_process and inputs.read("disabled logs", _hides_logs):
                 raise NotAssessed(Obstacle.NO_LOGGING)
         elif need == "supports_caching":
-            if not capabilities.caches:
+            if not capabilities.claims_caching:
                 raise NotApplicable("no cache is claimed")
         elif capabilities.flag(need) is False:
             raise NotApplicable(f"capabilities deny {need}")

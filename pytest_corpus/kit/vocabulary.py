@@ -127,7 +127,7 @@ def choose(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> d
     """Return up to `count` words of a table: the kinds in `first`, then others that the seed and the test choose."""
     chosen = list(first)
     others = [kind for kind in words if kind not in chosen]
-    start = inputs.below(len(others)) if others else 0
+    start = inputs.random_below(len(others)) if others else 0
     chosen += [*others[start:], *others[:start]][: max(0, count - len(chosen))]
     return {kind: words[kind] for kind in chosen[:count]}
 

@@ -88,7 +88,7 @@ class Service:
     def _transport_for(self, envelope: Any) -> Transport | None:
         component = op_of(envelope).partition(".")[0]
         if component in COMPONENTS:
-            return self._opened.transport(component) if self._opened.serves(component) else None
+            return self._opened.transport(component) if self._opened.has_handler(component) else None
         return self._opened.shared or next(iter(self._opened.transports.values()), None)
 
     async def unary(self, envelope: Any, hooks: str) -> bytes:

@@ -140,8 +140,8 @@ def test_no_handler(opened: Open, streaming: bool) -> None:
             return {}
 
     client = opened(lambda: {"llm": OneEntryPoint()})
-    assert not client.instance.streams("llm")
-    assert not client.instance.serves("vector")
+    assert not client.instance.has_stream("llm")
+    assert not client.instance.has_handler("vector")
     component = "llm" if streaming else "vector"
     assert client.send(REQUEST, component, streaming=streaming).fault is not None
 
@@ -224,7 +224,7 @@ def test_component_keyword(opened: Open) -> None:
 
     client = opened(factory, 5.0, "llm", "graph")
     assert asked == ["llm", "graph"]
-    assert (client.instance.serves("llm"), client.instance.serves("graph")) == (False, True)
+    assert (client.instance.has_handler("llm"), client.instance.has_handler("graph")) == (False, True)
 
 
 def test_component_keyword_refused_throughout(opened: Open) -> None:

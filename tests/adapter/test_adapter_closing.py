@@ -237,7 +237,7 @@ def test_budgets_are_not_shared_by_chance() -> None:
     """Two runs have their own."""
     first, second = ClosingBudget(), ClosingBudget()
     first.spend(100)
-    first.hang("mine")
+    first.note_hanging("mine")
     assert (first.allot_seconds(last=True), second.allot_seconds(last=True)) == (0.0, 8.0)
     assert second.describe_failures("mine") == []
 

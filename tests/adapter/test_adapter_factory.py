@@ -123,7 +123,7 @@ def _function() -> Handler:
 def test_one_handler_serves_every_component(factory: Callable[..., Any]) -> None:
     """A single handler is asked for whatever component."""
     found = opened(factory)
-    assert found.serves("llm")
+    assert found.has_handler("llm")
     assert asyncio.run(found.transport("llm").send(1)) == b'{"seen":1}'
     assert found.transport("llm") is found.transport("graph")
 
@@ -132,14 +132,14 @@ def test_a_mapping_serves_its_components() -> None:
     """A mapping serves the components it names and no other."""
     found = opened(lambda: {"llm": Handler()})
     assert asyncio.run(found.transport("llm").send(1)) == b'{"seen":1}'
-    assert (found.serves("llm"), found.serves("vector")) == (True, False)
+    assert (found.has_handler("llm"), found.has_handler("vector")) == (True, False)
 
 
 def test_the_keyword_component_decides() -> None:
     """The adapter that a factory returns for a component serves that one alone."""
     found = opened(lambda component: Handler(), component="vector")
     assert asyncio.run(found.transport("vector").send(1)) == b'{"seen":1}'
-    assert (found.serves("vector"), found.serves("llm")) == (True, False)
+    assert (found.has_handler("vector"), found.has_handler("llm")) == (True, False)
     with pytest.raises(CallFailed, match="AttributeError"):
         asyncio.run(found.transport("llm").send(1))
 

@@ -216,7 +216,7 @@ def test_extra_fields_and_exceptions_are_read() -> None:
 def test_a_mistake_after_its_test_is_of_no_other_test() -> None:
     """A request that came before the mistakes were taken notes what it raises as late."""
     provider = ProviderProbe()
-    note = provider.mistakes.noting()
+    note = provider.mistakes.mistake_recorder()
     assert provider.mistakes.take_mistakes() == ([], [])
     try:
         json.loads("{")

@@ -350,7 +350,7 @@ def test_a_door_that_raises(opened: Open) -> None:
             return boom()
 
     client = opened(Door)
-    assert client.instance.streams("llm")
+    assert client.instance.has_stream("llm")
     fault = client.send(REQUEST, "llm", streaming=True).fault
     assert fault is not None
     assert (fault.kind, fault.text) == ("raised", "Boom")

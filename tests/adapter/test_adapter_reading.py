@@ -207,4 +207,4 @@ def test_unknown_fact() -> None:
 ])  # fmt: skip
 def test_caches(document: Mapping[str, Any], expected: bool) -> None:
     """A cache is claimed by the flag or by a capability of its own."""
-    assert Capabilities("llm", document).caches is expected
+    assert Capabilities("llm", document).claims_caching is expected

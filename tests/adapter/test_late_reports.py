@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.adapter.hooks.late_reports import MOST_OPEN, PATIENCE, PROVEN, LateReports
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
-from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME, Observed, within
+from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME, Observed, call_scope
 
 
 class Calls:
@@ -45,7 +45,7 @@ class Calls:
         """Observe a call, later from another thread."""
 
         def observe() -> None:
-            with within(call if self.named else None):
+            with call_scope(call if self.named else None):
                 self.sink.observe(component="llm", op=op, ms=0.1, ok=True)
 
         if late_s:
@@ -162,8 +162,8 @@ def test_an_outcome_is_waited_for() -> None:
     stream = calls.begun("stream", streaming=True)
     calls.report(stream, "stream")
     calls.end(stream)
-    with within(stream):
+    with call_scope(stream):
         calls.sink.counter(component="llm", name="tokens")
-        assert (stream.lacks(OBSERVATION), stream.lacks(OUTCOME), stream.is_complete) == (False, True, False)
+        assert (stream.is_missing(OBSERVATION), stream.is_missing(OUTCOME), stream.is_complete) == (False, True, False)
         calls.sink.counter(component="llm", name="count_stream_final_outcome")
     assert stream.is_complete

@@ -22,7 +22,7 @@ import pytest_corpus
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.endpoint import Trouble
 from pytest_corpus.adapter.hooks.vendors.shapes import SHAPES
-from pytest_corpus.adapter.hooks.vendors.stand_in import split
+from pytest_corpus.adapter.hooks.vendors.stand_in import split_tokens
 
 CHAT, RESPONSES, EMBEDDINGS, MESSAGES = "v1/chat/completions", "v1/responses", "v1/embeddings", "v1/messages"
 WAIT_S = 30
@@ -121,7 +121,7 @@ def test_an_answer_keeps_to_its_limit(probe: ProviderProbe, path: str, limit: An
     """It has as many tokens as it may have, says so, and counts them."""
     answer = answer_of(probe, path, **limit)
     usage = answer["usage"]
-    assert len(split(words_of(path, answer))) == 3 == usage.get("completion_tokens", usage.get("output_tokens"))
+    assert len(split_tokens(words_of(path, answer))) == 3 == usage.get("completion_tokens", usage.get("output_tokens"))
     assert ended(answer)
 
 
@@ -141,7 +141,7 @@ def test_a_chat_has_as_many_answers_as_are_asked_for(probe: ProviderProbe) -> No
     answer = answer_of(probe, CHAT, n=3)
     texts = [choice["message"]["content"] for choice in answer["choices"]]
     assert len(set(texts)) == 3
-    assert answer["usage"]["completion_tokens"] == sum(len(split(text)) for text in texts)
+    assert answer["usage"]["completion_tokens"] == sum(len(split_tokens(text)) for text in texts)
 
 
 def test_json_fits_its_schema(probe: ProviderProbe) -> None:

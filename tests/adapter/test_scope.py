@@ -199,10 +199,10 @@ def test_a_fact_has_its_own_random_inputs() -> None:
     found = []
     for name in ("one", "another"):
         with part_of(None):
-            inputs.begin(inputs.Run(seed=1), name)
-            before = inputs.hexadecimal(4)
-            inputs.reset(Counter())
+            inputs.begin_test(inputs.Run(seed=1), name)
+            before = inputs.random_hex(4)
+            inputs.reset_entries(Counter())
             with inputs.fact_scope("a fact"):
-                found.append(inputs.hexadecimal(4))
-            assert inputs.hexadecimal(4) != before
+                found.append(inputs.random_hex(4))
+            assert inputs.random_hex(4) != before
     assert found[0] == found[1]

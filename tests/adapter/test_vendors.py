@@ -12,7 +12,7 @@ from test_provider_server import asked
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import VENDORS
 from pytest_corpus.adapter.hooks.vendors.endpoint import event
-from pytest_corpus.adapter.hooks.vendors.stand_in import instance
+from pytest_corpus.adapter.hooks.vendors.stand_in import minimal_instance
 from pytest_corpus.adapter.hooks.vendors.visit import CutWrites
 from pytest_corpus.vendors import Body, Endpoint, Errors
 
@@ -219,4 +219,4 @@ def test_an_endpoint_of_the_author_comes_before_a_built_in_one(provider: Provide
 ])  # fmt: skip
 def test_an_instance_is_the_plainest_of_its_schema(schema: Any, made: Any) -> None:
     """Required parts, lower bounds, the first of several; a schema that holds itself comes to an end."""
-    assert instance(schema) == made
+    assert minimal_instance(schema) == made

@@ -95,8 +95,8 @@ def test_no_two_tests_are_given_the_same_numbers() -> None:
     assert len(tests) > 2500
     given = set()
     for test in tests:
-        inputs.begin(inputs.Run(), f"{test} 0 1")
-        given.add(inputs.number())
+        inputs.begin_test(inputs.Run(), f"{test} 0 1")
+        given.add(inputs.unique_number())
     assert len(given) == len(set(tests))
 
 

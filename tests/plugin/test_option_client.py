@@ -316,7 +316,7 @@ def test_beside_an_adapter(project: Project) -> None:
 def test_the_fixture_of_users_is_the_adapter(project: Project) -> None:
     """`corpus_adapter` is not confused by a client."""
     project.pytester.makepyfile(
-        test_own="def test_own(corpus_adapter):\n    assert corpus_adapter.instance.serves('llm')\n"
+        test_own="def test_own(corpus_adapter):\n    assert corpus_adapter.instance.has_handler('llm')\n"
     )
     result = project.run("--corpus-adapter=pytest_corpus.reference:llm", REFERENCE, "-k", "test_own")
     assert result.parseoutcomes()["passed"] == 1, said(result)

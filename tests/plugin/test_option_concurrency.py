@@ -295,7 +295,7 @@ def test_two_runs_send_the_same_requests(project: Project, monkeypatch: pytest.M
     monkeypatch.setattr(adapters, "new_run", lambda: "abcdefghjk")
     module, sent, found = project.adapter(SENDING), project.path / "sent.txt", []
     for _ in range(2):
-        inputs.reset(Counter())  # a process counts its facts
+        inputs.reset_entries(Counter())  # a process counts its facts
         project.judged(f"{module}:Sending", SAME, WIDE)
         found.append({re.sub(r'"deadline_ms": \d+', "", line) for line in sent.read_text("utf-8").splitlines()})
         sent.unlink()

@@ -25,7 +25,7 @@ def test_a_fault_of_one_reader_is_found_with_each_seed(
 
 
 def turns(seed: int, name: str, case: int, count: int = 1) -> list[int]:
-    inputs.begin(inputs.Run(seed=seed), name, case=case)
+    inputs.begin_test(inputs.Run(seed=seed), name, case=case)
     return [inputs.next_in_rotation("reader") % 3 for _ in range(count)]
 
 

@@ -20,7 +20,7 @@ from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import parse
 from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter
-from pytest_corpus.adapter.scope import Observed, within
+from pytest_corpus.adapter.scope import Observed, call_scope
 from pytest_corpus.adapter.transports.raw import RawTransport
 from pytest_corpus.serving import hooks
 from pytest_corpus.serving.hooks import HookClient
@@ -61,7 +61,7 @@ def test_a_report_is_the_same_record_as_in_process() -> None:
     """An observation and a counter arrive with their keyword arguments."""
 
     async def post(server: HookServer, client: HookClient) -> None:
-        with within(Observed()):
+        with call_scope(Observed()):
             _, url = server.address()
         await client.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
         await client.post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
@@ -126,11 +126,11 @@ def test_a_report_for_a_call_that_is_over_comes_late() -> None:
     call, probe = Observed(("complete",), is_due=True), ProviderProbe()
 
     async def post(server: HookServer, client: HookClient) -> None:
-        with within(call):
+        with call_scope(call):
             _, url = server.address()
         call.ended = time.monotonic()
         probe.attribution.begin(Observed())
-        for each in (url, server.nowhere):
+        for each in (url, server.unassigned_url):
             await client.post(each, "metrics/observe", json.dumps(OBSERVED).encode())
 
     server = carried_out(post, probe, sink := RecordingSink())
@@ -251,7 +251,7 @@ def test_fifty_calls_side_by_side_report_each_to_its_own_address(scheme: str) ->
 
 async def sent(transport: RawTransport, number: int) -> bytes:
     """The answer to a call, in its scope."""
-    with within(Observed()):
+    with call_scope(Observed()):
         return await transport.send(_envelope(number))
 
 
@@ -272,11 +272,11 @@ def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
     async def call(server: HookServer, _posting: HookClient) -> None:
         asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
         before, call = Observed(), Observed()
-        with within(before):
+        with call_scope(before):
             _, over = server.address()
         before.ended = time.monotonic()
         probe.attribution.begin(call)
-        with within(call):
+        with call_scope(call):
             _, now = server.address()
         probe.plan("unavailable", times=2)
         for url in (over, now, server.url):

@@ -56,7 +56,7 @@ def test_nothing_is_kept_that_a_mistake_of_the_stand_in_may_have_made(llm: LLM) 
 
     def ask() -> int:
         if not asked:
-            llm.client.provider.mistakes.noting()(KeyError("choices"))
+            llm.client.provider.mistakes.mistake_recorder()(KeyError("choices"))
         asked.append(len(asked))
         return asked[-1]
 

@@ -70,7 +70,7 @@ class Hasty(inputs.Source):
 @pytest.mark.parametrize("late_s", [0.003, 0.05, 0.7, 4.0, 9.0, math.inf])
 def test_a_late_write_is_looked_for_some_hundred_times(late_s: float) -> None:
     """However fast an adapter answers; the time that a write takes is still found to some per cent."""
-    with inputs.source(machine := Hasty()):
+    with inputs.read_from(machine := Hasty()):
 
         def look() -> bool:
             machine.now, machine.looks = machine.now + 0.001, machine.looks + 1

@@ -11,10 +11,10 @@ from pytest_corpus.adapter.turns import (
     Body,
     Disturbed,
     Turns,
+    call_side_by_side,
     finding_out,
     giving_way,
     run_as,
-    side_by_side,
     values_in_other_bodies,
 )
 
@@ -32,7 +32,7 @@ def in_flight(turns: Turns, work: Callable[[], Any], *, value: str = "body") -> 
     body, found = Body(turns, [(Shared, "own")], [value]), list[Any]()
 
     def carry_out() -> None:
-        body.go_on()
+        body.resume()
         try:
             found.append(work())
         except BaseException as error:
@@ -85,7 +85,7 @@ def test_pieces_of_work_wait_side_by_side(most: int) -> None:
         pause()
         return -number
 
-    assert ended(turns, lambda: side_by_side(step, range(9))) == [-number for number in range(9)]
+    assert ended(turns, lambda: call_side_by_side(step, range(9))) == [-number for number in range(9)]
     assert begun == sorted(begun)
     assert turns.peak == min(most, 9)
     assert not turns.splits
@@ -94,7 +94,7 @@ def test_pieces_of_work_wait_side_by_side(most: int) -> None:
 
 def test_pieces_of_work_are_done_one_by_one_outside_of_any_body() -> None:
     """As in a test that is run alone."""
-    assert side_by_side(lambda number: (number, threading.current_thread()), [1, 2]) == [
+    assert call_side_by_side(lambda number: (number, threading.current_thread()), [1, 2]) == [
         (1, threading.current_thread()),
         (2, threading.current_thread()),
     ]
@@ -109,7 +109,7 @@ def test_a_piece_that_fails_ends_the_work() -> None:
         pause()
         raise Disturbed(crowded=True)
 
-    error = ended(Filling(2), lambda: side_by_side(step, range(9)))
+    error = ended(Filling(2), lambda: call_side_by_side(step, range(9)))
     assert isinstance(error, Disturbed)
     assert error.crowded
     assert len(begun) <= 4
@@ -124,7 +124,7 @@ def test_a_piece_may_need_the_fact_that_its_body_finds_out() -> None:
 
     def work() -> list[str]:
         with finding_out("fact"):
-            return side_by_side(step, range(2))
+            return call_side_by_side(step, range(2))
 
     assert ended(Filling(2), work) == ["found", "found"]
 
@@ -133,7 +133,7 @@ def test_a_piece_of_a_piece_may_need_the_fact_that_the_body_finds_out() -> None:
     """It waits for no body of whose work it is a part."""
 
     def step(_number: int) -> list[str]:
-        return side_by_side(inner, range(2))
+        return call_side_by_side(inner, range(2))
 
     def inner(_number: int) -> str:
         with finding_out("fact"):
@@ -141,7 +141,7 @@ def test_a_piece_of_a_piece_may_need_the_fact_that_the_body_finds_out() -> None:
 
     def work() -> list[list[str]]:
         with finding_out("fact"):
-            return side_by_side(step, range(2))
+            return call_side_by_side(step, range(2))
 
     assert ended(Filling(4), work) == [["found", "found"]] * 2
 
@@ -159,7 +159,7 @@ def test_pieces_of_two_bodies_do_not_wait_for_each_other() -> None:
                 return other
 
         with finding_out(own):
-            return side_by_side(step, range(2))
+            return call_side_by_side(step, range(2))
 
     found, thread = in_flight(turns, lambda: work("one", "other"))
     assert ended(turns, lambda: work("other", "one")) == ["one", "one"]

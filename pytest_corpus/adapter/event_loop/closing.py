@@ -46,14 +46,14 @@ class ClosingBudget:
         """Count the seconds that a closing took."""
         self._left -= seconds
 
-    def admits(self, label: str) -> bool:
+    def may_close(self, label: str) -> bool:
         """True if another fresh instance of an adapter may be closed; otherwise count the unclosed instance."""
         if self._hung[label] < self.max_hanging:
             return True
         self._unclosed[label] += 1
         return False
 
-    def hang(self, label: str) -> None:
+    def note_hanging(self, label: str) -> None:
         """Note a fresh instance whose closing did not end in time."""
         self._hung[label] += 1
 
@@ -97,7 +97,7 @@ def thread_name(thread: threading.Thread) -> str:
     return thread.name.partition(" (")[2].removesuffix(")") or type_name(thread)
 
 
-def left_behind(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
+def name_leftovers(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
     """Return the names of an adapter's leftovers: `inside` its last loop, in abandoned loops, and as threads."""
     blocked = abandoned + inside.count(BLOCKED)
     loops = [count_in_words(blocked, "blocked event loop")] if blocked else []

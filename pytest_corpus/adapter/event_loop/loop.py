@@ -175,7 +175,7 @@ class LoopThread:
         with self._lock:
             self._phase = max(self._phase, phase)
 
-    def leave_fork(self) -> None:
+    def exit_fork(self) -> None:
         """End a process that an adapter forked inside the loop, when it returns to the loop."""
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
@@ -198,7 +198,7 @@ class LoopThread:
         finally:
             self._waiting.discard(call)
         if not has_ended and not call.is_over:
-            self.blocked = not self._alive()
+            self.blocked = not self._is_alive()
             self._cancel(call)
             raise TimeLimit(self.blocked, self.ended)
         try:
@@ -229,7 +229,7 @@ class LoopThread:
             if self._phase is not Phase.GONE:
                 self._loop.call_soon_threadsafe(call.cancel)
 
-    def _alive(self) -> bool:
+    def _is_alive(self) -> bool:
         turned = threading.Event()
         try:
             self._loop.call_soon_threadsafe(turned.set)
@@ -240,7 +240,7 @@ class LoopThread:
     def finish(self, closing: Coroutine[Any, Any, list[str]], limit_s: float) -> list[str]:
         """Run `closing`; return the exceptions that it reports, or a sentence if it took too long."""
         self._advance(Phase.CLOSING)
-        if self.blocked or limit_s <= 0 or not self._alive():
+        if self.blocked or limit_s <= 0 or not self._is_alive():
             closing.close()
             return [f"closing was not tried: {self._obstacle(limit_s)}"]
         try:
@@ -268,7 +268,7 @@ class LoopThread:
         until = time.monotonic() + limit_s
         left: list[str] = []
         try:
-            if self.blocked or not self._alive():
+            if self.blocked or not self._is_alive():
                 return [BLOCKED]
             self.run(_cancel_others(left, limit_s / 3), max(0.1, until - time.monotonic()))
         except TimeLimit as late:
@@ -287,13 +287,13 @@ class LoopThread:
 _RUNNING: weakref.WeakSet[LoopThread] = weakref.WeakSet()
 
 
-def _leave_forks() -> None:
+def _exit_forks() -> None:
     for running in list(_RUNNING):
-        running.leave_fork()
+        running.exit_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_forks)
+    os.register_at_fork(after_in_child=_exit_forks)
 
 
 def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -125,7 +125,7 @@ class HookConnection:
         self._http.send_failed()
         reset(self._writer.transport)
 
-    async def while_open(self, work: Awaitable[T]) -> T:
+    async def run_while_open(self, work: Awaitable[T]) -> T:
         """Return the result of `work`. If the client leaves first, `work` is cancelled and an exception is raised."""
         working = asyncio.ensure_future(work)
         try:

@@ -86,7 +86,7 @@ class LateReports:
     def _wait(self, call: Observed) -> None:
         """Wait for the required reports of a call, and for its optional reports if reports do not name their calls."""
         for kind in (OBSERVATION, OUTCOME):
-            if not call.lacks(kind):
+            if not call.is_missing(kind):
                 continue
             if not call.is_due:
                 if self.seen_s and not self.is_exact:
@@ -100,7 +100,7 @@ class LateReports:
         """Wait for a report of a call, an optional one only as long as reports take; return True if it has arrived."""
         wait_s = LATEST_S if call.is_due else self.grace_s
         return self._comes(
-            kind if call.is_due else f"{kind} that is not due", lambda: not call.lacks(kind), call.ended + wait_s
+            kind if call.is_due else f"{kind} that is not due", lambda: not call.is_missing(kind), call.ended + wait_s
         )
 
     def settle(self, *, surplus: bool = True) -> None:

@@ -25,7 +25,7 @@ class RecordingSink:
 
     def observe(self, *args: Any, **kwargs: Any) -> None:
         """Record ``observe(*, component, op, ms, ok, code="OK", extra=None)``."""
-        known, malformed = _fit(args, kwargs, ("component", "op", "ms", "ok"), ("code", "extra"))
+        known, malformed = _match_arguments(args, kwargs, ("component", "op", "ms", "ok"), ("code", "extra"))
         seen = Observation(**known, malformed=malformed, at=time.monotonic())
         self.observations.append(seen)
         if (call := self.attribution.call_of_report(seen)) is not None:
@@ -33,7 +33,7 @@ class RecordingSink:
 
     def counter(self, *args: Any, **kwargs: Any) -> None:
         """Record ``counter(*, component, name, value=1, extra=None)``."""
-        known, malformed = _fit(args, kwargs, ("component", "name"), ("value", "extra"))
+        known, malformed = _match_arguments(args, kwargs, ("component", "name"), ("value", "extra"))
         count = Count(**known, malformed=malformed, at=time.monotonic())
         self.counts.append(count)
         if (call := self.attribution.call_of_report(count)) is not None:
@@ -45,7 +45,7 @@ class RecordingSink:
         self.counts.clear()
 
 
-def _fit(
+def _match_arguments(
     args: tuple[Any, ...], kwargs: dict[str, Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> tuple[dict[str, Any], str]:
     """Return a plain copy of the arguments, and a text about arguments that do not fit the interface."""

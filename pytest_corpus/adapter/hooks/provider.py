@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
 
 
-HANDED_ON = ("traceparent", "deadline_ms")
+CONTEXT_FACTS = ("traceparent", "deadline_ms")
 """The members of a call's context that an adapter may pass on to the provider."""
 
 
@@ -48,7 +48,7 @@ class Mistakes:
         self._late: list[EscapedException | MissingAnswer] = []
         self._turn = 0
 
-    def noting(self) -> Callable[[BaseException], None]:
+    def mistake_recorder(self) -> Callable[[BaseException], None]:
         """Return a function that records a mistake in the answer to a request that arrives now."""
         turn = self._turn
 
@@ -122,7 +122,7 @@ class ProviderProbe:
         if self.server is None:
             from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
-            self.server = ProviderServer(self.count_arrival, self._own, self._loop(), self.mistakes.noting)
+            self.server = ProviderServer(self.count_arrival, self._own, self._loop(), self.mistakes.mistake_recorder)
         return self.server.url
 
     def proxy(self, upstream: str, *, op: OpOf | None = None, errors: str | Errors | None = None) -> str:
@@ -168,14 +168,14 @@ class ProviderProbe:
         Raises:
             ValueError: the address or a kind of fault is not valid.
         """
-        from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel, lacks
+        from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel, check_inexpressible
 
         place = host, port
         if self.recording is not None and self.recording.plays and not _is_on_this_machine(host):
             raise ValueError(
                 "provider.tunnel: a tunnel is not recorded, and a run on recorded answers calls no provider"
             )
-        self.lacking[place] = lacks(host, port, without)
+        self.lacking[place] = check_inexpressible(host, port, without)
         if place not in self._tunnels:
             self._tunnels[place] = Tunnel(host, port, self)
             self._loop().run(self._tunnels[place].start())
@@ -185,7 +185,7 @@ class ProviderProbe:
         """Count data that already waits at the tunnels, so that it does not count for the next call."""
         if self._tunnels and self._background is not None:
             with suppress(TimeoutError):
-                self._background.run(_turns())
+                self._background.run(_run_loop_briefly())
 
     def _loop(self) -> Background:
         if self._background is None:
@@ -244,7 +244,7 @@ class ProviderProbe:
         self.has_other_ways |= able is None
         named, chunk = snapshot(op), snapshot(facts.get("chunk"))
         name = named if isinstance(named, str) else f"({type_name(op)})"
-        arrival = Arrival(name, {fact: snapshot(facts[fact]) for fact in HANDED_ON if fact in facts}, chunk)
+        arrival = Arrival(name, {fact: snapshot(facts[fact]) for fact in CONTEXT_FACTS if fact in facts}, chunk)
         call = self.attribution.call_of_arrival()
         self._untaken.append(arrival)
         if chunk is None:
@@ -253,10 +253,10 @@ class ProviderProbe:
             call.arrivals.append(arrival)
         owner = call or current_call()
         for plan in self.plans if owner is None or owner.part is None else owner.part.plans:
-            if plan.strikes(name, chunk) and (able is None or plan.kind in able):
+            if plan.applies_to(name, chunk) and (able is None or plan.kind in able):
                 plan.fired += 1
                 if call is not None:
-                    call.struck.append(plan)
+                    call.applied_plans.append(plan)
                 return plan
         return None
 
@@ -297,7 +297,7 @@ class ProviderProbe:
         if form is not None and kind not in FORMS.get(form, ()):
             forms = [name for name, kinds in FORMS.items() if kind in kinds]
             raise ValueError(f"unknown form {form!r} of {kind}; one of {', '.join(forms) or 'none'}")
-        canary = f"raw-{inputs.hexadecimal(8)}"
+        canary = f"raw-{inputs.random_hex(8)}"
         plan = Plan(kind, op, at_chunk, times, retry_after_ms, delay_ms, form, canary)
         self.plans.append(plan)
         return plan
@@ -327,7 +327,7 @@ TURNS = 6
 """The iterations of the loop after which bytes that wait at a socket are read and counted."""
 
 
-async def _turns() -> None:
+async def _run_loop_briefly() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)
 

@@ -11,7 +11,7 @@ from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest,
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import plan_nothing, serve
-from pytest_corpus.adapter.scope import Observed, current_call, within
+from pytest_corpus.adapter.scope import Observed, call_scope, current_call
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_REPORTS = 1_000
@@ -60,7 +60,7 @@ class HookServer(LoopbackServer):
         return number, f"{self.url}/{number}"
 
     @property
-    def nowhere(self) -> str:
+    def unassigned_url(self) -> str:
         """An address that belongs to no call. Reports to it are answered and dropped."""
         return f"{self.url}/0"
 
@@ -69,7 +69,7 @@ class HookServer(LoopbackServer):
         number = "" if not path or path[0] in PLACES else path.pop(0)
         place, call = "/".join(path), self._calls.get(number)
         is_over = bool(number) and (call is None or self._provider.attribution.is_past(call))
-        with within(call):
+        with call_scope(call):
             if place.startswith(VENDORS):
                 if not is_over:
                     self._called.add("provider")
@@ -98,7 +98,7 @@ class HookServer(LoopbackServer):
             return {}
         facts = {name: each for name, each in value.items() if name != "self"} if isinstance(value, dict) else {}
         try:
-            await connection.while_open(self._provider.reached(facts.pop("op", None), **facts))
+            await connection.run_while_open(self._provider.reached(facts.pop("op", None), **facts))
         except ConnectionResetError:
             self.given_up += 1
             raise

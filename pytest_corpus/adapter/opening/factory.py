@@ -223,7 +223,7 @@ class Opened:
         self.metrics_attached = False
         self.remote: RemoteAdapter | None = None
 
-    def serves(self, component: str) -> bool:
+    def has_handler(self, component: str) -> bool:
         """True if there is a handler for the operations of a component."""
         return component in self.transports or self.shared is not None
 

@@ -63,7 +63,7 @@ class ConnectionSettings:
         number = self.number("connections", CONNECTIONS, lambda n: n in range(1, MOST_CONNECTIONS + 1),
                              f"a whole number from 1 to {MOST_CONNECTIONS}")  # fmt: skip
         return Connection(
-            headers=dict(_header(given, self.place("header")) for given in self.headers),
+            headers=dict(_parse_header(given, self.place("header")) for given in self.headers),
             tls=self._tls(),
             connections=int(number),
             startup_s=self.number("startup-timeout", STARTUP_S, lambda s: 0 < s <= MOST_STARTUP_S, longest),
@@ -126,7 +126,7 @@ class ConnectionSettings:
         return path
 
 
-def _header(given: str, place: str) -> tuple[str, str]:
+def _parse_header(given: str, place: str) -> tuple[str, str]:
     name, colon, value = given.partition(":")
     name, value = name.strip(), value.strip()
     if not colon or not _NAME.fullmatch(name):

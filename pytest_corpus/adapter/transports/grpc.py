@@ -67,7 +67,7 @@ class Grpc(RawTransport):
         try:
             if request.streaming:
                 async for message in call:
-                    if not answer.goes_on_after(message, request):
+                    if not answer.keep_and_continue(message, request):
                         return
             else:
                 answer.keep(await call)

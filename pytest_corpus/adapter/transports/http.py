@@ -104,7 +104,7 @@ class Http(RawTransport):
         if not is_not_supported(answer):
             return False
         self._tried.add(op)
-        response = await self.post(body, SSE, {HOOKS_HEADER: self._hooks.nowhere})
+        response = await self.post(body, SSE, {HOOKS_HEADER: self._hooks.unassigned_url})
         try:
             return response.ok and content_type(response) == SSE
         finally:
@@ -139,7 +139,7 @@ class Http(RawTransport):
                 answer.version = ".".join(map(str, response.version)) if response.version else ""
                 answer.headers = tuple(response.headers.items())
                 async for part in response.content.iter_any():
-                    if not answer.goes_on_after(part, request):
+                    if not answer.keep_and_continue(part, request):
                         break
             finally:
                 response.close()

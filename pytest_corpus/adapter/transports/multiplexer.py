@@ -157,9 +157,9 @@ class CallMultiplexer:
             else:
                 await self._send(request.body)
             while self._ended is None and answer.fault is None and await listener.wait_for_next():
-                if listener.leaves():
-                    answer.leave()
-                    listener.ends_in(request.listen_s)
+                if listener.must_leave():
+                    answer.note_leaving()
+                    listener.listen_for(request.listen_s)
                     if number is not None and not request.disconnect:
                         await self._cancel(number)
                     if request.disconnect:
@@ -216,14 +216,14 @@ class Listener:
         self._until: float | None = None
         self.news = asyncio.Event()
         if request.body is not None:
-            self.ends_in(SILENCE_S)
+            self.listen_for(SILENCE_S)
 
     @property
     def is_satisfied(self) -> bool:
         """True if the call was answered or abandoned; if the channel closes after that, the call is not affected."""
         return self._request.body is None and self._until is not None
 
-    def ends_in(self, seconds: float) -> None:
+    def listen_for(self, seconds: float) -> None:
         """Listen for this number of seconds, starting now."""
         self._until = time.monotonic() + seconds
 
@@ -238,12 +238,12 @@ class Listener:
         if self._answer.left_s is not None:
             return
         if number is None:
-            self.ends_in(self._request.listen_s if self._request.body is not None else SILENCE_S)
+            self.listen_for(self._request.listen_s if self._request.body is not None else SILENCE_S)
         elif number == self._answer.number:
             is_last = not self._request.streaming or is_terminal(frame)
             self._until = time.monotonic() + self._request.listen_s if is_last else None
 
-    def leaves(self) -> bool:
+    def must_leave(self) -> bool:
         """True if the client must leave now, because it got the number of messages after which the request leaves."""
         most = self._request.leave_after
         return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most

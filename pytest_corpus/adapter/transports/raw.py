@@ -125,14 +125,14 @@ class RawAnswer:
             self.pieces.clear()
             self.fault = too_long_failure().fault
 
-    def goes_on_after(self, data: bytes, request: RawRequest) -> bool:
+    def keep_and_continue(self, data: bytes, request: RawRequest) -> bool:
         """Add a piece; return True if the client reads on, False if it must leave or the answer is too long."""
         self.keep(data)
         if len(self.pieces) == request.leave_after:
-            self.leave()
+            self.note_leaving()
         return self.left_s is None and self.fault is None
 
-    def leave(self) -> None:
+    def note_leaving(self) -> None:
         """Note that the client leaves."""
         self.left_s = self.elapsed_s
 

@@ -270,7 +270,7 @@ class FactoryAdapter(Adapter):
 
     def _recorded(self, client: AdapterClient) -> dict[str, Any]:
         """Return the recorded facts of the adapter: its capabilities and its transport."""
-        served = [name for name in CHAPTERS if client.instance.serves(name)]
+        served = [name for name in CHAPTERS if client.instance.has_handler(name)]
         return {
             "adapter": self.label,
             "number": self.number,
@@ -285,11 +285,11 @@ class FactoryAdapter(Adapter):
             "asked": list(client.instance.asked),
             "headers": dict(self.shell_target("").headers),
             "hears_logs": client.hears_logs,
-            "streams": [name for name in served if client.instance.streams(name)],
+            "streams": [name for name in served if client.instance.has_stream(name)],
         }
 
     def _ask(self, client: AdapterClient, component: str) -> Opening:
-        if not client.instance.serves(component):
+        if not client.instance.has_handler(component):
             return Opening(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
         try:
@@ -302,7 +302,7 @@ class FactoryAdapter(Adapter):
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
-            named = family == component or (family not in COMPONENTS and client.instance.names(component))
+            named = family == component or (family not in COMPONENTS and client.instance.is_named(component))
             return Opening(reply.result, unnamed=not named)
         fault = reply.exchange.fault
         if fault is not None and fault.wants_credentials:

@@ -95,7 +95,7 @@ class RecordedAdapter(FactoryAdapter):
         """Return the reason why the test cannot be judged; the results of the test are then dropped."""
         reason = self.player.end()
         if reason:
-            inputs.reset(self._entered)
+            inputs.reset_entries(self._entered)
             for shared, kept in self._known:
                 shared.restore(kept)
         return reason

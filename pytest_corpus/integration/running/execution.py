@@ -105,7 +105,7 @@ class TestExecution:
             recorder = self.adapter.settings.recorder
             self._recorded = recorder.begin(self.test, self.repetition) if recorder else None
             try:
-                with inputs.source(self.adapter.source or inputs.Source()), part_of(None):
+                with inputs.read_from(self.adapter.source or inputs.Source()), part_of(None):
                     ending = self._run_test(function, arguments, observed)
             except Unrecorded:
                 pass

@@ -85,7 +85,7 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
     places = places_of(item.session)
     own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
     place = places.get(item.nodeid, 0) + (begun - 1) * (len(places) + FACTS)  # an adapter may have kept the answers
-    inputs.begin(own, scope, place, case_of(item))
+    inputs.begin_test(own, scope, place, case_of(item))
 
 
 @dataclass(eq=False)
@@ -336,9 +336,9 @@ class InFlight:
     def _carry_out(self, attempt: Attempt, subject: Subject) -> None:
         generation = subject.client.instance.generation
         try:
-            attempt.body.go_on()
+            attempt.body.resume()
             started = Clock.monotonic()
-            with inputs.source(inputs.Source()), part_of(None):
+            with inputs.read_from(inputs.Source()), part_of(None):
                 self._attempt(attempt, subject)
             attempt.duration_s = Clock.monotonic() - started
             self.width.note_concurrent_test(attempt.part.made)

@@ -39,7 +39,7 @@ def times_of_plain_calls(subject: Subject) -> Iterator[float]:
     """Yield the seconds of a few plain calls, up to the first call that is fast or fails."""
     limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
     undisturbed = suppress(Undecided, Violation, *UNCALLABLE)
-    with inputs.source(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
+    with inputs.read_from(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
         for _ in range(TRIALS):
             reply = subject.invoke(subject.principal, limit_s=limit_s)
             if not isinstance(reply, Reply) or not reply.is_success:
@@ -70,7 +70,7 @@ class CallTimes:
     def note(self, exchanges: Iterable[Exchange]) -> None:
         """Note calls that have ended."""
         for each in exchanges:
-            if not (each.fault or each.observed.struck or each.op.partition(".")[2] in UNRELATED):
+            if not (each.fault or each.observed.applied_plans or each.op.partition(".")[2] in UNRELATED):
                 refused = any(looks_like_error(frame.body) for frame in each.frames)
                 for latest in self._latest[: 1 if refused else 2]:
                     latest.append(each.elapsed_s)

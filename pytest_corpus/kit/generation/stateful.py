@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
-from pytest_corpus.adapter.turns import side_by_side
+from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NOT_ANSWERED, Story, Undecided, Violation
 
@@ -229,4 +229,4 @@ def run_sequences(
         with inputs.branch(number):
             run_sequence(number)
 
-    side_by_side(run_in_branch, range(examples))
+    call_side_by_side(run_in_branch, range(examples))

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.turns import side_by_side
+from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, invoke_plain
 from pytest_corpus.kit.component import expect_audited
@@ -105,7 +105,9 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
         right = found is None or found == [value]
         expect.check(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
 
-    side_by_side(finds, keys if operation == "query" else [kind for kind in queries.TRICKY_IN_STREAMS if kind in keys])
+    call_side_by_side(
+        finds, keys if operation == "query" else [kind for kind in queries.TRICKY_IN_STREAMS if kind in keys]
+    )
 
 
 @BINDING
@@ -124,7 +126,7 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
         expect.check(found is None or found == [value], claim, "other records, or none", "records")
 
-    side_by_side(finds, asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1])
+    call_side_by_side(finds, asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1])
 
 
 @pytest.mark.requirement("GRA-QUERY-3")

@@ -270,7 +270,7 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
 def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     """A repeated request, which may be answered from the cache, gets a valid completion too."""
     llm.require("complete")
-    expect.applicable(llm.capabilities.caches, "caching is not claimed")
+    expect.applicable(llm.capabilities.claims_caching, "caching is not claimed")
     args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
     for _ in range(2):
         reply = llm.call("complete", args)

@@ -18,7 +18,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     parts_of,
     typed_event,
 )
-from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count_tokens
 
 ROLES = ("user", "assistant", "system")
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "filtered": "refusal"}
@@ -75,7 +75,7 @@ class MessagesEndpoint(Completion):
             endpoint.required_member(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body)
         )
 
-    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
+    def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
         return {**_head(body), "content": _content(reply), **_ending_fields(reply), "usage": usage}
@@ -99,7 +99,7 @@ class MessagesEndpoint(Completion):
         return Events(opening + typed_event("ping"), chunks, closing + typed_event("message_stop"))
 
 
-COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": count(_texts(body))})
+COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": count_tokens(_texts(body))})
 
 
 def _texts(body: Body) -> tuple[str, ...]:

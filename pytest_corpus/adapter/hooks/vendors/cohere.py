@@ -13,14 +13,14 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Refusal,
     Trouble,
     arguments_text,
-    embedding,
+    embedding_arrival,
     event,
     fragments_of,
     parts_of,
     typed_event,
 )
 from pytest_corpus.adapter.hooks.vendors.openai import vector
-from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, split
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, split_tokens
 
 ROLES = ("system", "user", "assistant", "tool")
 REASONS = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool": "TOOL_CALL"}
@@ -66,7 +66,7 @@ class Chat(Completion):
         stop = endpoint.strings(body, "stop_sequences", MOST_STOPS)
         return Question(model, texts, limit, stop, _tool(body), _schema(body))
 
-    def whole(self, _body: Body, replies: list[CannedReply]) -> Body:
+    def whole_answer(self, _body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
         message: dict[str, Any] = {"role": "assistant"}
         if reply.tool is None:
@@ -100,7 +100,7 @@ def tokenize(body: Body) -> Body:
     endpoint.required_member(body, "model", str)
     if len(text) > MOST_CHARACTERS:
         raise Refusal(f"text must be at most {MOST_CHARACTERS} characters")
-    tokens = split(text)
+    tokens = split_tokens(text)
     return {"tokens": list(range(len(tokens))), "token_strings": tokens, "meta": {"api_version": {"version": "1"}}}
 
 
@@ -110,7 +110,7 @@ class Embed(Endpoint):
     errors = ERRORS
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return embedding(body.get("texts") or ())
+        return embedding_arrival(body.get("texts") or ())
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
         endpoint.required_member(body, "model", str)
@@ -120,7 +120,7 @@ class Embed(Endpoint):
             raise Refusal(f"texts must be at most {MOST_TEXTS} texts that are not empty")
         dimensions = endpoint.integer(body, "output_dimension", 1, DIMENSIONS) or DIMENSIONS
         vectors = [vector(text.lower().split() or [text], dimensions) for text in texts]
-        used = {"billed_units": {"input_tokens": sum(len(split(text)) for text in texts)}}
+        used = {"billed_units": {"input_tokens": sum(len(split_tokens(text)) for text in texts)}}
         return {"id": "standin", "texts": texts, "embeddings": {"float": vectors}, "meta": used}
 
 

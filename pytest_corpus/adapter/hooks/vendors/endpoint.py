@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count, number_answer
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count_tokens, make_reply
 
 Body = Mapping[str, Any]
 
@@ -89,7 +89,7 @@ class Completion(Endpoint):
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
         """Return the replies as one answer."""
-        return self.whole(body, self.replies(body, filtered))
+        return self.whole_answer(body, self.replies(body, filtered))
 
     def events(self, body: Body, filtered: bool, /) -> Events | None:
         """Return the replies as a stream, if the request asks for one."""
@@ -100,18 +100,18 @@ class Completion(Endpoint):
         question = self.question(body)
         if exceeds(question.texts, self.window):
             raise Refusal(*self.too_long)
-        replies = [number_answer(question, number) for number in range(self.number(body))]
+        replies = [make_reply(question, number) for number in range(self.reply_count(body))]
         return [reply.cut_by_filter() for reply in replies] if filtered else replies
 
     def question(self, body: Body) -> Question:
         """Return the question in a request; raise `Refusal` if the vendor would refuse the request."""
         raise NotImplementedError
 
-    def number(self, _body: Body) -> int:
+    def reply_count(self, _body: Body) -> int:
         """Return the number of replies that a request asks for."""
         return 1
 
-    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
+    def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
         """Return an answer with all replies, in the vendor's form."""
         raise NotImplementedError
 
@@ -135,7 +135,7 @@ class Plain(Endpoint):
         return self._make(body)
 
 
-def embedding(inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+def embedding_arrival(inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
     """Return the operation of an embedding of one text or of several texts, and the number of texts."""
     return ("embedding.embed_batch", {"items": len(inputs)}) if len(inputs) > 1 else ("embedding.embed", {})
 
@@ -257,4 +257,4 @@ def check_numbers(body: Body, limits: Mapping[str, tuple[float, float]]) -> None
 
 def exceeds(texts: Sequence[str], window: int) -> bool:
     """True if texts have more tokens than a model's context window."""
-    return sum(map(len, texts)) > window and count(texts) > window
+    return sum(map(len, texts)) > window and count_tokens(texts) > window

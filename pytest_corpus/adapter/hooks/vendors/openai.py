@@ -19,12 +19,12 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Refusal,
     Trouble,
     arguments_text,
-    embedding,
+    embedding_arrival,
     event,
     fragments_of,
     parts_of,
 )
-from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count, split
+from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, count_tokens, split_tokens
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 REASONS = {"stop": "stop", "length": "length", "tool": "tool_calls", "filtered": "content_filter"}
@@ -93,10 +93,10 @@ class ChatCompletions(Completion):
         schema = wanted_schema(body.get("response_format"), "json_schema")
         return Question(model, texts, limit, stop, _tool(body), schema)
 
-    def number(self, body: Body) -> int:
+    def reply_count(self, body: Body) -> int:
         return endpoint.integer(body, "n", 1, MOST_ANSWERS) or 1
 
-    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
+    def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
         choices = [_choice(index, reply) for index, reply in enumerate(replies)]
         return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(replies)}
 
@@ -189,17 +189,17 @@ class Embeddings(Endpoint):
     errors = ERRORS
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return embedding(_inputs(body))
+        return embedding_arrival(_inputs(body))
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
         model, inputs = endpoint.required_member(body, "model", str), _inputs(body)
         whole = DIMENSIONS.get(model, USUAL_DIMENSIONS)
         dimensions = endpoint.integer(body, "dimensions", 1, whole) or whole
-        if not inputs or len(inputs) > MOST_INPUTS or not all(map(_fits, inputs)):
+        if not inputs or len(inputs) > MOST_INPUTS or not all(map(_is_input, inputs)):
             raise Refusal(f"'input' must be 1 to {MOST_INPUTS} texts of 1 to {MOST_TOKENS} tokens")
         as_text = body.get("encoding_format") == "base64"
         vectors = [vector(_words(each), dimensions) for each in inputs]
-        used = sum(map(_tokens, inputs))
+        used = sum(map(_token_count, inputs))
         return {
             "object": "list",
             "model": model,
@@ -219,13 +219,13 @@ def _inputs(body: Body) -> list[Any]:
     return [] if given is None or given == [] else [given]
 
 
-def _fits(given: Any) -> bool:
+def _is_input(given: Any) -> bool:
     numbers = isinstance(given, list) and all(isinstance(each, int) for each in given)
-    return (isinstance(given, str) or numbers) and 0 < _tokens(given) <= MOST_TOKENS
+    return (isinstance(given, str) or numbers) and 0 < _token_count(given) <= MOST_TOKENS
 
 
-def _tokens(given: Any) -> int:
-    return len(split(given)) if isinstance(given, str) else len(given)
+def _token_count(given: Any) -> int:
+    return len(split_tokens(given)) if isinstance(given, str) else len(given)
 
 
 def _words(given: Any) -> list[str]:
@@ -266,7 +266,7 @@ class Responses(Completion):
             endpoint.required_member(body, "model", str), _texts(body), limit, (), _function_tool(body), schema
         )
 
-    def whole(self, body: Body, replies: list[CannedReply]) -> Body:
+    def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
         return _response(body, replies[0])
 
     def stream(self, body: Body, replies: list[CannedReply]) -> Events:
@@ -301,7 +301,7 @@ class Responses(Completion):
 INPUT_TOKENS = Plain(
     "llm.count_tokens",
     RESPONSES_ERRORS,
-    lambda body: {"object": "response.input_tokens", "input_tokens": count(_texts(body))},
+    lambda body: {"object": "response.input_tokens", "input_tokens": count_tokens(_texts(body))},
 )
 
 

@@ -19,7 +19,7 @@ from yarl import URL
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.vendors.api import ENDPOINTS, UNKNOWN
-from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, embedding
+from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, embedding_arrival
 from pytest_corpus.adapter.hooks.vendors.provider_answers import (
     Forwarded,
     Overheard,
@@ -29,7 +29,7 @@ from pytest_corpus.adapter.hooks.vendors.provider_answers import (
 )
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
 from pytest_corpus.adapter.hooks.vendors.shapes import error_shape_of_path
-from pytest_corpus.adapter.hooks.vendors.visit import AnswerInParts, AnswerPart, Visit, context_of, stated
+from pytest_corpus.adapter.hooks.vendors.visit import AnswerInParts, AnswerPart, Visit, context_of, json_answer
 from pytest_corpus.text.strict_json import read_exactly
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
         return ("llm.stream" if streams else op), {}
     if op == "embedding.embed":
         found = next((given[key] for key in ("input", "texts", "inputs", "requests") if key in given), None)
-        return embedding(found if isinstance(found, list) else [found])
+        return embedding_arrival(found if isinstance(found, list) else [found])
     return op, {}
 
 
 class Noting(Protocol):
     """Keeps the author's mistakes, as `Mistakes` does."""
 
-    def noting(self) -> Callable[[BaseException], None]:
+    def mistake_recorder(self) -> Callable[[BaseException], None]:
         """Return a function that records a mistake in the answer to a request that arrives now."""
 
 
@@ -190,9 +190,9 @@ class ProxyServer(LoopbackServer):
     async def respond(self, request: HookRequest, _path: list[str], connection: HookConnection) -> None:
         """Forward a request; stop if its client no longer waits for the answer."""
         target = request.target.removeprefix("/").partition("/")[2]
-        await connection.while_open(_Request(self, request, target).carry_out(connection))
+        await connection.run_while_open(_Request(self, request, target).carry_out(connection))
 
-    def overhear(self, listening: Coroutine[Any, Any, None]) -> None:
+    def finish_later(self, listening: Coroutine[Any, Any, None]) -> None:
         """Let an answer be recorded to its end, and wait for it before the server ends."""
         task = asyncio.ensure_future(listening)
         self._listening.add(task)
@@ -238,7 +238,7 @@ class _Request:
         url = URL(f"{self._upstream.address}/{self._target}" if self._target else self._upstream.address, encoded=True)
         recording, exchange = self._probe.recording, None
         if recording is not None:
-            note = self._probe.mistakes.noting()
+            note = self._probe.mistakes.mistake_recorder()
             headers["Accept-Encoding"] = "identity"  # what is compressed cannot be searched for credentials
             try:
                 exchange = recording.exchange(
@@ -246,7 +246,7 @@ class _Request:
                 )
             except MissingAnswer as missing:
                 note(missing)
-                yield stated(400, self._errors.body(Trouble("invalid_request", "not recorded")))
+                yield json_answer(400, self._errors.body(Trouble("invalid_request", "not recorded")))
                 return
             if exchange.kept is not None:
                 unknown = partial(_note_unknown, note, exchange)
@@ -255,17 +255,17 @@ class _Request:
         ask = partial(self._ask, url, headers, data)
         if exchange is not None:
             overheard = Overheard(ask, exchange)
-            self._proxy.overhear(overheard.listen())
+            self._proxy.finish_later(overheard.listen())
             try:
                 begun = await self._begin_answer(overheard)
             except (aiohttp.ClientError, OSError, TimeoutError):
-                begun = stated(502, UNREACHABLE)
+                begun = json_answer(502, UNREACHABLE)
             yield begun
             return
         try:
             answer = await ask()
         except (aiohttp.ClientError, OSError, TimeoutError):
-            yield stated(502, UNREACHABLE)
+            yield json_answer(502, UNREACHABLE)
             return
         async with answer:
             yield await self._begin_answer(Forwarded(answer, None))

@@ -116,7 +116,7 @@ class ProviderExchange:
 
     def missing_answer_error(self) -> MissingAnswer:
         """Return the error for a client that waits longer than the client that left during the recording."""
-        named, kept = _place(self._asked), self.kept or self._answer
+        named, kept = _describe_address(self._asked), self.kept or self._answer
         why = f"the request {named} was given up after {kept.took_ms / 1000:.1f} s when it was recorded"
         return MissingAnswer(refusal(OPTION, self._recording.mode, {}, None, why))
 
@@ -168,7 +168,7 @@ class Recording:
                 raise line.refused("not the place of such a line" if self._header else "not the header of a recording")
             if line.kind == "header":
                 self._header, self.run = line.members, line.members["run"]
-                if _day(line.members["recorded_at"]) is None:
+                if _parse_day(line.members["recorded_at"]) is None:
                     raise line.refused("it states a day that does not exist")
             elif line.kind == "exchange":
                 self._take(line.members, line.refused)
@@ -201,7 +201,7 @@ class Recording:
         )
         if not found.is_as_long_as_stated(asked["method"]):
             raise refused("its headers state another length than it has")
-        self._asked[_place(asked)].append(asked)
+        self._asked[_describe_address(asked)].append(asked)
         if self.mode == "new":
             self._lines.append({name: value for name, value in line.items() if name != "n"})
 
@@ -268,7 +268,7 @@ class Recording:
             self._arrived[key] += 1
             number = self._arrived[key]
             known = self._kept.get(key, {})
-            kept = _nth(known, number, is_stateless) if self.plays else known.get(number)
+            kept = _nth_answer(known, number, is_stateless) if self.plays else known.get(number)
             if kept is None and self.plays:
                 raise self._missing_answer_error(asked, len(known))
             self.replayed += kept is not None
@@ -280,7 +280,7 @@ class Recording:
             why = f"the request {named} was recorded {known} times in this form, and is sent once more"
             return MissingAnswer(refusal(OPTION, self.mode, {}, None, why))
         members = _members(asked)
-        others = [_members(each) for each in self._asked.get(_place(asked), ())]
+        others = [_members(each) for each in self._asked.get(_describe_address(asked), ())]
         nearest = max(others, key=lambda each: sum(members.get(name) == each[name] for name in each), default=None)
         return MissingAnswer(refusal(OPTION, self.mode, members, nearest, f"the request {named} is not recorded"))
 
@@ -294,7 +294,7 @@ class Recording:
     @property
     def recorded_on(self) -> date | None:
         """The day of the recording; None if there is none yet."""
-        return _day(self._header["recorded_at"]) if self._header else None
+        return _parse_day(self._header["recorded_at"]) if self._header else None
 
     def __str__(self) -> str:
         """The replayed answers in words: their day, hosts and file."""
@@ -302,7 +302,7 @@ class Recording:
         return f"recorded {self.recorded_on} from {', '.join(hosts) or 'nowhere'}, sha256 {self._sha256}"
 
 
-def _nth(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
+def _nth_answer(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
     """Return the n-th answer to equal requests; None if there are fewer, unless the operation is stateless.
 
     The order of the tests decides which answers clients give up, so a whole answer replaces such an answer if there is
@@ -314,7 +314,7 @@ def _nth(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> Ke
     return whole[min(number, len(whole)) - 1] if is_there else None
 
 
-def _day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     try:
         return datetime.fromisoformat(text).date()
     except ValueError:
@@ -325,7 +325,7 @@ def notes_on_old_recordings(recorded: Iterable[str], today: str) -> list[str]:
     """Return one sentence for each recording that is too old on the day `today`."""
     found = []
     for sentence in sorted(recorded):
-        day, now = _day(sentence.partition(" ")[2][:10]), _day(today[:10])
+        day, now = _parse_day(sentence.partition(" ")[2][:10]), _parse_day(today[:10])
         if day is not None and now is not None and (now - day).days > OLD_DAYS:
             found.append(f"the provider's answers are older than {OLD_DAYS} days ({day}); {OPTION}=all records anew")
     return found
@@ -339,7 +339,7 @@ def _is_same_when_read(line: dict[str, Any]) -> bool:
         return False
 
 
-def _place(asked: Mapping[str, Any]) -> str:
+def _describe_address(asked: Mapping[str, Any]) -> str:
     return f"{asked['method']} {asked['url']}"
 
 

@@ -22,38 +22,38 @@ _STATUSES = {
 """Google's name of each status."""
 
 
-def _status(trouble: Trouble) -> int:
+def _status_of(trouble: Trouble) -> int:
     fault = BY_KIND.get(trouble.kind)
     return (fault.http_status if fault else 404) or 500
 
 
-def _google(trouble: Trouble) -> dict[str, object]:
-    status = _status(trouble)
+def _google_error(trouble: Trouble) -> dict[str, object]:
+    status = _status_of(trouble)
     found = {"code": status, "message": trouble.message, "status": _STATUSES.get(status, "UNAVAILABLE")}
     return {"error": found}
 
 
-def _problem(trouble: Trouble) -> dict[str, object]:
-    status = _status(trouble)
+def _problem_error(trouble: Trouble) -> dict[str, object]:
+    status = _status_of(trouble)
     title = PHRASES.get(status, "Overloaded")
     return {"type": "about:blank", "title": title, "status": status, "detail": trouble.message}
 
 
-def _ollama(trouble: Trouble) -> dict[str, object]:
+def _ollama_error(trouble: Trouble) -> dict[str, object]:
     return {"error": trouble.message}
 
 
 def _ollama_line(trouble: Trouble) -> bytes | None:
-    return json.dumps(_ollama(trouble)).encode() + b"\n" if trouble.kind in cohere.IN_STREAM else None
+    return json.dumps(_ollama_error(trouble)).encode() + b"\n" if trouble.kind in cohere.IN_STREAM else None
 
 
 SHAPES: Mapping[str, Errors] = {
     "openai": openai.ERRORS,
     "anthropic": anthropic_messages.ERRORS,
     "cohere": cohere.ERRORS,
-    "google": Errors(_google, lambda trouble: event(_google(trouble))),
-    "ollama": Errors(_ollama, _ollama_line),
-    "problem+json": Errors(_problem, headers={"Content-Type": "application/problem+json"}),
+    "google": Errors(_google_error, lambda trouble: event(_google_error(trouble))),
+    "ollama": Errors(_ollama_error, _ollama_line),
+    "problem+json": Errors(_problem_error, headers={"Content-Type": "application/problem+json"}),
 }
 
 _HOSTS = {"anthropic": "anthropic", "cohere": "cohere", "googleapis": "google"}

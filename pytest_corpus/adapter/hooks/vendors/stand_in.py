@@ -28,15 +28,15 @@ _DEPTH = 12
 _PLAIN: Mapping[str, Any] = {"string": "\u00e1mber", "integer": 1, "number": 1, "boolean": True, "null": None}
 
 
-def split(text: str) -> list[str]:
+def split_tokens(text: str) -> list[str]:
     """Split a text into tokens, which give the text again when joined."""
     tokens: list[str] = _TOKEN.findall(text)
     return tokens
 
 
-def count(texts: Sequence[str]) -> int:
+def count_tokens(texts: Sequence[str]) -> int:
     """Return the number of tokens in texts."""
-    return sum(len(split(text)) for text in texts)
+    return sum(len(split_tokens(text)) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,38 +88,38 @@ class CannedReply:
     @property
     def used(self) -> int:
         """The number of tokens in the answer, including the arguments of a call."""
-        return len(self.tokens) + (count([json.dumps(self.arguments)]) if self.tool else 0)
+        return len(self.tokens) + (count_tokens([json.dumps(self.arguments)]) if self.tool else 0)
 
     def cut_by_filter(self) -> CannedReply:
         """Return a copy of the reply whose end a content filter cut off."""
         return CannedReply(self.tokens[: len(self.tokens) // 2], "filtered", self.prompt_tokens)
 
 
-def number_answer(question: Question, number: int = 0) -> CannedReply:
+def make_reply(question: Question, number: int = 0) -> CannedReply:
     """Return the reply with this number, from 0, to a question that may ask for several."""
-    asked = count(question.texts)
+    asked = count_tokens(question.texts)
     if question.tool is not None:
-        return CannedReply((), "tool", asked, tool=question.tool, arguments=_arguments(question.tool))
-    text = _words(question, number) if question.schema is None else json.dumps(instance(question.schema))
+        return CannedReply((), "tool", asked, tool=question.tool, arguments=_make_arguments(question.tool))
+    text = _answer_text(question, number) if question.schema is None else json.dumps(minimal_instance(question.schema))
     found = [(text.index(stop), stop) for stop in question.stop if stop and stop in text]
     end, stopped_at = min(found, default=(len(text), None))
-    tokens = split(text[:end])
+    tokens = split_tokens(text[:end])
     if question.limit is not None and len(tokens) > question.limit:
         return CannedReply(tuple(tokens[: question.limit]), "length", asked)
     return CannedReply(tuple(tokens), "stop", asked, stopped_at)
 
 
-def _arguments(tool: Tool) -> Mapping[str, Any]:
-    found = instance({"type": "object", **tool.parameters})
+def _make_arguments(tool: Tool) -> Mapping[str, Any]:
+    found = minimal_instance({"type": "object", **tool.parameters})
     return found if isinstance(found, dict) else {}
 
 
-def _words(question: Question, number: int) -> str:
+def _answer_text(question: Question, number: int) -> str:
     seed = hashlib.sha256(repr((question.model, question.texts, number)).encode("utf-8", "surrogatepass")).digest()
     return " ".join(Random(seed).choices(_WORDS, k=_LENGTH))
 
 
-def instance(schema: Mapping[str, Any]) -> Any:
+def minimal_instance(schema: Mapping[str, Any]) -> Any:
     """Return a small value that is valid for a schema; an object if the schema states nothing.
 
     It has only the required members, at their lower bounds. This covers the JSON Schema that vendors allow: types,
@@ -145,10 +145,10 @@ def _value_of_schema(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
         return {name: _value_of_schema(parts.get(name), root, depth - 1) for name in schema.get("required") or ()}
     if kind == "array":
         return [_value_of_schema(schema.get("items"), root, depth - 1)] * int(schema.get("minItems") or 0)
-    return _plain(kind, schema)
+    return _plain_value(kind, schema)
 
 
-def _plain(kind: Any, schema: Mapping[str, Any]) -> Any:
+def _plain_value(kind: Any, schema: Mapping[str, Any]) -> Any:
     value = _PLAIN.get(kind)
     if isinstance(value, str):
         least, most = int(schema.get("minLength") or 0), schema.get("maxLength")

@@ -36,7 +36,7 @@ class TunnelProbe(Protocol):
         """Count a request that reached the provider, and return its plan."""
 
 
-def lacks(host: str, port: int, without: Collection[str]) -> frozenset[str]:
+def check_inexpressible(host: str, port: int, without: Collection[str]) -> frozenset[str]:
     """Check the author's names of faults and facts that a provider's protocol cannot express, and return them.
 
     Raises:
@@ -90,7 +90,10 @@ class Tunnel(LocalServer):
         answers, requests = await (
             asyncio.open_unix_connection(host) if host.startswith("/") else asyncio.open_connection(host, port)
         )
-        ways = [asyncio.ensure_future(client.ask(requests)), asyncio.ensure_future(client.answer(answers))]
+        ways = [
+            asyncio.ensure_future(client.relay_requests(requests)),
+            asyncio.ensure_future(client.relay_answers(answers)),
+        ]
         try:
             await asyncio.gather(*ways)
         except _Closed:
@@ -113,11 +116,11 @@ class Tunnel(LocalServer):
         if call is None or call is known or is_ping:
             return known, None
         op, plans = call.ops[-1] if call.ops else "(unknown)", call.part.plans if call.part is not None else []
-        if data is None and not any(plan.kind == "unavailable" and plan.strikes(op, None) for plan in plans):
+        if data is None and not any(plan.kind == "unavailable" and plan.applies_to(op, None) for plan in plans):
             return known, None
         return call, self._probe.count_arrival(op, able=OVER_TCP)
 
-    def part_of_answer(self, call: Observed | None, number: int) -> Plan | None:
+    def count_answer_part(self, call: Observed | None, number: int) -> Plan | None:
         """Count a part of the answer to a streaming call that is under way, and return the plan for it."""
         if call is None or not call.streaming or call is not self._probe.attribution.call_of_arrival():
             return None
@@ -150,31 +153,31 @@ class _Client:
                 await plan.wait()
             raise ConnectionResetError
 
-    async def ask(self, upstream: asyncio.StreamWriter) -> None:
+    async def relay_requests(self, upstream: asyncio.StreamWriter) -> None:
         """Relay the bytes of the client to the provider.
 
         Raises:
             ConnectionResetError, _Closed: the connection ends, as planned.
         """
         while data := await self._reader.read(SIZE):
-            plan = self._arrived(data)
+            plan = self._count_arrival(data)
             upstream.write(data if plan is None else await self._carry_out(plan, data))
             await upstream.drain()
         self._moved_on.set()
         if upstream.can_write_eof():
             upstream.write_eof()
 
-    async def answer(self, upstream: asyncio.StreamReader) -> None:
+    async def relay_answers(self, upstream: asyncio.StreamReader) -> None:
         """Relay the bytes of the provider to the client.
 
         Raises:
             ConnectionResetError, _Closed: the connection ends, as planned.
         """
         while data := await upstream.read(SIZE):
-            plan = self._tunnel.part_of_answer(self._counted, self._parts)
+            plan = self._tunnel.count_answer_part(self._counted, self._parts)
             self._parts += 1
             if plan is not None:
-                await self._strike(plan)
+                await self._apply_fault(plan)
             if self._is_cutting:
                 self._writer.write(data[: len(data) // 2])
                 raise _Closed
@@ -182,7 +185,7 @@ class _Client:
             await self._writer.drain()
         self._writer.write_eof()
 
-    def _arrived(self, data: bytes) -> Plan | None:
+    def _count_arrival(self, data: bytes) -> Plan | None:
         before = self._counted
         self._counted, plan = self._tunnel.count_data(before, data)
         if self._counted is not before:
@@ -190,7 +193,7 @@ class _Client:
             self._moved_on.set()
         return plan
 
-    async def _strike(self, plan: Plan) -> None:
+    async def _apply_fault(self, plan: Plan) -> None:
         """Apply a planned fault to an answer that has begun. A planned delay ends early if the client sends more."""
         plan.on_wire, plan.hints_ms = True, ()
         self._moved_on.clear()
@@ -224,7 +227,7 @@ class _Client:
         try:
             while not waiting.done():
                 more = await self._read_while(waiting)
-                data, other = data + more, self._arrived(more) if more else None
+                data, other = data + more, self._count_arrival(more) if more else None
                 if self._counted is not call:
                     return data if other is None else await self._carry_out(other, data)
         finally:

@@ -69,17 +69,17 @@ def ignore(_error: BaseException) -> None:
     """Ignore an error, where only the suite's own endpoints can make mistakes."""
 
 
-async def parts_of(*parts: AnswerPart) -> AsyncIterator[AnswerPart]:
+async def iterate_parts(*parts: AnswerPart) -> AsyncIterator[AnswerPart]:
     """Yield these parts."""
     for each in parts:
         yield each
 
 
-def stated(status: int, value: Any, headers: Mapping[str, str] | None = None) -> AnswerInParts:
+def json_answer(status: int, value: Any, headers: Mapping[str, str] | None = None) -> AnswerInParts:
     """Return an answer that is one JSON value."""
     body = json.dumps(value).encode()
     given = {**JSON, **(headers or {}), "Content-Length": str(len(body))}
-    return AnswerInParts(status, None, given, parts_of(AnswerPart(body)))
+    return AnswerInParts(status, None, given, iterate_parts(AnswerPart(body)))
 
 
 def stand_in_answer(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> AnswerInParts:
@@ -88,7 +88,7 @@ def stand_in_answer(endpoint: Endpoint, body: Body, *, filtered: bool = False, n
     try:
         events = endpoint.events(body, filtered)
         if events is None:
-            return stated(200, endpoint.answer(body, filtered), errors.headers)
+            return json_answer(200, endpoint.answer(body, filtered), errors.headers)
     except Refusal as refusal:
         trouble = Trouble(refusal.code or "invalid_request", refusal.message)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -96,9 +96,9 @@ def stand_in_answer(endpoint: Endpoint, body: Body, *, filtered: bool = False, n
         trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
     else:
         chunks = [AnswerPart(each, is_content=True) for each in events.chunks]
-        parts = parts_of(AnswerPart(events.opening), *chunks, AnswerPart(events.closing))
+        parts = iterate_parts(AnswerPart(events.opening), *chunks, AnswerPart(events.closing))
         return AnswerInParts(200, None, {**_EVENTS, **errors.headers}, parts, Random(_hash_of(events)))
-    return stated(400, errors.body(trouble), errors.headers)
+    return json_answer(400, errors.body(trouble), errors.headers)
 
 
 class Visit:
@@ -119,13 +119,13 @@ class Visit:
         await self._wait(plan)
         if plan is None or plan.kind == "slow":
             async with answer() as found:
-                await self._hand_on(op, found)
+                await self._send_answer(op, found)
         elif plan.form == "in_answer" and self._endpoint is not None:
-            await self._hand_on(op, stand_in_answer(self._endpoint, self._body, filtered=True))
+            await self._send_answer(op, stand_in_answer(self._endpoint, self._body, filtered=True))
         else:
-            await fail(plan, self._errors, self._wire)
+            await fail_request(plan, self._errors, self._wire)
 
-    async def _hand_on(self, op: str, answer: AnswerInParts) -> None:
+    async def _send_answer(self, op: str, answer: AnswerInParts) -> None:
         await self._wire.open(answer.status, answer.reason, answer.headers)
         writes, number = CutWrites(self._wire, answer.cuts), 0
         async for part in answer.parts:
@@ -133,7 +133,7 @@ class Visit:
                 plan, number = self._arrived(op, chunk=number), number + 1
                 if plan is not None:
                     await writes.flush()
-                    if await self._strike(plan):
+                    if await self._apply_fault(plan):
                         return
             if part.is_content or number or answer.cuts is None:
                 await writes.send(part.data)
@@ -142,22 +142,22 @@ class Visit:
         await writes.flush()
         await self._wire.end()
 
-    async def _strike(self, plan: Plan) -> bool:
+    async def _apply_fault(self, plan: Plan) -> bool:
         """Apply a planned fault to a stream that has begun; return True if this ended the stream."""
         await self._wait(plan)
         if plan.form == "in_answer" and (events := self._filtered_stream()) is not None:
             await self._wire.send(events.closing)
             await self._wire.end()
             return True
-        if plan.kind == "slow" or not has_a_form_in_streams(plan, self._errors):
+        if plan.kind == "slow" or not can_fail_in_stream(plan, self._errors):
             return False
-        await break_off(plan, self._errors, self._wire)
+        await break_stream(plan, self._errors, self._wire)
         return True
 
     async def _wait(self, plan: Plan | None) -> None:
         """Wait as long as a plan makes the provider slow or hang, unless the client leaves."""
         if plan is not None and (plan.delay_ms or plan.kind == "hang"):
-            await self._wire.while_open(plan.wait())
+            await self._wire.run_while_open(plan.wait())
 
     def _filtered_stream(self) -> Events | None:
         """Return the stream of the stand-in, cut off by a content filter; None if this request has no such stream."""
@@ -167,7 +167,7 @@ class Visit:
             return None
 
 
-def told_hints(plan: Plan) -> dict[str, str]:
+def retry_headers(plan: Plan) -> dict[str, str]:
     """Return the headers that state when to retry; note in the plan the milliseconds that they may be read as."""
     if plan.retry_after_ms is None:
         return {}
@@ -182,7 +182,7 @@ def told_hints(plan: Plan) -> dict[str, str]:
     return {"retry-after-ms": f"{plan.retry_after_ms:g}", "retry-after": str(seconds)}
 
 
-async def fail(plan: Plan, errors: Errors, wire: HookConnection) -> None:
+async def fail_request(plan: Plan, errors: Errors, wire: HookConnection) -> None:
     """Make a request fail as planned, before its answer begins."""
     trouble, plan.on_wire = Trouble(plan.kind, plan.message), True
     if plan.form == "reset":
@@ -193,17 +193,17 @@ async def fail(plan: Plan, errors: Errors, wire: HookConnection) -> None:
         await wire.answer_bytes(200, f"<html>{plan.message}".encode(), errors.headers)
     else:
         status = BY_KIND[plan.kind].http_status or UNFORESEEN
-        await wire.answer(status, errors.body(trouble), {**errors.headers, **told_hints(plan)})
+        await wire.answer(status, errors.body(trouble), {**errors.headers, **retry_headers(plan)})
 
 
-def has_a_form_in_streams(plan: Plan, errors: Errors) -> bool:
+def can_fail_in_stream(plan: Plan, errors: Errors) -> bool:
     """True if a planned fault can happen to a stream that has begun."""
     if plan.form in IN_STREAM_FORMS or (plan.form is None and plan.kind in IN_STREAM):
         return True
     return errors.event(Trouble(plan.kind, plan.message)) is not None
 
 
-async def break_off(plan: Plan, errors: Errors, wire: HookConnection) -> None:
+async def break_stream(plan: Plan, errors: Errors, wire: HookConnection) -> None:
     """End a stream that has begun with a planned fault."""
     form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
     plan.hints_ms = ()  # no event of these vendors has a place for it

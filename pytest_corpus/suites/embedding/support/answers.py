@@ -175,7 +175,7 @@ def _requirement_of_refusal(
     if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):
         return ""
     if changed.get("normalize") is True:
-        denied = "supports_normalization" in texts.capabilities.denials(changed.get("model", texts.model))
+        denied = "supports_normalization" in texts.capabilities.denied_flags(changed.get("model", texts.model))
         claimed = flag("supports_normalization") is True and not denied
         return NORMALIZED[name] if claimed and text.isascii() else ""
     if "truncate" in changed and refused and flag("supports_truncation") is not True:

@@ -117,7 +117,7 @@ class Embedding(EmbeddingCalls):
         """
         self.require(name, "embed")
         flag = self.operation(name).capability or ""
-        models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
+        models = [model for model in self.capabilities.models if flag not in self.capabilities.denied_flags(model)]
         expect.applicable(models or not self.capabilities.models, f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS]:

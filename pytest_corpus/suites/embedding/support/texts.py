@@ -149,7 +149,7 @@ class Texts(ListedModels):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        return self.short_word(inputs.ordinal(MOST_WORDS), min(self.limit or 12, 12))
+        return self.short_word(inputs.unique_ordinal(MOST_WORDS), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
         """Return the word of this length for a number in this run."""
@@ -162,7 +162,11 @@ class Texts(ListedModels):
 
     def text_of(self, length: int, words: str = FILLER) -> str:
         """Return a new ASCII text of exactly this length, without blanks at its ends."""
-        start = f"{self.unique()} " if length > SMALL else self.short_word(inputs.ordinal(MOST_WORDS), min(length, 12))
+        start = (
+            f"{self.unique()} "
+            if length > SMALL
+            else self.short_word(inputs.unique_ordinal(MOST_WORDS), min(length, 12))
+        )
         body = start + words * (max(0, length - len(start)) // len(words) + 1)
         return without_outer_blanks(body[:length])
 

@@ -43,7 +43,7 @@ class Place:
 
     def value(self, name: str) -> str:
         """Return a value that was not written before."""
-        return f"v-{self.tag}-{name}-{inputs.number()}"
+        return f"v-{self.tag}-{name}-{inputs.unique_number()}"
 
     def name_of(self, value: str) -> str:
         """Return the name of the node that a value was made for."""
@@ -95,7 +95,7 @@ class Place:
 
 def empty_namespace(graph: Any) -> str:
     """Return a namespace without any writes."""
-    return f"{graph.settings.prefix}nowhere{inputs.number()}"
+    return f"{graph.settings.prefix}nowhere{inputs.unique_number()}"
 
 
 def value_of(node: Mapping[str, Any]) -> str:

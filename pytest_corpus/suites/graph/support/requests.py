@@ -70,7 +70,7 @@ class GraphRequests(Requests):
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
-        number = 1 + inputs.ordinal(FEW)
+        number = 1 + inputs.unique_ordinal(FEW)
         if name in ASKING:
             most = self._graph.capabilities.limit("max_query_length")
             spaces = SPACES if most is None else max(1, min(SPACES, (most - len(args["text"])) // 2 + 1))
@@ -144,7 +144,7 @@ class GraphRequests(Requests):
         ]
 
     def with_items(self, count: int) -> list[Request]:
-        number = inputs.number()
+        number = inputs.unique_number()
         nodes = [
             self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
             for each in range(min(count, self._graph.at_once))

@@ -49,11 +49,11 @@ class Windows(ListedModels):
     @cached_property
     def model(self) -> str | None:
         """The model in plain requests: the listed model whose entry denies the fewest features, or None."""
-        return min(self.capabilities.models, key=lambda model: len(self.capabilities.denials(model)), default=None)
+        return min(self.capabilities.models, key=lambda model: len(self.capabilities.denied_flags(model)), default=None)
 
     def models_with(self, flag: str) -> list[str]:
         """Return the listed models whose own entry does not deny a feature."""
-        return [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
+        return [model for model in self.capabilities.models if flag not in self.capabilities.denied_flags(model)]
 
     @property
     def small(self) -> bool:
@@ -83,7 +83,7 @@ class Windows(ListedModels):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        return f"{self.settings.run[:2]}{inputs.ordinal(MOST_WORDS)}"
+        return f"{self.settings.run[:2]}{inputs.unique_ordinal(MOST_WORDS)}"
 
     def window(self, model: str | None = None) -> int:
         """Return the context window of a model, by default of the plain one. Raises NotApplicable if none is stated."""

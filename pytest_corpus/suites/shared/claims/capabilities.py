@@ -127,7 +127,7 @@ class TestCapabilities:
             claimed = subject.prerequisites.claim_of(operation.name)
             if operation.capability is None or claimed is False:
                 continue
-            if operation.streaming and not subject.client.instance.streams(subject.component):
+            if operation.streaming and not subject.client.instance.has_stream(subject.component):
                 continue
             reply = invoke_plain(subject, operation.name)
             if claimed is None and reply.is_a("NotSupported"):
@@ -169,7 +169,7 @@ class TestStreamingClaim:
     def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:
         """If `supports_streaming` is true, there is a `handle_stream`."""
         expect.applicable(subject.capabilities.flag("supports_streaming") is True, "streaming is not claimed")
-        expect.check(subject.client.instance.streams(subject.component), "a handle_stream", "no handle_stream")
+        expect.check(subject.client.instance.has_stream(subject.component), "a handle_stream", "no handle_stream")
 
 
 MOST_LISTED = 20

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.turns import side_by_side
+from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, invoke_expired, invoke_plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
@@ -126,7 +126,7 @@ class TestContext:
         subject.require(subject.principal)
         names = [*subject.working_operations()]
         for name, (together, *_) in zip(
-            names, side_by_side(partial(call_in_full_context, subject), names), strict=True
+            names, call_side_by_side(partial(call_in_full_context, subject), names), strict=True
         ):
             alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
@@ -351,7 +351,7 @@ def call_with_extras(subject: Subject, name: str) -> Reply | StreamReply:
 
 def new_deadline() -> int:
     """Return a deadline that no other request has."""
-    return deadline_in(AHEAD_MS + inputs.below(AHEAD_MS))
+    return deadline_in(AHEAD_MS + inputs.random_below(AHEAD_MS))
 
 
 @remembered
@@ -382,7 +382,7 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
 def answers_in_full_context(subject: Subject) -> list[Reply | StreamReply]:
     """Return the answers of all operations to valid, refused and expired requests with a full context."""
     subject.require(subject.principal)
-    return [*chain(*side_by_side(partial(call_in_full_context, subject), subject.working_operations()))]
+    return [*chain(*call_side_by_side(partial(call_in_full_context, subject), subject.working_operations()))]
 
 
 @remembered
@@ -397,7 +397,7 @@ def call_in_full_context(subject: Subject, name: str) -> list[Reply | StreamRepl
     if name != subject.principal:
         del kinds[1 + subject.operations().index(name) % 2]
     for args, left_ms in kinds:
-        key, identity, trace = canary(24), canary(24), inputs.hexadecimal(16)
+        key, identity, trace = canary(24), canary(24), inputs.random_hex(16)
         ctx = {
             "request_id": identity,
             "idempotency_key": key,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.turns import side_by_side
+from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, invoke_plain, remembered
 from pytest_corpus.kit.audit import telemetry
@@ -368,4 +368,4 @@ def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Repl
     if not refused:
         requests += short_canary_requests(requests)
     carry_out = partial(subject.carry_out, debug_logs=can_log_debug(subject))
-    return side_by_side(carry_out, [each for each in requests if subject.works(each.op)])
+    return call_side_by_side(carry_out, [each for each in requests if subject.works(each.op)])

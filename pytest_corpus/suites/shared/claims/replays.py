@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.turns import resting, side_by_side
+from pytest_corpus.adapter.turns import resting, call_side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import ReplayProbe, cached, call_with_key, context_with_key
 from pytest_corpus.kit.component import Subject
@@ -98,7 +98,7 @@ def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
     name = kept.replay_probe.first.op
     left = keys - len(subject.shared.keys - kept.before)
     others = [(subject.requests.minimal(name), new_key()) for _ in range(left)]
-    for reply in side_by_side(lambda each: subject.call(name, *each), others):
+    for reply in call_side_by_side(lambda each: subject.call(name, *each), others):
         expect.success(reply, "a write with another key")
     with resting():
         inputs.sleep(max(0.0, kept.at + seconds - inputs.monotonic()))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.facts import to_whole_number
-from pytest_corpus.adapter.turns import side_by_side
+from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject, expect_audited
@@ -276,7 +276,7 @@ def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
     """Count ever longer texts, up to the first text that is refused because it may exceed the limit."""
     counts, asked, ask = list[int](), list(texts), partial(subject.count_once, **changed)
-    replies = side_by_side(ask, asked) if all(map(subject.can_take_text, asked)) else map(ask, asked)
+    replies = call_side_by_side(ask, asked) if all(map(subject.can_take_text, asked)) else map(ask, asked)
     for text, reply in zip(asked, replies, strict=False):
         if reply.is_a("BadRequest") and not subject.can_take_text(text):
             break

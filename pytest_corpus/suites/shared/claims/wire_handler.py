@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.calls import is_still_sending
-from pytest_corpus.adapter.turns import side_by_side
+from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain
 from pytest_corpus.kit.component import Subject, expect_audited
@@ -125,16 +125,16 @@ class TestWireHandler:
     def test_no_exception_escapes(self, subject: Subject) -> None:
         """Valid and invalid requests are answered, and neither `handle` nor `handle_stream` raises an exception."""
         replies: list[Reply | StreamReply] = [invoke_plain(subject, subject.principal), *envelopes.refusals(subject)]
-        replies += side_by_side(partial(envelopes.send_no_object, subject), envelopes.NO_OBJECTS)
-        if subject.principal_stream and subject.client.instance.streams(subject.component):
-            replies += side_by_side(partial(envelopes.stream_no_object, subject), envelopes.NO_OBJECTS)
+        replies += call_side_by_side(partial(envelopes.send_no_object, subject), envelopes.NO_OBJECTS)
+        if subject.principal_stream and subject.client.instance.has_stream(subject.component):
+            replies += call_side_by_side(partial(envelopes.stream_no_object, subject), envelopes.NO_OBJECTS)
         for reply in replies:
             expect_audited(expect.ANSWERS, reply, subject)
 
     @core("COM-WIRE-2")
     def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
         """Each operation answers a plain request within the call limit, and each stream ends."""
-        streams = subject.client.instance.streams(subject.component)
+        streams = subject.client.instance.has_stream(subject.component)
         for name in subject.operations(streaming=None if streams else False):
             reply = invoke_plain(subject, name)
             expect_audited(expect.IN_TIME, reply, subject)
@@ -242,7 +242,7 @@ class TestWireHandler:
             for named in classes_of_items(reply):
                 expect.check(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
 
-        side_by_side(expect_harmless, requests)
+        call_side_by_side(expect_harmless, requests)
 
     @pytest.mark.requirement("COM-WIRE-15")
     def test_a_null_argument_does_no_harm(self, subject: Subject) -> None:
@@ -263,7 +263,7 @@ class TestWireHandler:
         requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
         if math.isinf(number):
             requests = requests[2 if number > 0 else 0 :: 4] or requests[:1]
-        for request, reply in zip(requests, side_by_side(subject.carry_out, requests), strict=True):
+        for request, reply in zip(requests, call_side_by_side(subject.carry_out, requests), strict=True):
             expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
             past = ["DeadlineExceeded"] if expired else []
             expect.refusal(reply, "BadRequest", *past)

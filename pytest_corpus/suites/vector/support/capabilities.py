@@ -94,7 +94,7 @@ class VectorCalls(Subject):
 
     def name(self, prefix: str = "v") -> str:
         """Return a name that no other vector or namespace of this run or worker has."""
-        return f"{self.settings.prefix}{prefix}{inputs.number()}"
+        return f"{self.settings.prefix}{prefix}{inputs.unique_number()}"
 
     def unique(self, prefix: str = "note") -> str:
         return self.name(prefix)

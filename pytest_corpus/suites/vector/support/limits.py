@@ -29,17 +29,17 @@ class Limits:
     @cached_property
     def post_filters(self) -> bool:
         """True if capabilities say that filters are applied after the search (R47)."""
-        return self._capabilities.speaks_of(POST_FILTERING)
+        return self._capabilities.mentions(POST_FILTERING)
 
     @cached_property
     def approximate(self) -> bool:
         """True if capabilities say that a search is approximate: it may then miss vectors (R113)."""
-        return self._capabilities.speaks_of(APPROXIMATE_SEARCH)
+        return self._capabilities.mentions(APPROXIMATE_SEARCH)
 
     @cached_property
     def is_coarse(self) -> bool:
         """True if capabilities say that components have less than 32 bits (R128)."""
-        return self._capabilities.speaks_of(LOWER_PRECISION)
+        return self._capabilities.mentions(LOWER_PRECISION)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:

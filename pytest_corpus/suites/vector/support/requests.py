@@ -111,7 +111,7 @@ class VectorRequests(PlainPlaces):
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
-        degrees = 10 + inputs.number() * 0.37 % 150
+        degrees = 10 + inputs.unique_number() * 0.37 % 150
         if name == "query":
             args.update(self._vector.query_args(degrees))
         elif name == "batch_query":
@@ -126,7 +126,7 @@ class VectorRequests(PlainPlaces):
             return None
         place = namespace_of(tenant, name or "default")
         known = (each.dimensions for each in self._vector.shared.sandboxes if each.place == place)
-        vector = direction(10 + inputs.number() * 0.37 % 150, next(known, self._vector.dimensions))
+        vector = direction(10 + inputs.unique_number() * 0.37 % 150, next(known, self._vector.dimensions))
         where = self._vector.namespace_arg(name) if name else {}
         return Request("query", {"vector": vector, "top_k": 1, **where}, tenant_context(tenant))
 
@@ -199,7 +199,7 @@ class VectorRequests(PlainPlaces):
         ]
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
-        text, digits = canary(), inputs.letters("123456789", DIGITS)
+        text, digits = canary(), inputs.random_letters("123456789", DIGITS)
         dimensions = self._vector.dimensions
         telling = [float(f"0.{digits}"), *direction(60, max(dimensions, 2))[1:dimensions]]
         found = self._refused(text, telling) if refused else self._good(text, telling)

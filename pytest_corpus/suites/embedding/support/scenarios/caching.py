@@ -135,7 +135,11 @@ def expect_apart_under_key(
         try:
             apart(embedding, changed, ctx)
         except Violation as violation:
-            mixed = embedding.capabilities.caches and "provider" in embedding.client.hooks and changed != "operation"
+            mixed = (
+                embedding.capabilities.claims_caching
+                and "provider" in embedding.client.hooks
+                and changed != "operation"
+            )
             if mixed or found not in CACHES:
                 raise Blocked(found, f"also without a key: {violation}", violation=violation) from None
             raise NotAssessed(Obstacle.WITHOUT_KEY_TOO, violation=violation) from None
