@@ -280,7 +280,7 @@ class AdapterInstance:
             ended = time.monotonic()
             for exchange in sending.exchanges:
                 exchange.observed.ended = ended
-        # An adapter elsewhere may report late that it observes at all.
+        # A remote adapter shows only by its first report that it observes.
         expect_reports(sending, observes=self.remote is not None or "metrics" in self.hooks)
         for exchange in sending.exchanges:
             hints = (hint for plan in exchange.observed.applied_plans for hint in plan.hints_ms)
@@ -296,7 +296,7 @@ class AdapterInstance:
     def _call_once(self, sending: Sending) -> None:
         [exchange] = sending.exchanges
         observed, started = exchange.observed, time.monotonic() - lost_s()
-        # What a call that was given up does later must not change the record of it.
+        # An abandoned call must not change its record later.
         seen = Exchange(exchange.request, exchange.streaming, observed=observed, component=exchange.component)
         seen.limited = exchange.limited
         with LogTap(observed, sending.debug_logs) as tap:
@@ -351,7 +351,7 @@ class AdapterInstance:
             return CallFault("raised", "CancelledError")
         except TimeLimit as late:
             is_moving = not seen.limited and calls.was_sending_at_limit(seen, limit)
-            if not (seen.limited or is_in_flight()):  # beside others it may be theirs
+            if not (seen.limited or is_in_flight()):  # a concurrent test may have caused it
                 self._timeouts.add(seen.op, moving=is_moving)
             if late.blocked and self._loop is loop:
                 self._loop.blamed = True

@@ -204,7 +204,7 @@ def call_scope(call: Observed | None) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # a coroutine that is collected as garbage is closed in another context
+        with suppress(ValueError):  # a collected coroutine is closed in another context
             _CALL.reset(before)
 
 

@@ -57,7 +57,7 @@ def is_longer_than(most: int, value: Any) -> bool:
     """
     try:
         return _least_length(value, {}) > most
-    except (RecursionError, RuntimeError):  # it nests too deep to be written, or another thread changes it
+    except (RecursionError, RuntimeError):  # too deep, or changed by another thread
         return False
 
 
@@ -74,7 +74,7 @@ def _least_length(value: Any, known: dict[int, int]) -> int:
     if base is str:
         return str.__len__(value) + 2
     if id(value) not in known:
-        known[id(value)] = 0  # what holds itself is found when it is written
+        known[id(value)] = 0  # a cycle is found on writing
         plain = value if base is kind else _PLAIN[base](value)
         items = plain.values() if base is dict else plain
         total = sum(_least_length(item, known) for item in items if type(item) is not float)

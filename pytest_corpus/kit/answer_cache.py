@@ -40,7 +40,7 @@ def _recall_or_ask(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
         look_at(*read)
         recalled: T = answer
         return recalled
-    # A mistake in the author's stand-in of the provider spoils the answer for other tests, so it is not kept.
+    # After a mistake in the author's stand-in of the provider, the answer is not kept for other tests.
     mistakes = len(calls.client.provider.mistakes.noted)
     with inputs.fact_scope(f"{calls.component} {key!r}") as fact, reading_apart() as read:
         answer = ask()

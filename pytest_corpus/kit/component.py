@@ -211,7 +211,7 @@ class Subject(Target):
             found.update(zip(due, self.client.send_all(sent, self.component), strict=True))
             struck = [plan for number in due for plan in found[number].observed.applied_plans]
             for number in due:
-                found[number].observed.applied_plans = struck  # calls at the same time may ask the provider together
+                found[number].observed.applied_plans = struck  # one request to the provider may serve them all
             return [found[number] for number in range(len(settled))]
 
         def errors_in(exchanges: list[Exchange]) -> list[Reply | StreamReply]:

@@ -201,7 +201,7 @@ def call_with_fault(
             asked_s = hint_s(reply) if is_passing(reply.exchange) else None
             if asked_s is None or inputs.monotonic() + asked_s > until or inputs.read("fired", lambda: plan.fired):
                 break
-            inputs.sleep(max(asked_s, PAUSES_S[0]))  # what was just written may not be ready (R141)
+            inputs.sleep(max(asked_s, PAUSES_S[0]))  # a new write may not be readable yet (R141)
         instance.faults.require_fired(plan)
         return reply  # type: ignore[no-any-return]
 

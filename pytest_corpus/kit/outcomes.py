@@ -27,7 +27,7 @@ _COUNTED = (
     "observation|operation|path|quer|record|result|step|text|time|token|vector|word"
 )
 _PLURAL = re.compile(rf"(?<![\d.,])(1 (?:\w+ )?)({_COUNTED})(ies|es|s)\b")
-_SHOWN = re.compile(rf"{OWN_NAME.pattern}|[a-z][0-9]?")  # names that the suite made, in full and within a place
+_SHOWN = re.compile(rf"{OWN_NAME.pattern}|[a-z][0-9]?")  # names of the suite, or their ends in a place
 
 
 class Keys(tuple[object, ...]):
@@ -155,7 +155,7 @@ class Violation(AssertionError):
     def for_requirement(self, requirement: str, *, indirect: bool = False) -> Violation:
         """Return the violation for this requirement: itself, or a copy if it already belongs to another requirement."""
         found = self
-        if self.requirement not in ("", requirement):  # the audit keeps what it found
+        if self.requirement not in ("", requirement):  # the audit keeps its own copy
             found = type(self).__new__(type(self), *self.args)
             vars(found).update(vars(self))
         found.requirement, found.indirect = requirement, indirect

@@ -142,10 +142,10 @@ class Retries:
         begun = inputs.monotonic()
         answer = attempt(0.0)
         if not self.probing and failing(answer):
-            break_off_body(crowded=True)  # it may put off what it has no time for
+            break_off_body(crowded=True)  # the adapter may refuse calls because it is busy
             return self._repeat(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
-            self._drop([answer.exchange])  # a gateway may have given it: only the test itself judges anything
+            self._drop([answer.exchange])  # a gateway may have sent it, so the audit skips it
         self._note(op, answer)
         return answer
 
@@ -230,7 +230,7 @@ class Retries:
                 break
             if not works and not self._await(op, made[-1]):
                 break
-            answer = attempt(inputs.monotonic() - begun)  # what works now may have begun to work just before
+            answer = attempt(inputs.monotonic() - begun)  # the provider may have come back meanwhile
             if not (left := failing(answer)):
                 return self._drop_failed_attempts(op, answer, made, before_s)
             made.append(left)
@@ -339,7 +339,7 @@ class Retries:
             Outage: the provider did not come back.
         """
         worked, there = self._operations_that_worked(), self._read_written_place(left)
-        # If a plain read of the same place is put off too, the place is still being made: only it is slow (R141).
+        # If a plain read of the same namespace must be retried too, only this namespace is not ready (R141).
         unready = there is not None and is_retryable(there) and hint_s(there) is not None
         never = op not in self._outages.worked and all(map(_has_logged_bug, left))
         hinted = any(hint_s(reply) is not None for reply in left)

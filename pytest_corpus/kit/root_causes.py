@@ -148,7 +148,7 @@ class RootCauses(Generic[Own]):
         """Return the finding that the operation of an exchange fails even for a plain request, or None."""
         name = exchange.op.partition(".")[2]
         if name not in self._tried:
-            self._tried[name] = None  # while it is tried, it explains nothing
+            self._tried[name] = None  # so it explains no finding of its own trial
             self.subject.works(name)
             found = self.subject.shared.obstacles.get(name)
             self._tried[name] = found if isinstance(found, Blocked) else None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# The folders, before the factories of the same names: a folder that is imported later would take the name.
+# Import the folders before the factories of the same names; a later import would replace the factory.
 import pytest_corpus.reference.embedding
 import pytest_corpus.reference.graph
 import pytest_corpus.reference.llm
@@ -40,7 +40,7 @@ llm, vector, embedding, graph = (_FACTORIES[name] for name in ("llm", "vector", 
 
 
 def all(metrics: MetricsSink | None = None, provider: Provider | None = None) -> dict[str, ReferenceAdapter]:  # noqa: A001
-    """The reference adapters of all components, by component."""
+    """Return the reference adapters of all components, by component."""
     return {component: factory(metrics, provider) for component, factory in _FACTORIES.items()}
 
 

@@ -1,4 +1,4 @@
-"""Errors in the taxonomy (ERRORS 1): the adapter's refusals and provider faults."""
+"""Errors of the taxonomy (ERRORS 1): the adapter's own refusals, and faults of its provider."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -17,12 +17,12 @@ class AdapterError(Exception):
 
 
 def invalid(path: str, code: str, rule: str, *, error: str = "BadRequest", **details: Any) -> AdapterError:
-    """A refusal that names the invalid field in `details.validation_errors` (BEHAVIORAL_CONFORMANCE 6.3)."""
+    """Return a refusal that names the invalid field in `details.validation_errors` (BEHAVIORAL_CONFORMANCE 6.3)."""
     return AdapterError(error, f"{path} {rule}", validation_errors=[{"field": path, "code": code}], **details)
 
 
 class FaultMapping:
-    """Converts the provider's exceptions to error classes (ERRORS 8), and errors to hints (ERRORS 7)."""
+    """Converts the provider's exceptions to errors of the taxonomy (ERRORS 8), and adds their hints (ERRORS 7)."""
 
     component: ClassVar[str]
     fault_kinds: Mapping[str, str] = {"quota_exhausted": "ProviderQuotaExceeded"}
@@ -52,23 +52,23 @@ class FaultMapping:
     suggested_backoff_ms = 500
 
     def map_fault(self, fault: Exception) -> AdapterError:
-        """Convert any exception to an error with a neutral message, without the provider's text."""
+        """Return the error for an exception, with a neutral message instead of the provider's text."""
         name = self.classify(fault)
         message = self.fault_messages[TAXONOMY[name].family]
         return AdapterError(name, message, retry_after_ms=self.retry_after(fault, name))
 
     def classify(self, fault: Exception) -> str:
-        """The error class of a fault; Unavailable if its kind and status are unknown."""
+        """Return the error class of a fault; Unavailable if its kind and status are unknown."""
         kind, status = getattr(fault, "kind", None), getattr(fault, "http_status", None)
         return self.fault_kinds.get(str(kind)) or self.fault_statuses.get(status or 0, "Unavailable")
 
     def retry_after(self, fault: Exception, name: str) -> float | None:
-        """The provider's advice in milliseconds, if the error may be retried."""
+        """Return the provider's advice in milliseconds, if an error of this class may be retried, or None."""
         advice: float | None = getattr(fault, "retry_after_ms", None)
         return advice if TAXONOMY[name].retry == "yes" else None
 
     def details(self, error: AdapterError, tenant_hash: str | None) -> dict[str, Any]:
-        """Machine-readable hints (SPECIFICATION 12.1), plus the details of the error."""
+        """Return the machine-readable hints (SPECIFICATION 12.1), plus the details of the error."""
         kind = error.kind
         hints: dict[str, Any] = {}
         if scope := self.resource_scopes.get(kind.name) or self.resource_scopes.get(kind.family):
@@ -80,5 +80,5 @@ class FaultMapping:
         return {**hints, **error.details}
 
     def throttle_scope(self, tenant_hash: str | None) -> str:
-        """The throttled party; a tenant is named by its hash only (R21)."""
+        """Return the throttled party; a tenant is named by its hash only (R21)."""
         return f"tenant:{tenant_hash or 'none'}:{self.component}"

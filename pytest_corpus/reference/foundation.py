@@ -24,13 +24,13 @@ Chunk = dict[str, Any]
 
 
 class Provider(Protocol):
-    """Replaces the provider of a real adapter; it may raise, sleep or hang."""
+    """The provider of a real adapter, or a stand-in; it may raise, sleep or hang."""
 
     async def reached(self, op: str, **facts: Any) -> object: ...
 
 
 def digest(value: object) -> str:
-    """SHA-256 of the canonical JSON of a value; memories store only this digest of content (SPECIFICATION 11.6)."""
+    """Return SHA-256 of the canonical JSON of a value; caches keep only this digest (SPECIFICATION 11.6)."""
     try:
         return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     except RecursionError:
@@ -38,7 +38,7 @@ def digest(value: object) -> str:
 
 
 async def remember(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Return the entry of `memory` under `key`; otherwise the result of `work`, stored unless `key` is None."""
+    """Return the entry of `memory` under `key`; without one, the result of `work`, stored if there is a key."""
     if key is None:
         return await work()
     if key not in memory:
@@ -69,7 +69,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
     # The wire (SPECIFICATION 4.2)
 
     async def handle(self, envelope: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a unary request with a success or an error envelope; only cancellation raises."""
+        """Answer a unary request with a success or an error envelope. Nothing but a cancellation is raised."""
         call = Call(streaming=False)
         try:
             self.admit(call, envelope)
@@ -77,11 +77,11 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         except Exception as fault:  # noqa: BLE001 - the boundary: every fault becomes an envelope
             return self.failure(call, fault)
         finally:
-            self.settle(call, "Unavailable")  # for a call that was abandoned; all others are settled by now
+            self.settle(call, "Unavailable")  # has an effect only for an abandoned call
             self.load.release(call)
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
-        """Answer a streaming request: frames, then one terminal: a final chunk or an error envelope."""
+        """Yield the frames of a stream. The last one is a final chunk or an error envelope."""
         call = Call(streaming=True)
         try:
             self.admit(call, envelope)
@@ -95,7 +95,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             self.load.release(call)
 
     def admit(self, call: Call, envelope: Mapping[str, Any]) -> None:
-        """Check what all requests share, in an order that gives a refused request as many labels as possible."""
+        """Check the members that all requests share, in an order that gives a refusal as many labels as possible."""
         if not isinstance(envelope, Mapping):
             raise invalid("request", "WRONG_TYPE", "must be an object")
         call.operation = self.find_operation(envelope.get("op"))
@@ -111,7 +111,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         return {"ok": True, "code": "OK", "ms": call.ms, "result": result}
 
     def frame(self, call: Call, chunk: Chunk) -> dict[str, Any]:
-        if chunk["is_final"]:  # before the frame is out: a consumer need not come back for more
+        if chunk["is_final"]:  # before the yield, because a consumer may stop here
             self.settle(call, "OK")
         return {"ok": True, "code": "STREAMING", "ms": call.ms, "chunk": chunk}
 
@@ -131,14 +131,14 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
     # Deadlines (SPECIFICATION 6.1)
 
     async def within_budget(self, call: Call, work: Coroutine[Any, Any, T]) -> T:
-        """Await `work` until the deadline at most; if the deadline has passed, `work` never starts."""
+        """Await `work` until the deadline at most. If the deadline has passed, `work` is not started."""
         try:
             return await asyncio.wait_for(work, self.seconds_left(call))
         except TimeoutError:
             raise AdapterError("DeadlineExceeded", "The time budget of the operation is spent") from None
 
     def seconds_left(self, call: Call) -> float | None:
-        """The remaining budget; None without a limit, or if only the end of a stream is left."""
+        """Return the seconds until the deadline; None without a deadline, or if only the end of a stream is left."""
         exempt = call.operation is not None and call.operation.deadline_exempt
         return None if exempt or call.settled else call.seconds_left
 
@@ -156,7 +156,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             return await remember(self.replays, key, work)
 
     def replay_key(self, call: Call) -> str | None:
-        """The scope of an idempotency key: tenant, op and arguments; None if the call has no key."""
+        """Return the scope of an idempotency key: tenant, op and arguments; None if the call has no key."""
         if call.idempotency_key is None or call.op not in self.replayable:
             return None
         return digest([call.tenant_hash, call.op, call.args.values, call.idempotency_key])
@@ -165,7 +165,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         return await anext(chunks, None)
 
     async def reach(self, call: Call, **facts: Any) -> None:
-        """Call the provider; its exceptions are converted here."""
+        """Call the provider, and convert its exceptions to errors of the taxonomy."""
         if self.provider is None or call.operation is None:
             return
         try:
@@ -174,12 +174,12 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             raise self.map_fault(fault) from None
 
     def handed_on(self, call: Call) -> dict[str, Any]:
-        """The part of the context that the provider gets: the trace and the deadline (SPECIFICATION 6.1, 11.3)."""
+        """Return the part of the context that the provider gets: trace and deadline (SPECIFICATION 6.1, 11.3)."""
         given = {"traceparent": call.traceparent, "deadline_ms": call.deadline_ms}
         return {name: value for name, value in given.items() if value is not None}
 
     async def capabilities(self, call: Call) -> dict[str, Any]:  # noqa: ARG002 - has the shape of all operations
-        """The facts that every component states (SPECIFICATION 6.2); components add their facts."""
+        """Return the facts that every component states (SPECIFICATION 6.2); components add their facts."""
         return {
             "server": self.server,
             "version": self.version,
@@ -190,7 +190,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         }
 
     async def health(self, call: Call) -> dict[str, Any]:
-        """The health report. A failing provider is part of the report, not an error (SPECIFICATION 7.6)."""
+        """Return the health report. A failing provider is part of the report, not an error (SPECIFICATION 7.6)."""
         report = {"ok": True, "status": "ok", "server": self.server, "version": self.version}
         try:
             await self.reach(call)

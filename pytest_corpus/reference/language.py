@@ -1,4 +1,4 @@
-"""A tokenizer, and words chosen by a seed, instead of a model."""
+"""A tokenizer, and pseudo-random words that a seed determines, instead of a model."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from random import Random
 
 
 class Language:
-    """Counts, generates and cuts text, deterministically."""
+    """Counts, generates and cuts text. Equal inputs give equal results."""
 
     token = re.compile(r" ?\S{1,8}|\s")
     """One token; every non-empty prefix of a token is one too, so that counts never fall as a text grows."""
@@ -14,7 +14,7 @@ class Language:
     words_in_reply = 24
 
     def split(self, text: str) -> list[str]:
-        """The tokens of a text; joined, they give the text again."""
+        """Return the tokens of a text; joined, they give the text again."""
         tokens: list[str] = self.token.findall(text)
         return tokens
 
@@ -22,9 +22,9 @@ class Language:
         return len(self.split(text))
 
     def draft(self, seed: str) -> str:
-        """The complete text of the model, before it is cut."""
+        """Return the complete text of the model for a seed, before it is cut."""
         return " ".join(Random(seed).choices(self.vocabulary, k=self.words_in_reply))
 
     def cut_at_stop(self, text: str, stop_sequences: Sequence[str]) -> str:
-        """The text before its first stop sequence."""
+        """Return the text before its first stop sequence."""
         return text[: min([len(text), *(text.index(stop) for stop in stop_sequences if stop in text)])]

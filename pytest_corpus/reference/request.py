@@ -23,7 +23,7 @@ _JSON_TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 def copy_json(value: Any) -> Any:
-    """An independent copy of a JSON value."""
+    """Return an independent copy of a JSON value."""
     if isinstance(value, (str, float, int)):
         return value
     if isinstance(value, (dict, Mapping)):
@@ -66,7 +66,7 @@ class Fields:
         return value
 
     def integer(self, name: str, *, at_least: int) -> int | None:
-        """An integer in either notation, because 1.0 is also an integer in JSON Schema."""
+        """Return an integer in either notation, because 1.0 is also an integer in JSON Schema."""
         value = self.number(name)
         if value is None:
             return None
@@ -83,24 +83,24 @@ class Fields:
         return default if value is None else value
 
     def member(self, name: str) -> Fields:
-        """A required object."""
+        """Return the members of a required object."""
         return Fields(self.read(name, "an object", required=True), f"{self.path}.{name}", self.error)
 
     def items(self, name: str, kind: str, *, required: bool = False) -> list[Any]:
-        """The elements of an array, all of one kind; empty if the array is absent."""
+        """Return the elements of an array, all of one kind; empty if the array is absent."""
         values: list[Any] = self.read(name, "an array", required=required) or []
         elements = Fields({f"{name}[{i}]": value for i, value in enumerate(values)}, self.path, self.error)
         return [elements.read(element, kind, required=True) for element in elements.values]
 
     def objects(self, name: str, *, required: bool = False) -> list[Fields]:
-        """The elements of an array of objects; empty if the array is absent."""
+        """Return the elements of an array of objects; empty if the array is absent."""
         values = self.items(name, "an object", required=required)
         return [Fields(value, f"{self.path}.{name}[{i}]", self.error) for i, value in enumerate(values)]
 
 
 @dataclass(slots=True)
 class Call:
-    """One call. Its fields are set while the request is parsed; telemetry reads them after success and failure.
+    """One call. Its members are set while the request is parsed, and read by telemetry at the end of the call.
 
     Only the hash of the tenant is kept.
     """
@@ -127,7 +127,7 @@ class Call:
 
     @property
     def seconds_left(self) -> float | None:
-        """The remaining budget, negative if it is used up; None without a deadline."""
+        """The seconds until the deadline, negative if it has passed; None without a deadline."""
         return None if self.deadline_ms is None else self.deadline_ms / 1000 - time.time()
 
 
@@ -139,7 +139,7 @@ class Admission:
     tenant_salt = b"one secret per deployment"
 
     def find_operation(self, op: object) -> Operation | None:
-        """The operation of this component with the name `op`, offered or not."""
+        """Return the operation of this component with the name `op`, offered or not."""
         operation = BY_OP.get(op) if isinstance(op, str) else None
         return operation if operation and operation.component == self.component else None
 
@@ -183,12 +183,12 @@ class Admission:
         return deadline
 
     def tenant_hash(self, tenant: str) -> str:
-        """An irreversible, stable, salted hash of the tenant (SPECIFICATION 15). Other code only sees this hash."""
+        """Return an irreversible, stable, salted hash of the tenant, which other code never sees (SPECIFICATION 15)."""
         content = tenant.encode("utf-8", "surrogatepass")
         return hmac.new(self.tenant_salt, content, hashlib.sha256).hexdigest()[:32]
 
     def route(self, call: Call) -> None:
-        """Refuse unknown operations, operations of the other entry point, and operations that are not offered."""
+        """Set the operation of a call. Refuse one that is unknown, not offered, or of the other entry point."""
         if call.operation is None:
             raise AdapterError("NotSupported", "The operation is not known")
         if call.operation.streaming != call.streaming:

@@ -54,7 +54,7 @@ class ReferenceClient:
         self.tenant, self.budget_ms = tenant, budget_ms
 
     def request(self, op: str, **args: Any) -> Request:
-        """The envelope of one request; arguments with the value None are left out."""
+        """Return the envelope of one request; arguments with the value None are left out."""
         ctx: dict[str, Any] = {"request_id": uuid.uuid4().hex, "tenant": self.tenant}
         if not BY_OP[op].deadline_exempt:
             ctx["deadline_ms"] = int(time.time() * 1000) + self.budget_ms

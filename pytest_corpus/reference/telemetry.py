@@ -51,11 +51,11 @@ class Telemetry:
             self.metrics.counter(component=self.component, name=name, value=value, extra=extra)
 
     def context_labels(self, call: Call) -> dict[str, Any]:
-        """`tenant_hash` and `deadline_bucket`, if `ctx` has a tenant or a deadline."""
+        """Return `tenant_hash` and `deadline_bucket`, if `ctx` has a tenant or a deadline."""
         labels = {"tenant_hash": call.tenant_hash, "deadline_bucket": self.deadline_bucket(call)}
         return {name: value for name, value in labels.items() if value is not None}
 
     def deadline_bucket(self, call: Call) -> str | None:
-        """The budget at arrival as one of a few labels; None without a deadline."""
+        """Return one of a few labels for the time to the deadline at arrival; None without a deadline."""
         left = call.seconds_left
         return None if left is None else next(word for limit, word in self.deadline_buckets if left <= limit)

@@ -1,6 +1,6 @@
-"""The conformance tests: one package a component, one module a chapter of BEHAVIORAL_CONFORMANCE 5.
+"""The conformance tests: one package per component, one module per chapter of BEHAVIORAL_CONFORMANCE 5.
 
-A chapter that is long goes on in modules whose names begin with its own: `test_crud_basic_edges`.
+A long chapter continues in modules whose names begin with its own, such as `test_crud_basic_edges`.
 """
 
 from pytest_corpus.spec.components import CLIENT, ROWS, TRANSPORT_CHAPTERS, Component

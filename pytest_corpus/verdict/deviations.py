@@ -132,7 +132,7 @@ def _required_text(where: str, raw: dict[str, Any], key: str) -> str:
     value = raw.get(key)
     if not isinstance(value, str) or not value.strip():
         raise DeviationError(f"{where} has no {key!r}; say it in a string")
-    if key != "adapter" and _is_unwritten(value):  # an adapter may well be called todo
+    if key != "adapter" and _is_unwritten(value):  # "todo" is a possible name of an adapter
         raise DeviationError(f"{where} has a {key!r} that is still to be written: {value.strip()[:60]!r}")
     return value.strip()
 

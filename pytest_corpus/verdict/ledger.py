@@ -321,4 +321,4 @@ def describe_left_data(ledger: Ledger) -> list[str]:
     ]
 
 
-LISTED = 5  # the most names listed of what is left
+LISTED = 5  # the most names of undeleted data in a sentence

@@ -87,7 +87,7 @@ class _Call:
             self._work.close()
         else:
             self._task.cancel()
-            self._task.add_done_callback(lambda _: self._work.close())  # it may never have been awaited
+            self._task.add_done_callback(lambda _: self._work.close())  # a cancelled task may never have awaited it
 
     def fail(self, limit: TimeLimit) -> None:
         """End the wait for a coroutine whose loop has ended."""

@@ -246,5 +246,5 @@ class LoopbackServer(LocalServer):
                 else:
                     await connection.answer(404, {})
         except Refused as refused:
-            with contextlib.suppress(OSError, h11.LocalProtocolError):  # an answer to part of it may have begun
+            with contextlib.suppress(OSError, h11.LocalProtocolError):  # an answer may have begun already
                 await connection.answer(refused.status, {}, {"Connection": "close"})

@@ -103,8 +103,8 @@ class LogTap:
             return is_heard and not is_off and not _has_level(logger)
 
         def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
-            # A record that cannot be written is only complained of by `logging`; pytest's handler would raise.
-            heard_by = [tap.keep_record(record) for tap in cls.listening_taps()]  # each of them takes it
+            # For an invalid record `logging` prints a complaint, but pytest's handler would raise.
+            heard_by = [tap.keep_record(record) for tap in cls.listening_taps()]  # a list: every tap keeps it
             if all(heard_by) and (record.levelno >= logging.root.level or _has_level(logger)):
                 hand_on(logger, record)
 

@@ -95,5 +95,5 @@ def _display(text: str, scheme: Scheme) -> str:
     rest = text[len(scheme.prefix) :]
     host, slash, path = rest.partition("#")[0].partition("?")[0].partition("/")
     if "@" in rest and not _HOST.fullmatch(host.rpartition("@")[2]):
-        return f"{scheme.prefix}***"  # a password with `/`, `?` or `#` in it, which ends what is taken for the host
+        return f"{scheme.prefix}***"  # perhaps a password with `/`, `?` or `#`
     return scheme.prefix + host.rpartition("@")[2] + slash + redact(path)

@@ -76,7 +76,7 @@ Closer = Callable[[], Awaitable[None]]
 def split_label(declared: str) -> tuple[str, str]:
     """Split ``label=mypkg:factory`` into label and spec. The default label is the address, or empty."""
     label, recorded, path = declared.rpartition(f"={TRANSCRIPT}")
-    if recorded:  # the label of the record may be an address
+    if recorded:  # the label of a transcript may be an address
         return label, f"{TRANSCRIPT}{path}"
     if (found := address.split_label(declared)) is not None:
         return found
@@ -163,7 +163,7 @@ def user_code_error(declared: str, what: str, error: BaseException) -> Declarati
     """
     found = escaped_exception(error)
     way = ", ".join(f"{place} in {place.function}" for place in found.own_places[-MOST_PLACES:])
-    if isinstance(error, SyntaxError) and error.filename:  # its traceback ends where Python reads the file
+    if isinstance(error, SyntaxError) and error.filename:  # its traceback lacks the line of the error
         way = f"{display_path(error.filename)}:{error.lineno}"
     fault = f"{what} raises {describe(error)}" + (f" (at {way})" if way else "")
     plain = isinstance(error, (ImportError, SyntaxError))

@@ -16,7 +16,7 @@ from pytest_corpus.text.frame_message import pack, unpack
 OPTIONS = (
     ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),
     ("grpc.max_send_message_length", -1),
-    ("grpc.enable_http_proxy", 0),  # the address is where the adapter is, whatever proxy the environment names
+    ("grpc.enable_http_proxy", 0),  # connect directly, even if the environment names a proxy
 )
 
 UNAUTHORIZED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
@@ -56,7 +56,7 @@ class Grpc(RawTransport):
                 last = _read(message)
                 yield last
         except grpc.aio.AioRpcError as error:
-            if not _is_error(last):  # after an error envelope any status is right
+            if not _is_error(last):  # an error envelope may come with any status
                 yield self._envelope_of(error)
         finally:
             call.cancel()
@@ -72,7 +72,7 @@ class Grpc(RawTransport):
             else:
                 answer.keep(await call)
         except grpc.aio.AioRpcError:
-            pass  # noted below, as its status
+            pass  # the status is noted below
         finally:
             call.cancel()
         answer.code = (await call.code()).name

@@ -88,7 +88,7 @@ class Http(RawTransport):
         except _FAILURES as error:
             raise connection_failure(error) from None
         finally:
-            # The adapter knows by the closed connection that a stream is not read to its end.
+            # The closed connection tells the adapter that the client stopped reading.
             if response is not None:
                 response.close()
 

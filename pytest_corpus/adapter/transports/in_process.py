@@ -63,7 +63,7 @@ class HandlerFrames:
     async def __anext__(self) -> bytes:
         """The next frame as bytes."""
         frame, fault, task = None, None, asyncio.current_task()
-        # In one coroutine: a StopIteration that leaves a second one would become a RuntimeError.
+        # All in one coroutine: Python turns a StopIteration that leaves another one into a RuntimeError.
         try:
             if self._iterator is None:
                 self._source = self._handler.handle_stream(self._envelope)
@@ -93,7 +93,7 @@ class HandlerFrames:
             if callable(close):
                 await close()
         except BaseException as error:
-            # In doubt it is the adapter's: a call that is given up is not waited for.
+            # If unsure, blame the adapter: nothing waits for an abandoned call.
             if is_collected(task) or is_cancelled(error):
                 raise
 

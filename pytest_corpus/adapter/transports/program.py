@@ -71,7 +71,7 @@ class Program(asyncio.SubprocessProtocol):
 
     async def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start the program. Raises OSError if it cannot be started."""
-        # A process group of its own, but our session: schedulers may set sessions against each other.
+        # A separate process group in the same session, because some schedulers treat sessions as rivals.
         await self._loop.subprocess_exec(lambda: self, *command, env=dict(environment), process_group=0)
         _STARTED.add(self)
 

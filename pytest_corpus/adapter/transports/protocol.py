@@ -61,7 +61,7 @@ class SideChannel:
         if self._log is None:
             return
         with suppress(OSError), self._log.open("rb") as file:
-            if file.seek(0, os.SEEK_END) < self._at:  # begun anew
+            if file.seek(0, os.SEEK_END) < self._at:  # the log was rotated
                 self._at = 0
             file.seek(self._at)
             data = file.read(MAX_READ)

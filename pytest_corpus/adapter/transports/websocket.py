@@ -54,7 +54,7 @@ class WebSocket(RawTransport):
                 try:
                     await socket.send_str(message.decode())
                 except OSError:
-                    await asyncio.wait({reader}, timeout=CLOSING_S)  # it learns why
+                    await asyncio.wait({reader}, timeout=CLOSING_S)  # the reader notes the reason
                     raise
 
             self._socket = socket
@@ -73,7 +73,7 @@ class WebSocket(RawTransport):
             calls.end(connection_failure(error).fault)
             return
         code = socket.close_code
-        if code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG and socket.exception() is not None:  # we closed it, not they
+        if code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG and socket.exception() is not None:  # the suite closed it
             calls.end(too_long_failure().fault)
         else:
             said = f"the connection was closed with code {code}"
@@ -88,7 +88,7 @@ class WebSocket(RawTransport):
     async def send(self, envelope: Any) -> bytes:
         while True:
             calls = await self._open()
-            with contextlib.suppress(ClosedWhileIdle):  # which a connection that is opened now cannot be
+            with contextlib.suppress(ClosedWhileIdle):  # a new connection was never idle
                 return await calls.unary(envelope)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:

@@ -55,7 +55,7 @@ def _frame_findings(exchange: Exchange, frame: Frame, component: str, edition: s
         yield FINITE, Violation("finite numbers only", problems=(problem,))
     if frame.is_error:
         yield from _error_findings(frame.body, component, edition)
-    if isinstance(frame.body, dict):  # R116 says what the time of a frame is
+    if isinstance(frame.body, dict):  # R116 defines `ms` of a frame
         requirement = "COM-ERR-22" if frame.is_error else "COM-STREAM-10" if exchange.streaming else "COM-ENV-6"
         at_s = frame.at_s if exchange.streaming else exchange.elapsed_s
         yield from elapsed_findings(requirement, frame.body.get("ms"), at_s)

@@ -170,7 +170,7 @@ class Journal(Leftovers):
             try:
                 self._path.parent.mkdir(exist_ok=True)
                 self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            except OSError:  # a folder that cannot be written to: nothing to sweep by after a SIGKILL
+            except OSError:  # without the file, nothing can be swept after a SIGKILL
                 self._path = None
                 return
             _lock(self._file)
@@ -245,5 +245,5 @@ def forget(path: Path) -> None:
     path.unlink(missing_ok=True)
     try:
         path.parent.rmdir()
-    except OSError:  # there are others
+    except OSError:  # the folder has more files
         return

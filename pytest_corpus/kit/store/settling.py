@@ -196,7 +196,7 @@ class Settling:
         if op is not None and op.mutating and self.known.seconds != 0:
             places = self.written_to(request)
             if refused and not places:
-                return  # nothing that a test wrote was named
+                return  # the refused request names no written data
             written = dict.fromkeys(places or {EVERYWHERE}, inputs.monotonic())
             self.known.written.update(written)
             self.known.applied.update({} if refused else written)
@@ -257,7 +257,7 @@ class Settling:
         for _ in range(TRIALS):
             taken: list[tuple[float, float]] = []
             for look in self.trials():
-                with suppress(Unresponsive):  # an operation that does not answer tells nothing of the others
+                with suppress(Unresponsive):  # the other operations may still answer
                     taken.append(shows_after(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
                     self._is_late |= taken[-1] != AT_ONCE
             if MISSING in taken:
@@ -268,7 +268,7 @@ class Settling:
             if inputs.monotonic() > begun + ENOUGH_S:
                 break
         shortest = min(shown for _, shown in late)
-        alike = all(hidden < shortest for hidden, _ in late)  # what took longer was seen late by a busy machine
+        alike = all(hidden < shortest for hidden, _ in late)  # longer times are those of a busy machine
         return shortest if alike else max(shown for _, shown in late)
 
 

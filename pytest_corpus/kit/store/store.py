@@ -111,7 +111,7 @@ class Records:
             self._all.pop(thing, None)
             self._all[thing] = Written(ends=writes[thing])
         for place, names in by_place(fresh).items():
-            if place[3] != "vector" or place[2] is None:  # the others go with their namespace
+            if place[3] != "vector" or place[2] is None:  # other vectors are deleted with their namespace
                 self._journal.add(place, names)
         return fresh
 

@@ -38,7 +38,7 @@ def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
     for place in sorted(left.names, key=lambda each: [*DELETES].index(each[3])):
         own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
         names = [*own, *left.names[place].keys() & {uuid_of(left.run)}]
-        left.remove(place, set(left.names[place]).difference(names))  # it is not known to be the suite's
+        left.remove(place, set(left.names[place]).difference(names))  # others may have made them
         size = 1 if place[3] == "namespace" else AT_ONCE
         for start in range(0, len(names), size):
             for name, was_there in list(_delete(place, names[start : start + size], send)):

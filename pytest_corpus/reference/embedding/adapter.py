@@ -46,7 +46,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         self.statistics = Statistics()
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """The common facts, plus the models and limits of SPECIFICATION 10.5."""
+        """Return the common facts, plus the models and limits of SPECIFICATION 10.5."""
         return {
             **await super().capabilities(call),
             "supported_models": list(self.models),
@@ -63,7 +63,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         return self.result(job, embedding)
 
     async def embed_batch(self, call: Call) -> dict[str, Any]:
-        """`{embeddings, model, total_texts, total_tokens, failed_texts}`, both lists in the order of the texts."""
+        """Return `{embeddings, model, total_texts, total_tokens, failed_texts}`, in the order of the texts."""
         options = self.read_options(call)
         texts = self.read_texts(call)
         jobs, failures = self.batch_jobs(texts, options)
@@ -77,7 +77,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         return self.batch_result(options, texts, jobs, done, failures)
 
     async def stream_embed(self, call: Call) -> AsyncGenerator[Chunk, None]:
-        """A chunk `{embeddings, is_final, model}`, then a final chunk with `usage` and without embeddings."""
+        """Yield a chunk `{embeddings, is_final, model}`, then a final chunk with `usage` and without embeddings."""
         job = self.read_job(call)
         await self.reach(call)
         for index, chunk in enumerate(self.chunks(job)):
@@ -87,7 +87,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
             yield chunk
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
-        """`{tokens}`: the number of tokens in `text`, in an object because edition 1.0.0 requires one (R10)."""
+        """Return `{tokens}`, the tokens in `text`, in an object because edition 1.0.0 requires one (R10)."""
         if call.args.text("model") is not None:
             self.read_model(call)
         text = call.args.required_text("text")
@@ -98,14 +98,14 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         return self.statistics.report()
 
     async def outcomes(self, call: Call, jobs: Sequence[Job]) -> list[Embedding | AdapterError]:
-        """The outcome of each job. The provider is only asked for texts that are not cached."""
+        """Return the outcome of each job. The provider is only asked for texts that are not cached."""
         known = [self.recall(call, job) for job in jobs]
         missing = [job for job, embedding in zip(jobs, known, strict=True) if embedding is None]
         asked = iter(await self.ask_together(call, missing) if missing else [])
         return [embedding or next(asked) for embedding in known]
 
     async def ask_together(self, call: Call, jobs: Sequence[Job]) -> Sequence[Embedding | AdapterError]:
-        """Ask the provider once for all jobs; if that fails, once for each job."""
+        """Ask the provider once for all jobs; if that fails, ask once for each job."""
         try:
             await self.reach(call, items=len(jobs))
         except AdapterError as fault:
@@ -133,14 +133,14 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         return self.embedded(call, job)
 
     def embedded(self, call: Call, job: Job) -> Embedding:
-        """The provider's embedding, which is cached."""
+        """Return the provider's embedding of a job, and cache it."""
         embedding = self.embedding(job)
         if key := self.cache_key(call, job):
             self.cache[key] = copy_json(embedding)
         return embedding
 
     def recall(self, call: Call, job: Job) -> Embedding | None:
-        """The cached entry of a job."""
+        """Return the cached embedding of a job, or None."""
         key = self.cache_key(call, job)
         if key is None:
             return None
@@ -149,7 +149,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         return found
 
     def cache_key(self, call: Call, job: Job) -> str | None:
-        """A hash over tenant, text and everything that the vector depends on (BEHAVIORAL_CONFORMANCE 6.6)."""
+        """Return a hash over tenant, text and everything that the vector depends on (BEHAVIORAL_CONFORMANCE 6.6)."""
         if not self.features["supports_caching"]:
             return None
         options = job.options

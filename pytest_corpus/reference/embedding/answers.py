@@ -12,7 +12,7 @@ Embedding = dict[str, Any]
 
 
 class Answers(FeatureSpace):
-    """Embeds jobs and builds results, batch results and chunks."""
+    """Embeds jobs, which are checked texts, and builds results, batch results and chunks."""
 
     models: Mapping[str, int]
     features: Mapping[str, bool]
@@ -23,7 +23,7 @@ class Answers(FeatureSpace):
         return {"vector": vector, "text": job.text, "model": job.options.model, "dimensions": len(vector)}
 
     def vector(self, job: Job) -> Vector:
-        """The provider's vector, normalized if the request asks for it and the provider does not normalize."""
+        """Return the vector of a job, normalized if the request asks for it and the provider does not do it."""
         vector = self.source_vector(job)
         at_source = self.features["normalizes_at_source"]
         return self.normalized(vector) if job.options.normalize and not at_source else vector

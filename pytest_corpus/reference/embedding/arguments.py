@@ -51,7 +51,7 @@ class EmbeddingArguments(Admission):
         model = call.args.required_text("model")
         if model not in self.models:
             raise self.unknown_model(model)
-        call.labels["model"] = model  # a listed name: never what a client made up
+        call.labels["model"] = model  # only a listed name becomes a label
         return model
 
     def unknown_model(self, model: str) -> AdapterError:
@@ -59,7 +59,7 @@ class EmbeddingArguments(Admission):
         return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
 
     def read_texts(self, call: Call) -> list[str]:
-        """The texts of a batch. An item that is not a string refuses the whole batch (ERRORS 6.2)."""
+        """Return the texts of a batch. An item that is not a string refuses the whole batch (ERRORS 6.2)."""
         texts: list[str] = replace(call.args, error="InputFormatError").items("texts", "a string", required=True)
         self.check_batch_size(len(texts))
         return texts
@@ -75,7 +75,7 @@ class EmbeddingArguments(Admission):
             )
 
     def job(self, text: str, path: str, options: EmbedOptions) -> Job:
-        """A text to embed: complete, or truncated to the limit."""
+        """Return the job to embed a text: complete, or truncated to the limit."""
         cut = self.cut(text)
         truncated = len(cut) < len(text)
         if truncated and not (options.truncate and self.features["supports_truncation"]):
@@ -96,7 +96,7 @@ class EmbeddingArguments(Admission):
         )
 
     def batch_jobs(self, texts: Sequence[str], options: EmbedOptions) -> tuple[dict[int, Job], dict[int, AdapterError]]:
-        """The texts that can be embedded and the refused ones, by index."""
+        """Return the jobs of the accepted texts and the errors of the refused ones, by index."""
         jobs: dict[int, Job] = {}
         failures: dict[int, AdapterError] = {}
         for index, text in enumerate(texts):

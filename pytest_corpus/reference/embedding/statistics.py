@@ -46,7 +46,7 @@ class Accounting(Language, Telemetry):
     counted_requests = frozenset({"embed", "embed_batch", "stream_embed"})
 
     def account(self, jobs: Sequence[Job]) -> None:
-        """Count the embedded texts."""
+        """Count the texts that were embedded."""
         for job in jobs:
             tokens = self.tokens(job.text)
             self.statistics.add_text(tokens)

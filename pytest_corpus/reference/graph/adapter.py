@@ -45,7 +45,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         self.tenants: dict[str | None, Space] = {}
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """The common facts, dialects and limits (SPECIFICATION 7.2), and the operations allowed in a batch."""
+        """Return the common facts, dialects and limits (SPECIFICATION 7.2), and the operations allowed in a batch."""
         common = await super().capabilities(call)
         return {
             **common,
@@ -72,7 +72,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         return await self.write(call)
 
     async def write(self, call: Call) -> dict[str, Any]:
-        """`graph.types.partial_success_result` of one write."""
+        """Carry out one write; return its `graph.types.partial_success_result`."""
         change = self.read_change(call.op, call.args)
         await self.reach(call)
         draft = self.draft(call)
@@ -81,7 +81,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         return self.partial_success(outcome)
 
     async def query(self, call: Call) -> dict[str, Any]:
-        """`{records, summary, dialect, namespace}`."""
+        """Return `{records, summary, dialect, namespace}`."""
         question = self.read_question(call.args)
         return await remember(self.cache, self.cache_key(call, question), partial(self.answer, call, question))
 
@@ -90,7 +90,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         return self.query_result(self.space(call), question)
 
     async def stream_query(self, call: Call) -> AsyncGenerator[Chunk, None]:
-        """Chunks `{records, is_final}`, the last one with a `summary`."""
+        """Yield chunks `{records, is_final}`, the last one with a `summary`."""
         question = self.read_question(call.args)
         await self.reach_in_time(call, question.timeout_ms)
         for index, chunk in enumerate(self.chunks(self.records(self.space(call), question))):
@@ -98,14 +98,14 @@ class ReferenceGraph(Batches, Traversals, Pages):
             yield chunk
 
     async def bulk_vertices(self, call: Call) -> dict[str, Any]:
-        """One page of `nodes` in the order of their ids, `next_cursor` and `has_more`."""
+        """Return one page of `nodes` in the order of their ids, with `next_cursor` and `has_more`."""
         namespace, limit = self.read_namespace(call.args), self.read_limit(call.args)
         after, wanted = self.read_cursor(call.args), self.read_filter(call.args, "filter")
         await self.reach(call)
         return self.page(self.vertices(self.graph(self.space(call), namespace), wanted, after), limit)
 
     async def traversal(self, call: Call) -> dict[str, Any]:
-        """The `nodes`, `relationships` and `paths` within `max_depth` steps of the start nodes."""
+        """Return the `nodes`, `relationships` and `paths` within `max_depth` steps of the start nodes."""
         journey = self.read_journey(call.args)
         await self.reach(call)
         graph = self.graph(self.space(call), journey.namespace)
@@ -119,7 +119,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         }
 
     async def get_schema(self, call: Call) -> dict[str, Any]:
-        """The labels of the tenant's `nodes` and `edges`, each with its `count` and the types of its `properties`."""
+        """Return the labels of the tenant's `nodes` and `edges`, each with `count` and the types of `properties`."""
         await self.reach(call)
         graphs = self.space(call).values()
         nodes = [(label, node) for graph in graphs for node in graph.nodes.values() for label in node.labels]
@@ -128,13 +128,13 @@ class ReferenceGraph(Batches, Traversals, Pages):
         return {"nodes": self.describe(nodes), "edges": self.describe(edges), "metadata": namespaces}
 
     def cache_key(self, call: Call, question: GraphQuestion) -> str | None:
-        """A hash over tenant, dialect, text, parameters and namespace (SPECIFICATION 16.3)."""
+        """Return a hash over tenant, dialect, text, parameters and namespace (SPECIFICATION 16.3)."""
         if not self.features["supports_caching"]:
             return None
         return digest([call.tenant_hash, question.dialect, call.args.values])
 
     def describe(self, labelled: Sequence[tuple[str, Entity]]) -> dict[str, Any]:
-        """For each label: the number of its entities and the types of their properties, never a property's value."""
+        """Return for each label the number of its entities and the types of their properties, without values."""
         described: dict[str, Any] = {}
         for label, entity in labelled:
             entry = described.setdefault(label, {"count": 0, "properties": {}})

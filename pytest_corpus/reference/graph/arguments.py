@@ -11,7 +11,7 @@ from pytest_corpus.reference.request import Admission, Fields
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The entities to delete: by ids if given, and by equality with the filter's properties."""
+    """The entities to delete: those with these ids, if given, whose properties equal the filter."""
 
     namespace: str
     ids: list[str] | None
@@ -19,7 +19,7 @@ class Selection:
 
 
 class GraphArguments(Admission):
-    """Reads arguments. Each reader checks one argument, and its refusal names it."""
+    """Reads the arguments of graph operations. Each method reads one argument, which a refusal names."""
 
     def read_namespace(self, args: Fields) -> str:
         namespace = args.text("namespace") or DEFAULT_NAMESPACE
@@ -30,7 +30,7 @@ class GraphArguments(Admission):
     # Nodes and edges
 
     def read_nodes(self, args: Fields) -> list[Node]:
-        """Read nodes with valid types; if a node can be stored is checked later."""
+        """Read nodes with members of the right types; later steps check if a node can be stored."""
         return [self.read_node(args, item) for item in args.objects("nodes", required=True)]
 
     def read_node(self, args: Fields, item: Fields) -> Node:
@@ -47,7 +47,7 @@ class GraphArguments(Admission):
         return Edge(name, src, dst, label, self.read_object(item, "properties"), namespace)
 
     def read_item_namespace(self, args: Fields, item: Fields) -> str:
-        """The namespace of an item; if the call also names one, both must be equal."""
+        """Return the namespace of an item. If the call also names one, both must be equal."""
         of_item, of_call = item.text("namespace"), args.text("namespace")
         if of_item is not None and of_call is not None and of_item != of_call:
             raise item.invalid("namespace", "CONTRADICTION", "must be the namespace of the call")
@@ -64,7 +64,7 @@ class GraphArguments(Admission):
         return Selection(self.read_namespace(args), ids, self.read_filter(args, "filter"))
 
     def read_filter(self, args: Fields, name: str) -> Mapping[str, Any]:
-        """The properties of a filter and the values that they must equal; there are no operators."""
+        """Return the properties of a filter and the values that they must equal; there are no operators."""
         wanted = self.read_object(args, name)
         if any(isinstance(value, (Mapping, list)) for value in wanted.values()):
             rule = "must give one plain value for each property"
@@ -72,7 +72,7 @@ class GraphArguments(Admission):
         return wanted
 
     def read_operations(self, args: Fields, name: str) -> list[tuple[str, Fields]]:
-        """The operations of a batch or transaction, as bare names."""
+        """Return the operations of a batch or transaction as bare names, each with its arguments."""
         return [(item.required_text("op"), item.member("args")) for item in args.objects(name, required=True)]
 
     def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:

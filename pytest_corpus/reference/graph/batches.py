@@ -12,14 +12,14 @@ from pytest_corpus.reference.request import Call, Fields
 
 
 class Batches(GraphWrites, ReferenceAdapter):
-    """Runs several operations: each changes a draft, which is committed if the step succeeds."""
+    """Runs several operations. Each changes a draft of the data, which is committed if the operation succeeds."""
 
     tenants: dict[str | None, Space]
     batch_operations: tuple[str, ...] = (*GraphWrites.writes, "query")
     max_batch_ops = 24
 
     async def batch(self, call: Call) -> dict[str, Any]:
-        """`results`, one per operation, in order; each operation is applied completely or not at all."""
+        """Return `results`, one per operation, in order; each operation is applied completely or not at all."""
         operations = self.read_operations(call.args, "ops")
         self.check_batch_size(len(operations))
         await self.reach(call, items=len(operations))
@@ -33,7 +33,7 @@ class Batches(GraphWrites, ReferenceAdapter):
         return {"results": results, "success": all(result["ok"] for result in results)}
 
     async def transaction(self, call: Call) -> dict[str, Any]:
-        """Apply all operations, or none and report the failed one."""
+        """Apply all operations; if one fails, apply none and report the failed one."""
         operations = self.read_operations(call.args, "operations")
         self.read_namespace(call.args)
         await self.reach_in_time(call, self.read_timeout(call.args), items=len(operations))
@@ -57,7 +57,7 @@ class Batches(GraphWrites, ReferenceAdapter):
             )
 
     async def reach_in_time(self, call: Call, timeout_ms: float | None, **facts: Any) -> None:
-        """Call the provider; the request's `timeout_ms` limits the time."""
+        """Call the provider within the `timeout_ms` of the request."""
         try:
             await asyncio.wait_for(self.reach(call, **facts), timeout_ms / 1000 if timeout_ms else None)
         except TimeoutError:
@@ -74,7 +74,7 @@ class Batches(GraphWrites, ReferenceAdapter):
         self.cache.clear()
 
     def step(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
-        """Run one operation of a batch or transaction. In these, one failed item is a failed operation."""
+        """Run one operation of a batch or transaction; return its result. One failed item makes the operation fail."""
         try:
             return {"ok": True, "index": index, "result": self.perform_step(draft, op, args)}
         except AdapterError as error:

@@ -18,7 +18,7 @@ NOT_OFFERED = ("CALL", "CREATE", "DELETE", "DETACH", "DROP", "INSERT", "LOAD", "
 
 @dataclass(slots=True)
 class QueryPart:
-    """A node or a relationship in a pattern."""
+    """A node or a relationship in the pattern of a MATCH."""
 
     name: str | None = None
     labels: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class QueryPart:
     direction: str = "BOTH"
 
     def fits(self, entity: Entity, scope: Scope) -> bool:
-        """True if an entity has the labels and properties, and equals the entity that the name is bound to, if any."""
+        """True if an entity has the labels and properties, and is the one that the name is bound to, if any."""
         known = scope.get(self.name or "")
         if isinstance(known, (Node, Edge)) and known != entity:
             return False
@@ -42,7 +42,7 @@ class QueryPart:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An item of RETURN; `counts` if it is an aggregate over all rows of a group."""
+    """An item of RETURN. `counts` is True if it is an aggregate over all rows of a group."""
 
     name: str
     value: Expression
@@ -140,7 +140,7 @@ class Cypher(Expressions, ScannedQuery):
     # Patterns
 
     def read_pattern(self) -> list[QueryPart]:
-        """Parse a node, followed by relationships and nodes in turn."""
+        """Parse a node, followed by any number of relationships, each with a node."""
         parts = [self.read_node()]
         while self.scanner.sees("-") or self.scanner.sees("<"):
             parts += [self.read_relationship(), self.read_node()]
@@ -186,7 +186,7 @@ class Cypher(Expressions, ScannedQuery):
 
 
 def walk(graph: NamespaceGraph, pattern: Sequence[QueryPart], scope: Scope) -> Iterator[Scope]:
-    """Yield every match of a pattern in a graph."""
+    """Yield the variables of every match of a pattern in a graph."""
     for node in graph.nodes.values():
         if pattern[0].fits(node, scope):
             yield from follow(graph, pattern[1:], node, pattern[0].named(node, scope), frozenset())
@@ -195,7 +195,7 @@ def walk(graph: NamespaceGraph, pattern: Sequence[QueryPart], scope: Scope) -> I
 def follow(
     graph: NamespaceGraph, rest: Sequence[QueryPart], node: Node, scope: Scope, used: frozenset[str]
 ) -> Iterator[Scope]:
-    """Yield the continuations of a match at a node, without using a relationship twice."""
+    """Yield the matches of the rest of a pattern from a node on, without using a relationship twice."""
     if not rest:
         yield scope
         return
@@ -209,7 +209,7 @@ def follow(
 
 
 def project_columns(columns: Sequence[Column], scopes: list[Scope]) -> list[tuple[Scope, Row]]:
-    """Each row with its scope; with a count, one row per group of equal other columns."""
+    """Return the rows, each with its scope; with a count, one row for each group that is equal in the other columns."""
     pairs = [(scope, {column.name: column.value(scope) for column in columns}) for scope in scopes]
     counts = [column.name for column in columns if column.counts]
     if not counts:

@@ -31,7 +31,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 
 class Expressions:
-    """Parses expressions; `names` are the variables in scope, and `counts` is true after a count was parsed."""
+    """Parses expressions. `names` are the variables in scope; `counts` is True after a count was parsed."""
 
     scanner: Scanner
     names: set[str]
@@ -142,14 +142,14 @@ class Expressions:
 
 
 def member(value: Any, key: str) -> Any:
-    """A property, or null if it is absent. `id` is the entity's id unless there is a property with that name."""
+    """Return a property, or null if it is absent. `id` is the entity's id unless a property has that name."""
     if value is None or isinstance(value, Mapping):
         return (value or {}).get(key)
     return value.properties.get(key, value.id if key == "id" else None)
 
 
 def sort_key(value: Any) -> tuple[bool, str, Any]:
-    """A key that sorts nulls last and values of one kind together."""
+    """Return a key that sorts nulls last and values of one kind together."""
     if value is None:
         return True, "", 0
     if isinstance(value, (int, float)):
@@ -175,7 +175,7 @@ def equal(left: Expression, right: Expression) -> Expression:
 
 
 def ordered(order: Callable[[Any, Any], bool], left: Expression, right: Expression) -> Expression:
-    """Compare two numbers or two strings; other values have no order."""
+    """Return an expression that compares two numbers or two strings; other values have no order."""
 
     def value(scope: Scope) -> bool:
         low, high = left(scope), right(scope)

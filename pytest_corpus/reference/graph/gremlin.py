@@ -45,7 +45,7 @@ Flow = list[Any]
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A name whose value is in the request."""
+    """A name in a query whose value is in the parameters of the request."""
 
     name: str
 
@@ -106,7 +106,7 @@ class Gremlin(ScannedQuery):
 
     @staticmethod
     def resolve(argument: Any, params: Mapping[str, Any]) -> Any:
-        """The value of a binding, or any other argument as it is. Raises QueryError if the binding is not given."""
+        """Return the value of a binding, or another argument unchanged. Raises QueryError for an unknown binding."""
         if not isinstance(argument, Binding):
             return argument
         if argument.name not in params:
@@ -126,7 +126,7 @@ class FilterSteps:
         return [entity for entity in self.flow if set(labels) & set(labels_of(entity))]
 
     def has(self, *args: Any) -> Flow:
-        """`has(key)`, `has(key, value)` or `has(label, key, value)`."""
+        """Keep the entities with a property: `has(key)`, `has(key, value)` or `has(label, key, value)`."""
         if len(args) == 3:
             return [entity for entity in self.has_label(args[0]) if same(member(entity, args[1]), args[2])]
         key, *wanted = args
@@ -181,7 +181,7 @@ class MapSteps:
 
 
 class Traversal(FilterSteps, MapSteps):
-    """The values between the steps of a traversal."""
+    """A running traversal, with the values between two of its steps."""
 
     def __init__(self, graph: NamespaceGraph) -> None:
         self.graph = graph
@@ -227,7 +227,7 @@ class Traversal(FilterSteps, MapSteps):
         self.flow.sort(key=lambda value: sort_key(member(value, key)), reverse=direction == ["desc"])
 
     def project(self, *names: str) -> Flow:
-        """Each following `by` fills the next name."""
+        """Begin to make a record with these names for each value. Each following `by` fills the next name."""
         entities, empty = list(self.flow), iter(names)
 
         def fill(args: Sequence[Any]) -> None:

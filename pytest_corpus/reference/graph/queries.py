@@ -1,4 +1,4 @@
-"""The answers of the reference adapter for graphs to queries."""
+"""Parses queries of a graph and returns their answers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Queries(GraphArguments):
             raise invalid("args.text", "TOO_LONG", rule, max_query_length=self.max_query_length)
 
     def read_dialect(self, args: Fields) -> str:
-        """The requested dialect, which must be advertised; by default the first one (SPECIFICATION 7.4)."""
+        """Return the requested dialect, which must be advertised; by default the first one (SPECIFICATION 7.4)."""
         dialect = args.text("dialect") or self.dialects[0]
         if dialect not in self.dialects:
             raise AdapterError("NotSupported", "args.dialect must be advertised", supported_dialects=[*self.dialects])
@@ -66,7 +66,7 @@ class Queries(GraphArguments):
             raise self.query_refused(problem) from None
 
     def query_refused(self, problem: QueryError) -> AdapterError:
-        """The error for an invalid query; it names the problem and not the text (ERRORS 6.4)."""
+        """Return the error for an invalid query; it names the problem and not the text (ERRORS 6.4)."""
         if isinstance(problem, QueryFeatureError):
             return AdapterError("NotSupported", f"args.text {problem}")
         return invalid("args.text", "QUERY_PARSE", str(problem), error="QueryParseError")
@@ -78,13 +78,13 @@ class Queries(GraphArguments):
         return timeout_ms
 
     def graph(self, space: Space, namespace: str) -> NamespaceGraph:
-        """The graph to read; it must have been written before (ERRORS 6.4)."""
+        """Return the graph to read; it must have been written before (ERRORS 6.4)."""
         if namespace not in space:
             raise invalid("args.namespace", "NOT_FOUND", "is not known", error="NamespaceNotFound")
         return space[namespace]
 
     def query_result(self, space: Space, question: GraphQuestion) -> dict[str, Any]:
-        """`{records, summary, dialect, namespace}`."""
+        """Return `{records, summary, dialect, namespace}`."""
         records = self.records(space, question)
         return {
             "records": records,
@@ -94,7 +94,7 @@ class Queries(GraphArguments):
         }
 
     def records(self, space: Space, question: GraphQuestion) -> list[dict[str, Any]]:
-        """The rows of a query, in its order, in wire format."""
+        """Return the rows of a query, in its order, in wire format."""
         graph = self.graph(space, question.namespace)
         try:
             rows = question.query.run(graph, question.params)
@@ -111,7 +111,7 @@ class Queries(GraphArguments):
         return value.to_wire() if isinstance(value, (Node, Edge)) else copy_json(value)
 
     def chunks(self, records: Sequence[dict[str, Any]]) -> Iterator[Chunk]:
-        """`graph.types.chunk` objects with a few records each; without records, one final chunk."""
+        """Yield `graph.types.chunk` objects with a few records each; without records, one final chunk."""
         for start in range(0, len(records) or 1, self.records_in_chunk):
             end = start + self.records_in_chunk
             chunk = {"records": [*records[start:end]], "is_final": end >= len(records)}

@@ -1,4 +1,4 @@
-"""The scanner of query texts, and the errors of all dialects."""
+"""Splits query texts into tokens, and defines the errors of all dialects."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class QueryError(Exception):
 
 
 class QueryFeatureError(QueryError):
-    """The text needs a feature that is not offered."""
+    """The text needs a feature that the dialect has and this adapter does not offer."""
 
 
 class ScannedQuery:
@@ -37,7 +37,7 @@ class ScannedQuery:
 
 
 class Scanner:
-    """The tokens of a text, one after the other, as (kind, text)."""
+    """Reads the tokens of a text, one after the other, as (kind, text)."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[tuple[str, str]] = []
@@ -84,7 +84,7 @@ class Scanner:
         return self.next_token("name")[1].strip("`")
 
     def literal(self) -> object:
-        """A string or a number."""
+        """Return the string or number that is the next token."""
         kind, text = self.next_token("string", "number")
         if kind == "number":
             return float(text) if "." in text else int(text)

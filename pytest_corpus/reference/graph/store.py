@@ -21,7 +21,7 @@ class Node:
     namespace: str = DEFAULT_NAMESPACE
 
     def to_wire(self) -> dict[str, Any]:
-        """The node as `graph.types.entity`, as an independent copy (SCHEMA 4.4)."""
+        """Return the node as `graph.types.entity`, as an independent copy (SCHEMA 4.4)."""
         return {
             "id": self.id,
             "labels": list(self.labels),
@@ -42,7 +42,7 @@ class Edge:
     namespace: str = DEFAULT_NAMESPACE
 
     def to_wire(self) -> dict[str, Any]:
-        """The edge as `graph.types.entity`, as an independent copy (SCHEMA 4.4)."""
+        """Return the edge as `graph.types.entity`, as an independent copy (SCHEMA 4.4)."""
         return {name: copy_json(getattr(self, name)) for name in self.__slots__}
 
 
@@ -57,11 +57,11 @@ class NamespaceGraph:
     edges: dict[str, Edge] = field(default_factory=dict)
 
     def draft(self) -> NamespaceGraph:
-        """A copy of the graph that can be changed independently."""
+        """Return a copy of the graph that can be changed independently."""
         return NamespaceGraph(dict(self.nodes), dict(self.edges))
 
     def neighbours(self, node: str, direction: str) -> Iterator[tuple[Edge, str]]:
-        """Each edge of a node, with the node at its other end; `direction` is OUTGOING, INCOMING or BOTH."""
+        """Yield each edge of a node, with the node at its other end; `direction` is OUTGOING, INCOMING or BOTH."""
         for edge in self.edges.values():
             if edge.src == node and direction in ("OUTGOING", "BOTH"):
                 yield edge, edge.dst

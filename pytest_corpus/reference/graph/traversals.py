@@ -58,7 +58,7 @@ class Traversals(GraphArguments):
         return direction
 
     def travel(self, graph: NamespaceGraph, journey: Journey) -> tuple[dict[str, list[str]], list[Edge]]:
-        """The path of ids to each reached node, shortest first, and the crossed edges."""
+        """Return the path of ids to each reached node, shortest first, and the crossed edges."""
         if not set(journey.start_nodes) <= graph.nodes.keys():
             raise AdapterError("VertexNotFound", "args.start_nodes must be nodes of the namespace")
         paths = {start: [start] for start in journey.start_nodes}

@@ -38,7 +38,7 @@ class GraphWrites(Queries):
         return partial(self.delete, selection=self.read_selection(args), remove=remove)
 
     def store(self, space: Space, entities: Sequence[Any], put: Callable[[NamespaceGraph, Any], None]) -> Outcome:
-        """Store entities one by one; an entity that cannot be stored does not stop the others."""
+        """Store entities one by one; return the outcome. An entity that cannot be stored does not stop the others."""
         outcome = Outcome()
         for index, entity in enumerate(entities):
             try:
@@ -63,16 +63,16 @@ class GraphWrites(Queries):
             raise AdapterError("BadRequest", f"ids and labels of a {kind} must not be empty")
 
     def own(self, entity: Any) -> Any:
-        """The stored form of an entity: a copy that shares nothing with the caller."""
+        """Return the stored form of an entity: a copy that shares nothing with the caller."""
         return replace(entity, properties=entity.to_wire()["properties"])
 
     def delete(self, space: Space, selection: Selection, remove: Callable[[NamespaceGraph, Selection], int]) -> Outcome:
-        """Remove existing items; an absent item is not a failure (R26)."""
+        """Remove existing items; return the outcome. An absent item is not a failure (R26)."""
         graph = space.get(selection.namespace)
         return Outcome(processed=0 if graph is None else remove(graph, selection))
 
     def remove_nodes(self, graph: NamespaceGraph, selection: Selection) -> int:
-        """Remove nodes, and the edges at them."""
+        """Remove nodes and their edges; return the number of removed nodes."""
         victims = {node.id for node in graph.nodes.values() if self.selected(node, selection)}
         for node in victims:
             del graph.nodes[node]
@@ -91,7 +91,7 @@ class GraphWrites(Queries):
         return named and self.matches(entity, selection.filter)
 
     def partial_success(self, outcome: Outcome) -> dict[str, Any]:
-        """Counts and failures of single items, valid under both editions (ERRORS 10, R14)."""
+        """Return the counts and failures of single items, valid under both editions (ERRORS 10, R14)."""
         failures = [
             {"index": index, "id": name, "error": error.kind.name, "detail": str(error)}
             for index, name, error in outcome.failures

@@ -57,7 +57,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
     tokens_in_chunk = 4
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """The common facts, plus the models, limits and sampling ranges of SPECIFICATION 8.4."""
+        """Return the common facts, plus the models, limits and sampling ranges of SPECIFICATION 8.4."""
         common = await super().capabilities(call)
         return {
             **common,
@@ -72,7 +72,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         return {"name": model, "family": "reference", "context_window": window, "supports_tools": tools}
 
     async def complete(self, call: Call) -> dict[str, Any]:
-        """`{text, model, usage, finish_reason}`, with `tool_calls` if a tool is called."""
+        """Return `{text, model, usage, finish_reason}`, with `tool_calls` if a tool is called."""
         prompt = self.read_prompt(call)
         key = self.cache_key(call, prompt)
         return await remember(self.cache, key, partial(self.answer, call, prompt))
@@ -82,7 +82,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         return self.completion(prompt, self.reply(prompt))
 
     async def stream(self, call: Call) -> AsyncGenerator[Chunk, None]:
-        """Chunks `{text, is_final, model, usage_so_far}`; the last chunk has the `tool_calls`."""
+        """Yield chunks `{text, is_final, model, usage_so_far}`; the last chunk has the `tool_calls`."""
         prompt = self.read_prompt(call)
         await self.reach(call)
         for index, chunk in enumerate(self.chunks(prompt, self.reply(prompt))):
@@ -90,7 +90,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
             yield chunk
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
-        """`{tokens}`: the number of tokens in `text`, in an object because edition 1.0.0 requires one (R10)."""
+        """Return `{tokens}`, the tokens in `text`, in an object because edition 1.0.0 requires one (R10)."""
         self.read_model(call)
         text = call.args.required_text("text")
         await self.reach(call)
@@ -107,13 +107,13 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         return ReferenceReply(cut, "stop" if cut == text else "length")
 
     def tool_use(self, prompt: Prompt, name: str) -> ReferenceReply:
-        """A call of the function `name`; it uses no tokens."""
+        """Return a call of the function `name`; it uses no tokens."""
         function = {"name": name, "arguments": "{}"}
         tool_call = {"id": f"call_{prompt.seed[:24]}", "type": "function", "function": function}
         return ReferenceReply("", "tool_calls", [tool_call])
 
     def completion(self, prompt: Prompt, reply: ReferenceReply) -> dict[str, Any]:
-        """`llm.types.completion`; without tool calls it is also valid under edition 1.0.0 (SCHEMA 4.1.2)."""
+        """Return an `llm.types.completion`; without tool calls it is also valid under edition 1.0.0 (SCHEMA 4.1.2)."""
         completion: dict[str, Any] = {
             "text": reply.text,
             "model": prompt.model,
@@ -123,7 +123,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         return {**completion, "tool_calls": reply.tool_calls} if reply.tool_calls else completion
 
     def chunks(self, prompt: Prompt, reply: ReferenceReply) -> Iterator[Chunk]:
-        """`llm.types.chunk` objects with a few tokens each; an empty reply is one final chunk."""
+        """Yield `llm.types.chunk` objects with a few tokens each; an empty reply is one final chunk."""
         tokens = self.split(reply.text)
         for start in range(0, len(tokens) or 1, self.tokens_in_chunk):
             end = start + self.tokens_in_chunk
@@ -141,7 +141,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         return {"prompt_tokens": prompt.tokens, "completion_tokens": completion_tokens, "total_tokens": total}
 
     def cache_key(self, call: Call, prompt: Prompt) -> str | None:
-        """A hash over tenant, model and all arguments, for deterministic requests only (SPECIFICATION 16.3)."""
+        """Return a hash over tenant, model and arguments; None if the answer is not cached (SPECIFICATION 16.3)."""
         if not self.features["supports_caching"] or call.args.values.get("temperature") != 0:
             return None
         return digest([call.tenant_hash, prompt.model, call.args.values])

@@ -49,11 +49,11 @@ class LLMArguments(Messages, Language):
         return Prompt(model, tokens, limit, stop_sequences, tool, seed=digest([model, texts]))
 
     def read_model(self, call: Call) -> str:
-        """The requested model, or the first model in the list."""
+        """Return the requested model, or the first model in the list."""
         model = call.args.text("model") or self.models[0]
         if model not in self.models:
             raise self.unknown_model(model)
-        call.labels["model"] = model  # a listed name: never what a client made up
+        call.labels["model"] = model  # only a listed name becomes a label
         return model
 
     def unknown_model(self, model: str) -> AdapterError:

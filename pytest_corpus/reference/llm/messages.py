@@ -11,16 +11,16 @@ class Messages(Admission):
     roles: tuple[str, ...] = ("system", "user", "assistant", "tool")
 
     def formatted(self, call: Call) -> Fields:
-        """Read the arguments whose faults are format errors (ERRORS 6.1)."""
+        """Return the arguments; a refusal of them is an InputFormatError (ERRORS 6.1)."""
         return replace(call.args, error="InputFormatError")
 
     def read_messages(self, call: Call) -> list[str]:
-        """The texts of all messages."""
+        """Return the texts of all messages."""
         messages = self.formatted(call).objects("messages", required=True)
         return [text for message in messages for text in self.read_message(message)]
 
     def read_message(self, message: Fields) -> list[str]:
-        """The texts that one message adds to the prompt; unknown keys are ignored."""
+        """Return the texts that one message adds to the prompt; unknown keys are ignored."""
         if message.required_text("role") not in self.roles:
             raise message.invalid("role", "NOT_ALLOWED", f"must be one of {', '.join(self.roles)}")
         message.text("name")
@@ -28,12 +28,12 @@ class Messages(Admission):
         return [message.required_text("content"), *map(self.read_tool_call, message.objects("tool_calls"))]
 
     def read_tool_call(self, tool_call: Fields) -> str:
-        """The arguments of an earlier tool call."""
+        """Return the arguments of an earlier tool call."""
         tool_call.required_text("id")
         return self.read_function(tool_call).required_text("arguments")
 
     def read_function(self, fields: Fields) -> Fields:
-        """The `function` of a tool, a tool call or a tool choice: `{type: "function", function: {name}}`."""
+        """Return the `function` of a tool, a tool call or a tool choice: `{type: "function", function: {name}}`."""
         if fields.required_text("type") != "function":
             raise fields.invalid("type", "NOT_ALLOWED", "must be function")
         function = fields.member("function")
@@ -47,7 +47,7 @@ class Messages(Admission):
         return text or ""
 
     def read_tools(self, call: Call) -> list[str]:
-        """The names of the offered functions."""
+        """Return the names of the offered functions."""
         tools = self.formatted(call).objects("tools")
         if tools:
             self.require("supports_tools")
@@ -60,7 +60,7 @@ class Messages(Admission):
         return function.required_text("name")
 
     def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        """The function that must be called; None if the model may choose, and then it answers with words."""
+        """Return the function that must be called; None if the model may choose; then it answers with words."""
         choice = call.args.values.get("tool_choice")
         if choice in (None, "auto", "none"):
             return None

@@ -42,7 +42,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         self.versions = count(1)
 
     async def capabilities(self, call: Call) -> dict[str, Any]:
-        """The common facts, plus the metrics and the limits in force."""
+        """Return the common facts, plus the metrics and the limits in force."""
         common = await super().capabilities(call)
         return {
             **common,
@@ -56,12 +56,12 @@ class ReferenceVector(Search, ReferenceAdapter):
         }
 
     async def health(self, call: Call) -> dict[str, Any]:
-        """The common report, plus the namespaces of the requesting tenant."""
+        """Return the common report, plus the namespaces of the requesting tenant."""
         report = await super().health(call)
         return {**report, "namespaces": dict.fromkeys(self.spaces(call), report["status"])}
 
     async def query(self, call: Call) -> dict[str, Any]:
-        """`{matches, query_vector, namespace, total_matches}`."""
+        """Return `{matches, query_vector, namespace, total_matches}`."""
         query = self.read_query(call.args, self.read_namespace(call.args))
         self.check_query(call, query)
         key = self.cache_key(call, query.namespace)
@@ -72,7 +72,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         return self.search(call, query)
 
     async def batch_query(self, call: Call) -> dict[str, Any]:
-        """`{results}`, in the order of the queries, in an object because edition 1.0.0 requires one (R10)."""
+        """Return `{results}` in the order of the queries, in an object because edition 1.0.0 requires one (R10)."""
         namespace = self.read_namespace(call.args)
         queries = [self.read_batched(fields, namespace) for fields in call.args.objects("queries", required=True)]
         for query in queries:
@@ -85,14 +85,14 @@ class ReferenceVector(Search, ReferenceAdapter):
         return {"results": [self.search(call, query) for query in queries]}
 
     def cache_key(self, call: Call, namespace: str) -> str | None:
-        """A hash over tenant, operation, all arguments and the version of the namespace, which every write changes."""
+        """Return a hash over tenant, operation, arguments and the namespace's version, which every write changes."""
         if not self.features["supports_caching"]:
             return None
         version = self.space(call, namespace).version
         return digest([call.tenant_hash, call.op, version, call.args.values])
 
     async def upsert(self, call: Call) -> dict[str, Any]:
-        """Insert or replace vectors by id; returns `{processed_count, failed_count, failures}`."""
+        """Insert or replace vectors by id; return `{processed_count, failed_count, failures}`."""
         namespace = self.read_namespace(call.args)
         items = self.read_items(call, namespace)
         self.check_items(call, namespace, items)
@@ -109,15 +109,15 @@ class ReferenceVector(Search, ReferenceAdapter):
         return self.counts(len(accepted), [self.failed_item(index, items[index], error) for index, error in failures])
 
     def failed_item(self, index: int, item: Item, error: AdapterError) -> dict[str, Any]:
-        """`vector.types.failure_item`."""
+        """Return a `vector.types.failure_item`."""
         return {"index": index, "id": item.id, "error": error.kind.name, "detail": str(error)}
 
     def counts(self, processed: int, failures: list[dict[str, Any]]) -> dict[str, Any]:
-        """`vector.types.partial_success_result`."""
+        """Return a `vector.types.partial_success_result`."""
         return {"processed_count": processed, "failed_count": len(failures), "failures": failures}
 
     async def delete(self, call: Call) -> dict[str, Any]:
-        """Remove by `ids`, by `filter`, or by both; absent vectors are not counted."""
+        """Remove vectors by `ids`, by `filter`, or by both; absent vectors are not counted."""
         namespace = self.read_namespace(call.args)
         ids, conditions = self.read_ids(call), self.read_filter(call.args)
         if not ids and not conditions:
@@ -127,7 +127,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         return self.counts(self.erase(call, namespace, ids, conditions), [])
 
     async def create_namespace(self, call: Call) -> dict[str, Any]:
-        """`{success, namespace, details}`; creating an existing namespace changes nothing."""
+        """Return `{success, namespace, details}`; creating an existing namespace changes nothing."""
         name, wanted = self.read_name(call), Space(self.read_metric(call), self.read_dimensions(call))
         self.check_existing(call, name, wanted)
         await self.reach(call)
@@ -136,7 +136,7 @@ class ReferenceVector(Search, ReferenceAdapter):
         return {"success": True, "namespace": name, "details": details}
 
     async def delete_namespace(self, call: Call) -> dict[str, Any]:
-        """`{success, namespace, details}`; deleting an absent namespace succeeds."""
+        """Return `{success, namespace, details}`; deleting an absent namespace succeeds."""
         name = self.read_name(call)
         await self.reach(call)
         existed = self.drop(call, name)

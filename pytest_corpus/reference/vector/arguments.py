@@ -23,7 +23,7 @@ class QueryArguments:
 
 
 class VectorArguments(Geometry, Filters):
-    """Typed arguments within the limits in the capabilities; every refusal names its field."""
+    """Reads typed arguments within the limits in the capabilities; every refusal names its field."""
 
     default_namespace = "default"
     default_metric = "cosine"
@@ -40,7 +40,7 @@ class VectorArguments(Geometry, Filters):
         )
 
     def read_batched(self, fields: Fields, namespace: str) -> QueryArguments:
-        """One query of a batch; all queries use one namespace."""
+        """Return one query of a batch; all queries use one namespace."""
         self.check_namespace(fields, namespace)
         return self.read_query(fields, namespace)
 
@@ -49,7 +49,7 @@ class VectorArguments(Geometry, Filters):
         return self.default_namespace if name is None else name
 
     def read_name(self, call: Call) -> str:
-        """The namespace to create or delete."""
+        """Return the namespace to create or delete."""
         name = call.args.required_text("namespace")
         self.check_filled(call.args, "namespace", name)
         return name
@@ -73,7 +73,7 @@ class VectorArguments(Geometry, Filters):
         return metric
 
     def read_items(self, call: Call, namespace: str) -> list[Item]:
-        """The vectors of an upsert; one malformed vector refuses them all."""
+        """Return the vectors of an upsert; one malformed vector refuses them all."""
         vectors = call.args.objects("vectors", required=True)
         self.check_batch_size(len(vectors))
         return [self.read_item(fields, namespace) for fields in vectors]
@@ -85,7 +85,7 @@ class VectorArguments(Geometry, Filters):
         return Item(name, self.read_vector(fields), self.read_metadata(fields))
 
     def read_metadata(self, fields: Fields) -> dict[str, Any]:
-        """A copy of the metadata, which consists of scalars and arrays (SCHEMA 4.2.2)."""
+        """Return a copy of the metadata, which consists of scalars and arrays (SCHEMA 4.2.2)."""
         metadata = fields.read("metadata", "an object") or {}
         if any(isinstance(value, Mapping) for value in metadata.values()):
             raise fields.invalid("metadata", "WRONG_TYPE", "must not hold objects")

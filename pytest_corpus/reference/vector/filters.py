@@ -18,7 +18,7 @@ class Filters(Conditions, VectorLimits):
     max_filter_terms = 4
 
     def read_filter(self, fields: Fields) -> list[FilterCondition]:
-        """The terms of a filter; empty without a filter. Unsupported terms are refused (R31)."""
+        """Return the conditions in a filter; empty without a filter. Unsupported terms are refused (R31)."""
         terms = fields.read("filter", "an object") or {}
         if terms:
             self.require("supports_filters")
@@ -28,7 +28,7 @@ class Filters(Conditions, VectorLimits):
         return conditions
 
     def read_term(self, name: str, term: Any) -> list[FilterCondition]:
-        """The conditions on one name: `{operator: operand}`, or a value that must be equal."""
+        """Return the conditions on one name: `{operator: operand}`, or a value that must be equal."""
         if not FIELD_NAME.fullmatch(name) or term == {} or isinstance(term, list):
             raise self.unreadable()
         if not isinstance(term, Mapping):

@@ -15,7 +15,7 @@ class VectorLimits(Admission):
     max_top_k = 32
 
     def read_size(self, fields: Fields, name: str, limit: str, largest: int) -> int:
-        """A positive integer within a limit; a refusal states the limit."""
+        """Return a positive integer within a limit; a refusal states the limit."""
         fields.read(name, "a number", required=True)
         size = fields.integer(name, at_least=1) or 1
         if size > largest:
@@ -36,5 +36,5 @@ class VectorLimits(Admission):
             )
 
     def beyond(self, path: str, limit: str, largest: int, **details: Any) -> AdapterError:
-        """The error for a value above a limit in the capabilities."""
+        """Return the error for a value above a limit in the capabilities."""
         return invalid(path, "OUT_OF_RANGE", f"must be at most {limit}", **{limit: largest, **details})

@@ -19,13 +19,13 @@ class Namespaces(VectorArguments):
     """True if an upsert skips items that fail; edition 1.0.0 refuses it whole, as it cannot name them by index."""
 
     def spaces(self, call: Call) -> dict[str, Space]:
-        """The namespaces of the tenant; the default namespace always exists."""
+        """Return the namespaces of the tenant; the default namespace always exists."""
         spaces = self.tenants.setdefault(self.owner(call), {})
         spaces.setdefault(self.default_namespace, Space(self.default_metric))
         return spaces
 
     def owner(self, call: Call) -> str | None:
-        """The owner of the data that a call uses (SPECIFICATION 14.1)."""
+        """Return the owner of the data that a call uses (SPECIFICATION 14.1)."""
         return call.tenant_hash
 
     def space(self, call: Call, name: str) -> Space:
@@ -63,7 +63,7 @@ class Namespaces(VectorArguments):
         return (not ids or item.id in ids) and self.passes(item.metadata, conditions)
 
     def check_existing(self, call: Call, name: str, wanted: Space) -> Space | None:
-        """The existing namespace, which must match the wanted one."""
+        """Return the existing namespace, which must match the wanted one, or None."""
         existing = self.spaces(call).get(name)
         if existing is None or existing.dimensions is None:
             return existing
@@ -78,7 +78,7 @@ class Namespaces(VectorArguments):
             raise mismatch
 
     def check_items(self, call: Call, namespace: str, items: Sequence[Item]) -> Failures:
-        """The items that cannot be stored. Unless failures are reported per item, they refuse the whole request."""
+        """Return the items that cannot be stored. Unless failures are reported per item, refuse the whole request."""
         failures: Failures = []
         dimensions = self.space(call, namespace).dimensions
         for index, item in enumerate(items):
@@ -91,7 +91,7 @@ class Namespaces(VectorArguments):
         return failures
 
     def mismatch(self, namespace: str, dimensions: int | None, vector: Sequence[float]) -> AdapterError | None:
-        """The error for a vector of the wrong length (ERRORS 6.3)."""
+        """Return the error for a vector of the wrong length (ERRORS 6.3), or None."""
         provided = len(vector)
         if provided == dimensions or (dimensions is None and provided <= self.max_dimensions):
             return None

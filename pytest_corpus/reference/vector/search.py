@@ -15,7 +15,7 @@ class Search(Namespaces):
     """True if matches hold their vectors unasked: edition 1.0.0 has no match without one."""
 
     def search(self, call: Call, query: QueryArguments) -> dict[str, Any]:
-        """Filter, then rank, then cut (SPECIFICATION 9.3)."""
+        """Return the result of a query: filter, then rank, then cut (SPECIFICATION 9.3)."""
         space = self.space(call, query.namespace)
         found = self.select(space, query)
         ranked = self.rank(space, [self.hit(space, query, item) for item in found])
@@ -33,11 +33,11 @@ class Search(Namespaces):
         return Hit(item, *self.measure(space.metric, query.vector, item.vector))
 
     def rank(self, space: Space, hits: list[Hit]) -> list[Hit]:  # noqa: ARG002 - has what a variant may rank by
-        """Sort best first; equal items by their ids."""
+        """Sort hits best first; equal hits by their ids."""
         return sorted(hits, key=lambda hit: (-hit.score, hit.distance, hit.item.id))
 
     def match(self, query: QueryArguments, hit: Hit) -> dict[str, Any]:
-        """`vector.types.vector_match`."""
+        """Return a `vector.types.vector_match`."""
         vector: dict[str, Any] = {"id": hit.item.id, "namespace": query.namespace}
         if query.include_vectors or self.vectors_always:
             vector["vector"] = list(hit.item.vector)

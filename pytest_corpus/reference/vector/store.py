@@ -49,12 +49,12 @@ class FilterCondition:
 
 
 def finite(value: float) -> float:
-    """The closest number that JSON can represent."""
+    """Return the closest number that JSON can represent."""
     return max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
 
 
 def scale(vector: Sequence[float]) -> tuple[list[float], float]:
-    """A vector with components within [-1, 1], and the factor that restores the original."""
+    """Return the vector scaled to components within [-1, 1], and the factor that restores the original."""
     factor = max(map(abs, vector)) or 1
     return [component / factor for component in vector], factor
 
@@ -74,19 +74,19 @@ class Geometry:
         return self.measures[metric](query, stored)
 
     def cosine(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """The cosine of the angle, and 1 minus it. A zero vector has no direction; its score is 0."""
+        """Return the cosine of the angle, and 1 minus it. A zero vector has no direction; its score is 0."""
         (a, _), (b, _) = scale(left), scale(right)
         norms = math.hypot(*a) * math.hypot(*b)
         score = max(-1.0, min(1.0, math.fsum(map(operator.mul, a, b)) / norms)) if norms else 0.0
         return score, 1 - score
 
     def euclidean(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """The distance, and a score in (0, 1] that decreases with it."""
+        """Return a score in (0, 1] that decreases with the distance, and the distance."""
         distance = finite(math.dist(left, right))
         return 1 / (1 + distance), distance
 
     def dot(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """The product, and a distance that decreases with it and is never negative (edition 1.0.0)."""
+        """Return the product, and a distance that decreases with it and is never negative (edition 1.0.0)."""
         (a, one), (b, other) = scale(left), scale(right)
         score = finite(math.fsum(map(operator.mul, a, b)) * one * other)
         return score, 1 / (1 + score) if score > 0 else 1 - score

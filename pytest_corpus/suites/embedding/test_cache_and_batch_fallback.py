@@ -113,7 +113,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         found = embedding.vector(operations[1], text, model=model, normalize=not first)
         if first:
             truth = caching.uncached_instance(embedding).vector(operations[1], text, model=model, normalize=False)
-        else:  # the norm of every text is 1
+        else:  # every plain vector has norm 1 already
             truth = embedding.vector_once(operations[1], embedding.cut_to_limit("hi"), model=model, normalize=True)
             with expect.resting_on(NORMALIZED[operations[1]]):
                 expect_unit_norm(truth)
@@ -303,7 +303,7 @@ def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: s
     passed = [arrival.facts.get(fact) for arrival in reply.exchange.observed.arrivals_with_context]
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
     texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider
-    right, least = passed.count(ctx[fact]), min(texts, asked - 1)  # a provider may also be asked for something else
+    right, least = passed.count(ctx[fact]), min(texts, asked - 1)  # one call may have another purpose
     expect.check(right == len(passed), f"the {fact} of the batch", f"another {fact}", fact)
     expect.check(right >= least, f"the {fact} of the batch in {least} calls of the provider", f"in {right}", fact)
 

@@ -252,7 +252,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, *PERMANENT)
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name not in gone]
-    for each, (odd_key, node) in odd.items():  # the group comes last: what is deleted by mistake is of the group too
+    for each, (odd_key, node) in odd.items():  # the group is deleted last: it has all nodes
         term = {key: node["properties"][key] for key in (odd_key, "corpus_group")}
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)

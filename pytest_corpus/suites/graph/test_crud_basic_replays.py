@@ -31,7 +31,7 @@ class Write:
         self._of_edges, self._deletes = name.endswith("edges"), name.startswith("delete")
         self._kind = "edges" if self._of_edges else "nodes"
         graph.require(f"upsert_{self._kind}", f"delete_{self._kind}")
-        value = f"v-{sandbox.tag}-written"  # the same in two places of one tag
+        value = f"v-{sandbox.tag}-written"  # the same in both namespaces
         self._item = sandbox.edge("a", "b", "e", corpus_value=value) if self._of_edges else sandbox.node("a", value)
         self._target = sandbox.put_named("ab")["b"] if self._of_edges else ""
         if self._deletes:

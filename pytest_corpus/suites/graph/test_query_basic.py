@@ -162,7 +162,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
     sandbox.put(*(nodes[kind] for kind in integers))
     others = [node for kind, node in nodes.items() if kind not in integers]
     if sandbox.call("upsert_nodes", {"nodes": others[: graph.at_once]}).fails_as(*PERMANENT):
-        others = []  # a property that holds integers may take no other values
+        others = []  # an integer property may refuse other types
     *usual, digits = queries.ASKED
     for kind in (*(usual if operation == "query" else usual[inputs.seed() % 2 :: 2]), digits):
         node = nodes[kind]

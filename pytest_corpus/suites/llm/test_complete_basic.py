@@ -304,7 +304,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
         if llm.tools is not True or not chosen or llm.model not in (None, *llm.models_with("supports_tools")):
             raise NotApplicable(f"{name} is not claimed for this model")
-        args.pop("max_tokens", None)  # a call of a tool may not be cut
+        args.pop("max_tokens", None)  # a limit could cut a tool call off
         if name == "tool_choice":
             args = {**args, "tools": [WEATHER], "tool_choice": "none"}
         changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}

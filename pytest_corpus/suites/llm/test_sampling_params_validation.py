@@ -67,7 +67,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
     expect.applicable(value is not None, f"no integer lies in the range of {name}")
     every = {each: value_in_range(llm, each, where) for each in RANGES if llm.takes(each, operation)}
     together = llm.ask_once(operation, **{each: number for each, number in every.items() if number is not None})
-    # Where all of them are accepted at once, each of them is; else each is asked for alone.
+    # If all are accepted together, each is; otherwise each is sent alone.
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
     if not llm.claims(name, operation) and reply.is_a(*PERMANENT):
         raise NotApplicable(f"no range of {name} is stated, and {value:g} is refused permanently")

@@ -128,7 +128,7 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
         seen = require_answer(send_once(subject, f"refused {kind}", RawRequest(envelope, True, accept=kind)))
         bodies = seen.bodies
         if len(bodies) > 1 or (bodies and isinstance(bodies[0], dict) and not looks_like_error(bodies[0])):
-            continue  # it is not refused, which is another requirement's finding
+            continue  # not refused: the finding of another requirement
         looked = True
         with judge_on(seen):
             allowed = seen.answer.content_type in (kind, JSON)

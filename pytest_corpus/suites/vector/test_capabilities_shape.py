@@ -45,7 +45,7 @@ def is_ranked(vector: Vector, metric: str) -> bool:
     known = canonical(metric)
     try:
         ranked = known is not None and vector.features.spelling(known) == metric and bool(rankings(vector, known))
-    except (Undecided, Violation):  # what is wrong shows where it is only used
+    except (Undecided, Violation):  # using the metric shows the same fault
         return False
     if ranked:
         expect.check(ranked, "matches in a namespace of the metric", "no matches")

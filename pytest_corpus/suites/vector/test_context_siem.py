@@ -198,7 +198,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     def written(tenant: str) -> list[Reply]:
         """Return the answers to both writes of a tenant."""
         sandbox = VectorSandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
-        if vector.namespaces:  # where tenants share their data, the second one may be refused what is there
+        if vector.namespaces:  # if tenants share data, the item may exist already
             vector.call("create_namespace", vector.namespace_args(place), sandbox.ctx)
         sandbox.know(item)
         return [

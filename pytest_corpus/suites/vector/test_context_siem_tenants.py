@@ -47,7 +47,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         there = own["id"] in (other.contents() if vector.limits.approximate else found) or not other.held
         expect.check(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
-        pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first with the plain name
+        pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first one resembles the plain name
         tenants = vocabulary.similar_names(str(one.ctx["tenant"]), len(pairs), pairs)
         for places in checks.offer_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
             for place, mine in places:
@@ -138,7 +138,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
     scopes: list[dict[str, Any]] = [] if is_scoped else [{}]
     for scope in CACHE_SCOPES if is_scoped else ():
-        with suppress(NotApplicable):  # a pinned edition may lack a scope
+        with suppress(NotApplicable):  # a pinned edition may not allow a scope
             scopes.append(cache_scope(vector, scope))
     items = cached(vector, "of each tenant", lambda: [vector.item(45) for _ in range(3)])
     sandboxes = shared_places(vector, "of each tenant", lambda: make_for_each_tenant(vector, items))

@@ -113,7 +113,7 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
     gone, other, updated = items[:3]
     sandbox.remove(gone["id"])
     changes: list[Callable[[], Reply]] = [
-        lambda: sandbox.delete(ids=[gone["id"]]),  # first: none of the others takes away what came back
+        lambda: sandbox.delete(ids=[gone["id"]]),  # first, because the other writes could hide its effect
         lambda: sandbox.delete(ids=[other["id"]]),
         lambda: sandbox.upsert(vector.item(80, {"kind": "c", "part": 9})),
         lambda: sandbox.upsert({**updated, "metadata": {"kind": "c", "part": 9}}),
@@ -166,7 +166,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
     others = offer_items(sandbox, odd)
     gone = [stem, *(others.pop(kind)["id"] for kind in (*INJECTIONS, "composed") if kind in others)]
     written = len(twins) + len(others) + len(gone) - 1
-    if len(sandbox.contents()) == written:  # else ids are not told apart, which is VEC-UPSERT-13
+    if len(sandbox.contents()) == written:  # otherwise VEC-UPSERT-13 reports the ids
         sandbox.remove(*gone)
         never = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*CONTROLS, "long")}
         unknown = [*fill_in(choose(never, vector.limits.batch or len(never)), stem).values()]
@@ -204,7 +204,7 @@ def expect_delete_by_odd_word(vector: Vector, sandbox: VectorSandbox, kept: Sequ
     taken = offer_items(sandbox, items)
     for kind, item in items.items():
         wanted = item["metadata"]
-        met = sandbox.ask(item["vector"], len(kept) + len(items), filter=wanted)  # before a delete that removes more
+        met = sandbox.ask(item["vector"], len(kept) + len(items), filter=wanted)  # the matches before the delete
         with expect.resting_on("VEC-FILTER-5"):
             expect.either(met, *PERMANENT)
             found = {id_of(match) for match in matches_of(met.result)} if met.is_success else set()

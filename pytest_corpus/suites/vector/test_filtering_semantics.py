@@ -150,7 +150,9 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
         vector.features.need_filters()
     sandbox, items = five_directions(vector)
     for wanted, parts in FILTERS[requirement]:
-        unknown = wanted.keys() - items[0]["metadata"].keys()  # a store of declared keys may refuse one (R31, R138)
+        unknown = (
+            wanted.keys() - items[0]["metadata"].keys()
+        )  # a store with declared keys may refuse others (R31, R138)
         expect_exact_matches(sandbox, wanted, items, [items[part] for part in parts], *(PERMANENT if unknown else ()))
     if requirement == "VEC-FILTER-1":
         found = len(sandbox.contents() if vector.limits.approximate else sandbox.ids(top_k=5))
@@ -282,7 +284,10 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a choice among a number, or an unknown operator is answered or refused permanently."""
     vector.features.need_filters()
     sandbox, _ = five_directions(vector)
-    for key, terms in (("part", ODD_OPERANDS), ("sort", ODD_OPERANDS[2:-1])):  # a text may be compared with a text
+    for key, terms in (
+        ("part", ODD_OPERANDS),
+        ("sort", ODD_OPERANDS[2:-1]),
+    ):  # a text may be compared with `sort`, a text
         for term in terms:
             reply = sandbox.ask(filter={key: term})
             expect.either(reply, *PERMANENT)

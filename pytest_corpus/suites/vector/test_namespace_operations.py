@@ -73,7 +73,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     sandboxes = [vector.sandbox(*items[0], name=name)]
     sandboxes.append(vector.offer_place(long, *items[1]) or vector.sandbox(*items[1]))
     for places in offer_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
-        for other, item in places[:1]:  # the second one would change it, or the plain one
+        for other, item in places[:1]:  # writing to the second one could change others
             expect_exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
         expect_exactly(
             sandboxes[0], *items[0], claim="only the vectors of a namespace, whatever names resemble its own"

@@ -295,7 +295,7 @@ def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
     """`query_vector`, if present, is the vector of the request, even after a query with a similar vector."""
     vector.require("query")
     args = vector.requests.minimal("query")
-    for degrees in (15, 15.15):  # of one length: a store may keep the directions alone
+    for degrees in (15, 15.15):  # equal lengths: a store may keep only directions
         query = {**args, **vector.query_args(degrees)}
         given = expect.success(vector.call("query", query)).get("query_vector")
         expect.applicable(given, "no query_vector is given")

@@ -32,7 +32,7 @@ def _check_json(envelope: Any, case: WireRequestCase) -> None:
     try:
         roundtrip.json_roundtrip(envelope, case.id)
     except exceptions.RoundTripError:
-        return  # the finding of the stage that follows
+        return  # the next stage reports this
 
 
 def _check_schema(envelope: Any, case: WireRequestCase) -> None:

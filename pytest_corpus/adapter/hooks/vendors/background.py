@@ -23,12 +23,12 @@ class Background:
 
     def run(self, work: Coroutine[Any, Any, T], within_s: float = START_S) -> T:
         """Return the result of `work`. Raises TimeoutError if it takes longer than `within_s` seconds."""
-        begin = contextvars.Context().run  # what a server does later belongs to no call that is known here
+        begin = contextvars.Context().run  # the work of servers belongs to no current call
         return begin(asyncio.run_coroutine_threadsafe, work, self._loop).result(within_s)
 
     def close(self, ending: Coroutine[Any, Any, None]) -> None:
         """Run `ending`, then end the loop and its thread."""
-        with contextlib.suppress(Exception):  # what still waits there may end in any way
+        with contextlib.suppress(Exception):  # waiting work may raise anything
             self.run(ending, CLOSE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(CLOSE_S)

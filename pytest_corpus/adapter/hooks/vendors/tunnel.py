@@ -222,7 +222,7 @@ class _Client:
 
         A hanging provider works again at the next call on the connection that has no plan.
         """
-        plan.on_wire, plan.hints_ms, call = True, (), self._counted  # bytes have no place for a hint
+        plan.on_wire, plan.hints_ms, call = True, (), self._counted  # a tunnel cannot add a hint
         waiting = asyncio.ensure_future(plan.wait())
         try:
             while not waiting.done():

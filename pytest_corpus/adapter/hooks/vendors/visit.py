@@ -173,7 +173,7 @@ def retry_headers(plan: Plan) -> dict[str, str]:
         return {}
     seconds = math.ceil(plan.retry_after_ms / 1000)
     if plan.form == "retry_after_date":
-        plan.hints_ms = ()  # what is left until then depends on when it is read
+        plan.hints_ms = ()  # the remaining time depends on the time of reading
         return {"retry-after": formatdate(math.ceil(time.time() + plan.retry_after_ms / 1000), usegmt=True)}
     if plan.form == "retry_after_seconds":
         plan.hints_ms = (seconds * 1000,)
@@ -206,7 +206,7 @@ def can_fail_in_stream(plan: Plan, errors: Errors) -> bool:
 async def break_stream(plan: Plan, errors: Errors, wire: HookConnection) -> None:
     """End a stream that has begun with a planned fault."""
     form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
-    plan.hints_ms = ()  # no event of these vendors has a place for it
+    plan.hints_ms = ()  # events of these vendors cannot state a wait
     if form == "reset":
         wire.reset()
     elif form == "truncated":

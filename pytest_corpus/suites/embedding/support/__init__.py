@@ -1,1 +1,1 @@
-"""The embedding component as its tests use it: requests, capabilities, prerequisites, root causes."""
+"""The embedding component as tests use it: requests, capabilities, prerequisites, root causes."""

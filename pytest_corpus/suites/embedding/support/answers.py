@@ -40,7 +40,7 @@ def distance(one: Vector, other: Vector) -> float:
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """Return the cosine of the angle between two vectors; 0 if they have no angle."""
+    """Return the cosine of the angle between two vectors; 0 if a vector is zero or the lengths differ."""
     lengths = norm(one), norm(other)
     if len(one) != len(other) or not all(lengths):
         return 0.0
@@ -48,12 +48,12 @@ def cosine(one: Vector, other: Vector) -> float:
 
 
 def normal_text(text: str) -> str:
-    """Return a text without differences that an adapter may remove: outer and repeated blanks, forms of characters."""
+    """Return a text without differences that an adapter may remove: blanks and Unicode normal forms."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def same_text(one: Any, other: str) -> bool:
-    """True if a text came back unchanged."""
+    """True if a text came back unchanged, except for differences that an adapter may remove."""
     return isinstance(one, str) and (one == other or normal_text(one) == normal_text(other))
 
 
@@ -155,7 +155,7 @@ def missing_vector(
 
 
 def _requirement_of_omission(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
-    """Return the requirement that an answer without a vector violates, or an empty string if it reports the failure."""
+    """Return the requirement that an answer without a vector violates; empty if it reports the text as failed."""
     found = all_embeddings_of(expect.finished(reply) if isinstance(reply, StreamReply) else reply)
     if any(True for each in found for _ in non_finite(each.get("vector"))):
         return "COM-NUM-2"
@@ -169,7 +169,7 @@ def _requirement_of_omission(texts: Texts, name: str, reply: Reply | StreamReply
 def _requirement_of_refusal(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> str:
-    """Return the requirement that an error violates, or an empty string if the refusal may be right."""
+    """Return the requirement that an error violates; empty if the adapter may refuse the text."""
     flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
     sized = texts.can_take_text(text) and (len(text) <= PLAIN or texts.limit is not None)
     if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):

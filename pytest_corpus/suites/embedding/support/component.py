@@ -1,4 +1,4 @@
-"""The embedding component as its tests use it."""
+"""The embedding component as tests use it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,7 +58,7 @@ class EmbeddingFaults(ProviderFaults):
     """Plans faults at the provider, except for batches, which may report a failure for each item (R14)."""
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
-        """Return the operations that call the provider, without `embed_batch`."""
+        """Return the operations that call the provider, except `embed_batch`."""
         return [name for name in super().backed_operations(streaming=streaming) if name != "embed_batch"]
 
 
@@ -101,7 +101,7 @@ class EmbeddingAuditor(ComponentAuditor):
 
 
 class Embedding(EmbeddingCalls):
-    """The embedding component, with the common behaviour of its embeddings, batches and streams."""
+    """The embedding component: its models, its limits and the precision of its vectors."""
 
     parts = Parts(EmbeddingRequests, EmbeddingShared, EmbeddingFaults, EmbeddingPrerequisites, auditor=EmbeddingAuditor)
 
@@ -113,7 +113,8 @@ class Embedding(EmbeddingCalls):
 
         If no models are listed, return the model in plain requests.
 
-        Raises Blocked if `embed` or the operation refuses one of the models.
+        Raises:
+            Blocked: `embed` or the operation refuses one of the models.
         """
         self.require(name, "embed")
         flag = self.operation(name).capability or ""
@@ -139,9 +140,11 @@ class Embedding(EmbeddingCalls):
         return isinstance(result, Mapping) and result.get("truncated") is True
 
     def length_beyond(self, more: int = 1) -> int:
-        """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in any unit of the limit (R120).
+        """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in any unit of the limit
+        (R120).
 
-        Raises NotApplicable if no limit is stated, or if the limit is too large to exceed.
+        Raises:
+            NotApplicable: no limit is stated, or the limit is too large to exceed.
         """
         limit = self.stated_limit()
         if self.counts_characters:
@@ -162,7 +165,7 @@ class Embedding(EmbeddingCalls):
 
     @property
     def noise(self) -> float:
-        """The distance between two embeddings of the same text, if no cache makes them equal."""
+        """The distance between two embeddings of the same text that were both computed, not cached."""
         with self.client.provider.paused():
             return self.shared.find_once("noise", self._find_noise)
 

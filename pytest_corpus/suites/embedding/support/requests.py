@@ -117,14 +117,14 @@ class EmbeddingRequests(Requests):
             yield "embed_batch", {**batch, "texts": [text] * (most + 1)}, {}
 
     def adapt_arguments(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of an embedding operation, made from the arguments of `embed`."""
+        """Convert arguments of `embed` to the arguments of any operation that embeds."""
         if name == "embed_batch":
             args = {("texts" if key == "text" else key): [args[key]] if key == "text" else args[key] for key in args}
         return {**self.minimal(name), **args}
 
 
 class EmbeddingCalls(Texts):
-    """Embeds texts. The `_once` methods ask once in a run, for tests that only read the answer."""
+    """Embeds texts. The methods with `once` make a call once in a run, for tests that only read the answer."""
 
     requests: EmbeddingRequests
 
@@ -141,12 +141,12 @@ class EmbeddingCalls(Texts):
         return self.stream("stream_embed", self.requests.with_text("stream_embed", text, **changed))
 
     def ask(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
-        """Embed one text with any operation that embeds."""
+        """Embed one text with `embed`, `embed_batch` or `stream_embed`."""
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
     @remembered
     def ask_once(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
-        """Embed one text with any operation that embeds, once a run."""
+        """Embed one text with `embed`, `embed_batch` or `stream_embed`, once in a run."""
         return self.ask(name, text, **changed)
 
     def ask_model_once(self, name: str, model: str) -> Reply | StreamReply:
@@ -174,7 +174,7 @@ class EmbeddingCalls(Texts):
         return next(iter(all_embeddings_of(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """Embed a text now and return its vector. Raises Undecided if the answer has no vector (`vector_in`)."""
+        """Embed a text without a shared answer and return its vector. Raises Undecided without one (`vector_in`)."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
     def vector_once(self, name: str, text: str, **changed: Any) -> list[float]:
@@ -182,7 +182,7 @@ class EmbeddingCalls(Texts):
         return self.vector_in(self.ask_once(name, text, **changed), name, text, **changed)
 
     def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
-        """Return the vector in an answer. Raises Undecided without a vector, which another requirement may report."""
+        """Return the vector in an answer. Raises Undecided if it has none, which another requirement may report."""
         found = vector_of(self.embedding(reply))
         if found is None:
             raise missing_vector(self, name, text, reply, changed)

@@ -1,4 +1,4 @@
-"""Texts within the stated limits."""
+"""Texts of any length within the stated limits, and the models that embed them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ class EmbeddingShared(Shared):
 
 
 class Texts(ListedModels):
-    """Texts within the stated limits."""
+    """Makes texts within the stated limits, and chooses the models of requests."""
 
     component = "embedding"
     principal = "embed"
@@ -129,7 +129,7 @@ class Texts(ListedModels):
 
     @property
     def model(self) -> str:
-        """The model in plain requests: the first listed model, or a model in health if the set is open (R13)."""
+        """The model in plain requests: the first listed model, or a model named in health if none is listed (R13)."""
         return self.shared.find_once("model", self._find_model)
 
     def _find_model(self) -> str:
@@ -152,7 +152,7 @@ class Texts(ListedModels):
         return self.short_word(inputs.unique_ordinal(MOST_WORDS), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
-        """Return the word of this length for a number in this run."""
+        """Return a word of this length that no other number has in this run."""
         start = int.from_bytes(hashlib.sha256(self.settings.run.encode()).digest()[:6], "big")
         value, letters = start + number * 7919, ""
         while len(letters) < length:

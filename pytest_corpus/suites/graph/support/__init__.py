@@ -1,1 +1,1 @@
-"""The graph component in the form that its tests use: requests, capabilities, prerequisites, root causes."""
+"""The graph component as tests use it: requests, capabilities, prerequisites, root causes."""

@@ -22,7 +22,7 @@ def has_no_place(reply: Reply | StreamReply) -> bool:
 
 
 def items_of(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
-    """Return the items of one type in a list of a result. Items of other types are findings about the schema."""
+    """Return the items of one type in a list of a result. The schema's requirement reports items of other types."""
     found = result.get(key) if isinstance(result, Mapping) else None
     return [item for item in found if isinstance(item, of)] if isinstance(found, list) else []
 

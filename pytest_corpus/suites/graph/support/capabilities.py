@@ -33,7 +33,11 @@ class OperationNames:
         self._graph = graph
 
     def spell(self, name: str) -> str:
-        """Return the name of an operation in batches. Raises NotApplicable if capabilities list only others."""
+        """Return the name of an operation in batches.
+
+        Raises:
+            NotApplicable: capabilities list only other operations for batches.
+        """
         for names in _operation_lists(self._graph.capabilities.document):
             for spelling in (name, PREFIX + name):
                 if spelling in names:
@@ -42,14 +46,14 @@ class OperationNames:
         return self._prefix() + name
 
     def spelling(self, name: str) -> str:
-        """Return the name of an operation in batches; the bare name if batches do not accept the operation."""
+        """Return the name of an operation in batches, or its bare name if batches do not accept it."""
         try:
             return self.spell(name)
         except NotApplicable:
             return name
 
     def carries(self, operation: str) -> bool:
-        """True if batches, or transactions, are offered and accept every write."""
+        """True if `batch`, or `transaction`, is offered and accepts every write."""
         try:
             return self._graph.works(operation) and all(map(self.spell, WRITES))
         except NotApplicable:
@@ -59,7 +63,7 @@ class OperationNames:
         shared = self._graph.shared
         with finding_out(id(shared), "batch prefix", undo=lambda: setattr(shared, "batch_prefix", None)):
             if shared.batch_prefix is None:
-                shared.batch_prefix = ""  # the requests that find it out need it too
+                shared.batch_prefix = ""  # the trial itself needs a prefix
                 with inputs.fact_scope("graph batch prefix"):
                     shared.batch_prefix = self._accepted_prefix()
         return shared.batch_prefix
@@ -80,7 +84,7 @@ class OperationNames:
 
 
 def _operation_lists(value: Any, key: str = "") -> Iterator[list[str]]:
-    """Yield the lists of operations in batches that capabilities have, without lists of the adapter's operations."""
+    """Yield the lists in capabilities that name operations of batches, not those of the adapter's operations."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _operation_lists(item, str(name))
@@ -101,7 +105,7 @@ SEEDS = tuple(f"s{number}" for number in range(1, 9))
 
 
 class GraphCapabilities(Subject):
-    """Dialects, limits, batches, namespaces, and the nodes that plain requests name."""
+    """A graph's dialects, limits, batches and namespaces, and the nodes that plain requests name."""
 
     component = "graph"
     principal = "upsert_nodes"
@@ -132,7 +136,7 @@ class GraphCapabilities(Subject):
 
     @property
     def filters(self) -> bool:
-        """True if lists of nodes accept filters by property: claimed and not refused, or served without a claim."""
+        """True if lists of nodes accept filters by property: claimed and not refused, or accepted without a claim."""
         claimed = self.capabilities.flag("supports_property_filters")
 
         def answered() -> bool:
@@ -156,22 +160,22 @@ class GraphCapabilities(Subject):
 
     @property
     def dialect(self) -> str | None:
-        """The listed dialect that the suite uses, or None if it knows no listed dialect."""
+        """The listed dialect that the suite uses, or None if it knows none of the listed ones."""
         return next(iter(self.dialects.known), None)
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
-        """Return the operations that can be called, without queries if the suite knows no listed dialect (R33)."""
+        """Return the operations that can be called; without queries if the suite knows no listed dialect (R33)."""
         names = super().operations(streaming=streaming)
         return names if self.dialect else [name for name in names if name not in ASKING]
 
     def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]:
-        """Return the arguments of a query in the spelling that the adapter accepts, or else in the most usual one."""
+        """Return the arguments of a query, in a spelling that the adapter accepts or else in the most usual one."""
         spoken = dialect or self.dialect
         if spoken is None:
             return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
 
         def attempt(text: str) -> Reply:
-            self.seed()  # where labels and properties are declared, those that nothing has yet are refused
+            self.seed()  # some stores refuse labels and properties that no node has
             with self.client.provider.paused():
                 return super(GraphCapabilities, self).call("query", {"text": text, "dialect": spoken, "params": params})
 
@@ -183,7 +187,9 @@ class GraphCapabilities(Subject):
     def require_question(self, purpose: str, dialect: str | None = None) -> None:
         """Check that a query is possible for this purpose.
 
-        Raises NotAssessed if no listed dialect is known or no spelling is accepted, Blocked if one must be accepted.
+        Raises:
+            NotAssessed: no listed dialect is known, or no spelling is accepted.
+            Blocked: none is accepted, although one must be.
         """
         spoken = dialect or self.dialect
         if spoken is None:
@@ -200,7 +206,12 @@ class GraphCapabilities(Subject):
         return {"op": self.operation_names.spell(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> GraphSandbox:
-        """Return a new group of nodes, in one of a few namespaces if the adapter has namespaces; `needs` must work."""
+        """Return an empty group of nodes for one test, in one of a few namespaces if the adapter has namespaces.
+
+        Args:
+            needs: the operations that must work.
+            own: False if other tests may write to the same namespace.
+        """
         self.require(*needs)
         namespace = None
         if own and self._makes_namespaces() is None:
@@ -210,7 +221,9 @@ class GraphCapabilities(Subject):
     def require_namespaces(self, *, aside: bool = False) -> None:
         """Check that a write to a new namespace creates the namespace.
 
-        Raises NotApplicable if namespaces are not claimed, NotAssessed (NotApplicable with `aside`) if refused.
+        Raises:
+            NotApplicable: namespaces are not claimed.
+            NotAssessed: such a write is refused; NotApplicable with `aside`.
         """
         if obstacle := self._makes_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle

@@ -1,4 +1,4 @@
-"""The graph component in the form that its tests use."""
+"""The graph component as tests use it."""
 
 from collections.abc import Mapping
 from types import NoneType
@@ -52,7 +52,7 @@ class GraphAuditor(ComponentAuditor):
 
 
 class Graph(GraphCapabilities):
-    """Sends requests to the graph component. Nodes have unique ids, by default in the default namespace."""
+    """Sends requests to the graph component. Nodes have ids unique to the run, by default in the default namespace."""
 
     parts = Parts(
         GraphRequests, GraphShared, ProviderFaults, GraphPrerequisites, GraphSettling, GraphStore, GraphAuditor

@@ -1,4 +1,4 @@
-"""One namespace and tenant of the suite's own data: the names, items and calls."""
+"""Names, items and calls for the suite's own data in one namespace and tenant."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ class Place:
 
     @property
     def place(self) -> dict[str, Any]:
-        """The arguments that name the namespace."""
+        """The argument that names the namespace; empty for the default namespace."""
         return {} if self.namespace is None else {"namespace": self.namespace}
 
     def id(self, name: str) -> str:
@@ -42,7 +42,7 @@ class Place:
         return f"k-{self.tag}-{name}"
 
     def value(self, name: str) -> str:
-        """Return a value that was not written before."""
+        """Return a new value for the node of this name."""
         return f"v-{self.tag}-{name}-{inputs.unique_number()}"
 
     def name_of(self, value: str) -> str:
@@ -66,17 +66,17 @@ class Place:
         }
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
-        """Return an operation of a batch or a transaction in this place."""
+        """Return an operation of a batch or a transaction in this namespace."""
         item: dict[str, Any] = self.graph.item(name, **args, **self.place)
         return item
 
     def write_args(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by which an operation writes one node or edge, for a batch by an upsert."""
+        """Return the arguments with which an operation of this name writes one item; a batch gets an upsert of it."""
         args = {kind: [item]}
         return {MANY[name]: [self.item(f"upsert_{kind}", **args)]} if name in MANY else args
 
     def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply:
-        """Call a unary operation in this place."""
+        """Call a unary operation for this namespace and tenant."""
         self.graph.shared.actions.note(name, args, (self.tenant, self.namespace))
         place = {} if name in PLACELESS else self.place
         reply: Reply = self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
@@ -87,14 +87,14 @@ class Place:
         return self.call(name, {MANY[name]: list(items)})
 
     def stream(self, args: Mapping[str, Any]) -> StreamReply:
-        """Call `stream_query` in this place."""
+        """Call `stream_query` for this namespace and tenant."""
         self.graph.shared.actions.note("stream_query", args, (self.tenant, self.namespace))
         reply: StreamReply = self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
         return reply
 
 
 def empty_namespace(graph: Any) -> str:
-    """Return a namespace without any writes."""
+    """Return the name of a namespace to which nothing was written."""
     return f"{graph.settings.prefix}nowhere{inputs.unique_number()}"
 
 

@@ -25,14 +25,14 @@ _READS = re.compile(r"'filter'|'op': '(graph\.)?query'")
 
 
 class Readers:
-    """The operations that show nodes or edges correctly."""
+    """Finds out once in a run which operations show nodes or edges correctly."""
 
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph = graph
 
     @reading_apart()
     def correct_for_nodes(self) -> Mapping[str, bool]:
-        """By operation, True if the operation shows exactly the nodes of the seeds and of other sandboxes."""
+        """Return by operation True if it shows exactly the nodes that the suite wrote."""
         with self._graph.client.provider.paused():
             return self._graph.shared.find_once("node_readers", lambda: _node_readers(self._graph))
 
@@ -52,7 +52,9 @@ class Readers:
     def require_correct(self, name: str) -> str:
         """Check that an operation shows nodes correctly, or that no operation does.
 
-        Raises NotApplicable for a query of an unknown dialect if other operations work, Undecided otherwise.
+        Raises:
+            NotApplicable: it is a query of an unknown dialect, and other operations work.
+            Undecided: it does not work.
         """
         shown = self.correct_for_nodes()
         self.skip_if_others_work(name, shown)
@@ -87,7 +89,7 @@ def _choose(readers: Mapping[str, bool], purpose: str) -> list[str]:
 
 @reading_apart()
 def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """Return True by operation if it shows exactly the content of every sandbox, before and after a first write."""
+    """Return by operation True if it shows exactly the content of every sandbox, before and after a first write."""
     readers = {name: True for name in NODE_READERS if graph.works(name)}
     for sandbox, wanted in _written_nodes(graph):
         for name, correct in readers.items():
@@ -96,7 +98,7 @@ def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
 
 
 def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, list[str]]]:
-    """Yield sandboxes, each with its present values."""
+    """Yield sandboxes, each with the values that it must show now."""
     graph.seed()
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
     places = [graph.sandbox(own=False), graph.sandbox()]
@@ -111,7 +113,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, lis
 
 @reading_apart()
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """Return True by operation if it shows exactly the edges of the seeds and of another sandbox."""
+    """Return by operation True if it shows exactly the edges of the plain nodes and of another sandbox."""
     readers = {
         name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
@@ -135,7 +137,7 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
 
 
 def _follow(readers: dict[str, bool], sandbox: GraphSandbox, source: str, target: Mapping[str, str]) -> None:
-    """Note the operations that show that the edges of a node lead to only one other node."""
+    """Set operations to False in `readers` that do not show that the edges of a node lead only to this other node."""
     for name, correct in readers.items():
         found, wanted = try_look(sandbox.ends, name, source), sandbox.expected_ends(name, target)
         # Plain requests may have added edges between the same seeds, which only a traversal shows.
@@ -178,7 +180,7 @@ class GraphSettling(Settling):
         args = str(request.get("args"))
         groups = self._group.findall(args)
         if request.get("op") == "graph.upsert_edges" and {*groups} == {self._graph.seeds.tag} and "-e1'" not in args:
-            return frozenset({self._graph.plain.tag})  # more edges between the seeds, which no test looks for
+            return frozenset({self._graph.plain.tag})  # no test reads these edges between the seeds
         places = map(_edges, groups) if request.get("op") in ("graph.upsert_edges", "graph.delete_edges") else groups
         edges = map(_edges, groups) if "_edges" in args else ()
         return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
@@ -203,7 +205,7 @@ class GraphSettling(Settling):
 
 
 class GraphProbe(Probe):
-    """Writes and deletes nodes in a new sandbox, and looks for them with each reading operation."""
+    """Writes and deletes nodes in a new sandbox, and reads them with each operation that shows nodes."""
 
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph, self._sandbox = graph, graph.sandbox(own=False)
@@ -232,7 +234,7 @@ class GraphProbe(Probe):
 
 
 def _edges(group: str) -> str:
-    """Return the place of the edges of a group."""
+    """Return the name under which the edges of a group settle, apart from its nodes."""
     return f"{group} edges"
 
 
@@ -276,7 +278,7 @@ class GraphPrerequisites(Prerequisites):
         return self._deletes(name) if name in DELETES and is_refused(reply) else None
 
     def _without_nodes(self) -> Blocked | None:
-        """Return the reason why the nodes of plain requests do not exist; None if they exist, or this is unknown."""
+        """Return the reason why the nodes of plain requests cannot be written; None if they can, or this is unknown."""
         graph = self._calls
         if not graph.works("upsert_nodes"):
             obstacle = graph.shared.obstacles.get("upsert_nodes")
@@ -308,7 +310,7 @@ class GraphPrerequisites(Prerequisites):
             plain = self._calls.plain_nodes()
             named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._calls.settings.run)}]}
             spared = is_refused(self._upsert_nodes(plain)) and not is_refused(self._upsert_nodes(named))
-            return spared and is_refused(self._upsert_nodes(plain))  # a finding shows what was asked last
+            return spared and is_refused(self._upsert_nodes(plain))  # a finding shows the last request
 
         return cached(self._calls, "only UUIDs", found)
 

@@ -24,7 +24,7 @@ FEW = 4
 
 
 class GraphRequests(Requests):
-    """Requests about the seeds and about other plain nodes."""
+    """Requests about the nodes that plain requests name (`seeds`), and about other plain nodes."""
 
     nullable = MappingProxyType(
         {

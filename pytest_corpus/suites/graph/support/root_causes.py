@@ -1,6 +1,6 @@
 """The basic requirements of a graph, so that one root cause is one finding.
 
-If a test finds a violation, these are tried in their plainest form, once a run, each in new places and with new
+After a violation in a test, these requirements are tried in their plainest form, once in a run, with new nodes and new
 queries. If no operation shows that a basic requirement holds, it blocks the tests that depend on it. A fault that only
 one operation shows is not among them.
 """
@@ -118,20 +118,20 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
 
 
 def _check_kept_texts(graph: Graph) -> Iterator[str]:
-    """Yield the violated requirement on keeping the texts of properties, if nodes can be listed."""
+    """Yield the requirement on keeping the texts of properties if it is violated and nodes can be listed."""
     graph.require("upsert_nodes", "bulk_vertices")
     if words.changed_properties(graph.sandbox()):
         yield "GRA-NODE-9"
 
 
 def _try_questions(graph: Graph) -> Iterator[str]:
-    """Yield the violated requirement on a new query for a node, if other operations show the node."""
+    """Yield the requirement on a new query for a node if it is violated and other operations show the node."""
     if _hides_node(graph, "query"):
         yield "GRA-QUERY-2"
 
 
 def _hides_node(graph: Graph, operation: str) -> bool:
-    """True if an operation that takes queries does not show a new node, although other operations do."""
+    """True if an operation for queries does not show a new node, although other operations do."""
     sandbox = graph.sandbox(own=False)
     node = sandbox.node("a")
     if not graph.works(operation):
@@ -221,7 +221,7 @@ def _succeeds(sandbox: GraphSandbox, name: str, **args: Any) -> bool:
 
 
 def _whole_nodes(sandbox: GraphSandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return a node as each operation that returns whole nodes shows it. The value identifies the node."""
+    """Return a node, found by its value, as each operation that returns whole nodes shows it."""
     listed_nodes = try_look(sandbox.list_nodes) if sandbox.graph.works("bulk_vertices") else None
     reached = try_look(sandbox.traverse, name) if sandbox.graph.works("traversal") else None
     shown = [*(listed_nodes or ()), *items_of(reached, "nodes")]

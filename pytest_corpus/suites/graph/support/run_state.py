@@ -1,4 +1,4 @@
-"""The state that all instances share in a run: actions in sandboxes, and the words of probe queries (R33)."""
+"""The state that all instances share in a run: actions in sandboxes, and the texts of probe queries (R33)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ BASIC = ("find", "group")
 
 
 class Dialects:
-    """The listed dialects that the suite knows, and the first accepted spelling of each query."""
+    """The listed dialects that the suite knows, and the first spelling of each query that the adapter accepts."""
 
     def __init__(self, listed: tuple[str, ...], table: Mapping[str, Dialect]) -> None:
         self.listed, self._table = listed, table
@@ -45,11 +45,15 @@ class Dialects:
         return self.row(dialect).spellings.get(purpose, ())
 
     def was_tried(self, purpose: str, dialect: str) -> bool:
-        """True if the accepted spelling of a query is known, or if it is known that there is none."""
+        """True if the spellings of a query were tried, so its accepted spelling, or their refusal, is known."""
         return (dialect, purpose) in self._taken
 
     def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> None:
-        """Find the first spelling that is not refused; keep the most usual one if all are refused."""
+        """Find and keep the first spelling of a query that is not refused; keep the most usual one if all are.
+
+        Args:
+            attempt: sends a query with this text.
+        """
         asked = dialect, purpose
         texts = self.texts(purpose, dialect)
         refused = self._refused[asked] = []
@@ -63,7 +67,7 @@ class Dialects:
         self._taken.setdefault(asked, texts[0] if texts else "")
 
     def text(self, purpose: str, dialect: str) -> str:
-        """Return the spelling of a query that was tried."""
+        """Return the kept spelling of a query."""
         return self._taken[dialect, purpose]
 
     def obstacle(self, purpose: str, dialect: str) -> Undecided | None:
@@ -113,13 +117,13 @@ class GraphActions(Actions):
     _places: set[tuple[str | None, str | None]] = field(default_factory=set)
 
     def forget(self) -> None:
-        """Start again for another test."""
+        """Forget the actions and places, before another test begins."""
         Actions.forget(self)
         self._nodes.clear()
         self._places.clear()
 
     def note(self, name: str, args: Mapping[str, Any], place: tuple[str | None, str | None]) -> None:
-        """Note a call of an operation for a tenant and in a namespace."""
+        """Note a call of an operation in a place, a pair of tenant and namespace."""
         self.done.add(name)
         if place[1] is not None:
             self.done.add(IN_A_NAMESPACE)

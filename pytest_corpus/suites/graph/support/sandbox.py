@@ -1,4 +1,4 @@
-"""A sandbox for one test: writes, and reads by the operations that show them."""
+"""The nodes and edges of one test: written, and read with the operations that show them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def try_look(look: Callable[..., T], *args: Any) -> T | None:
-    """Return the result of a look, or None if it ends in a finding or without a verdict."""
+    """Return the result of `look`, or None if it raises Violation or Undecided."""
     try:
         return look(*args)
     except (Undecided, Violation):
@@ -60,19 +60,19 @@ class NodeViews(Place):
             self.expect_values(reader, wanted, claim)
 
     def expect_one_shows(self, values: Iterable[str], claim: str) -> None:
-        """Check that one operation, chosen in turn from those that show nodes correctly, shows exactly these values."""
+        """Check that one operation shows exactly these values. The operations that show nodes correctly take turns."""
         self.expect_values(self.node_reader(), values, claim)
 
     def node_reader(self) -> str:
-        """Return an operation that shows nodes correctly; the operations take turns."""
+        """Return an operation that shows nodes correctly. The operations take turns."""
         return self._in_turn(self.graph.readers.for_nodes())
 
     def _in_turn(self, readers: list[str]) -> str:
-        """Return another operation for each read, case and seed, so that runs with several seeds find every fault."""
+        """Return the next of these operations; its choice depends on the read, the case of the test and the seed."""
         return readers[inputs.next_in_rotation("reader") % len(readers)]
 
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
-        """Return the values in the records of a query, one per record, in order."""
+        """Return the values in the records of a query, one value per record, in order."""
         args = self.graph.question(purpose, dialect, **params)
         self.graph.require_question(purpose, dialect)
         reply = self.stream(args) if operation == "stream_query" else self.call("query", args)
@@ -92,7 +92,7 @@ class NodeViews(Place):
         return {text for text in strings_of(value) if text.startswith(f"v-{self.tag}-")}
 
     def list_nodes(self, **args: Any) -> list[Mapping[str, Any]]:
-        """Return all nodes of the sandbox once, as `bulk_vertices` lists them, filtered if the namespace is shared."""
+        """Return all nodes of the sandbox, each once, as `bulk_vertices` lists them."""
         own = {} if self.namespace or not self.graph.filters else {"filter": {"corpus_group": self.group}}
         nodes = [node for page in self.pages({"limit": PAGE, **own, **args}) for node in page]
         sound = [node for node in nodes if isinstance(node.get("properties"), Mapping)]
@@ -125,14 +125,14 @@ class EdgeViews(NodeViews):
         return sorted(targets.values())
 
     def expected_ends(self, edge_reader: str, targets: Mapping[str, str] | Iterable[str]) -> list[str]:
-        """Return the ends that an operation must show for these nodes: names, or names with the nodes' values."""
+        """Return the ends that an operation must show for these target nodes: their values, or ids in a traversal."""
         values = dict(targets) if isinstance(targets, Mapping) else {name: name for name in targets}
         return sorted(map(self.id, values) if edge_reader == "traversal" else values.values())
 
     def expect_targets(
         self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str
     ) -> None:
-        """Check that the edges from a node lead exactly to these nodes: names, or names with the nodes' values."""
+        """Check that the edges from a node lead exactly to these targets: names, or names with the nodes' values."""
         wanted, found = self.expected_ends(edge_reader, targets), self.ends(edge_reader, source)
         expect.check(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
 
@@ -142,7 +142,7 @@ class EdgeViews(NodeViews):
             self.expect_targets(edge_reader, source, targets, claim)
 
     def expect_one_leads(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
-        """Check that one operation, in turn of those that show edges correctly, shows exactly these targets."""
+        """Check that one operation shows exactly these targets. Operations that show edges correctly take turns."""
         self.expect_targets(self._in_turn(self.graph.readers.for_edges()), source, targets, claim)
 
     def relationships(self, *sources: str) -> list[Mapping[str, Any]]:
@@ -169,10 +169,10 @@ class EdgeViews(NodeViews):
 
 
 class GraphSandbox(EdgeViews):
-    """A namespace and tenant for the writes and reads of one test."""
+    """The data of one test in a namespace and tenant."""
 
     def copy_to(self, *, namespace: str | None = None, tenant: str | None = None) -> GraphSandbox:
-        """Return a sandbox with the same ids and group in another namespace or of another tenant."""
+        """Return a sandbox with the same ids and group in another namespace, or for another tenant."""
         return GraphSandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
 
     def put(self, *nodes: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The nodes and edges that the suite wrote. If there are many, those that no test needs are deleted (R115)."""
+"""The nodes and edges that the suite wrote. If there are many, it deletes those that no test needs (R115)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -46,7 +46,7 @@ FEW_ITEMS = 4
 
 
 class GraphStore(Store):
-    """The nodes and edges of the suite."""
+    """Notes and deletes the nodes and edges of the suite."""
 
     def __init__(self, graph: GraphCapabilities) -> None:
         super().__init__(graph)
@@ -65,7 +65,7 @@ class GraphStore(Store):
         yield from ((place, name) for name in items_of(args, "ids", of=str))
 
     def _is_refused(self, reply: Reply) -> bool:
-        """True if nothing was written. With a fault on the wire, a part of the write may be carried out."""
+        """True if an answer shows that nothing was written. A fault on the wire does not show this."""
         struck = any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
         is_whole = struck and not self._graph.client.provider.is_on_wire
         return reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (is_whole and reply.is_error)
@@ -94,14 +94,14 @@ class GraphStore(Store):
         return gone
 
     def lasts(self, thing: Thing) -> bool:
-        """True if several tests read a node or an edge. The seeds of tenants do not count; they are written again."""
+        """True if several tests read an item. The seeds of tenants do not count, because they are written again."""
         (_, tenant, _, _), name = thing
         return self.written.use_of(thing) is Use.LASTING or (tenant is None and name in self._graph.seed_ids)
 
     def release(self, *, unlearn: bool) -> None:
         """Delete the items of earlier tests if there are many."""
         shared = self._shared
-        if shared.crowded and unlearn:  # what other tests look at is in the way, and will be written again
+        if shared.crowded and unlearn:  # shared data fills the quota; it is written again
             self.written.change_records(self.written.select(*State, use=Use.LASTING), use=Use.ANY)
         self.written.change_records(self.written.select(State.NEW), state=State.OLD)
         if len(self.written.select(State.OLD)) < self.most_items and not shared.crowded:
@@ -111,7 +111,7 @@ class GraphStore(Store):
         self._graph.client.provider.clear()
         for seeded in shared.seeded.values():
             if any(tenant is not None for tenant, _ in seeded):
-                seeded.clear()  # tenants may share their data: then all lose their seeds together
+                seeded.clear()  # tenants that share data lose their seeds together
         with suppress(*UNCALLABLE, Outage):
             self._graph.settling.pause()
             with self._graph.settling.at_once():

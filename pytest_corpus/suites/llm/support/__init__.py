@@ -1,1 +1,1 @@
-"""The LLM component as its tests use it: requests, capabilities, prerequisites, root causes."""
+"""The LLM component as tests use it: requests, capabilities, prerequisites, root causes."""

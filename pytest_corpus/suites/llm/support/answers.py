@@ -1,4 +1,4 @@
-"""Checks the statements of completions and streams: usage, finish reason, tool calls (R29, R129)."""
+"""Checks that the statements of completions and streams agree: usage, finish reason, tool calls (R29, R129)."""
 
 import itertools
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ REPEATED = 8
 
 
 def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> Violations:
-    """Yield the statements of a completion that contradict each other or its request."""
+    """Yield the violations in a completion whose statements contradict each other or the request."""
     reason, usage, calls = result.get("finish_reason"), result.get("usage"), result.get("tool_calls")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
         yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
@@ -46,13 +46,13 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> V
 
 
 def chunk_problems(chunk: Mapping[str, Any]) -> Violations:
-    """Yield the statements of a chunk about its usage that contradict each other."""
+    """Yield the violations in a chunk whose statements on usage contradict each other."""
     if not adds_up(chunk.get("usage_so_far")):
         yield "LLM-STREAM-2", Violation(*_total_of(chunk["usage_so_far"]), "usage_so_far")
 
 
 def repetition(texts: list[str]) -> Violation | None:
-    """Return the fault of a stream whose chunks repeat earlier text; None if each chunk adds text."""
+    """Return the violation of a stream whose chunks repeat earlier text; None if each chunk adds text."""
     texts = [text for text in texts if text]
     grown = all(len(later) > len(text) and later.startswith(text) for text, later in itertools.pairwise(texts))
     if grown and len(texts) > 1 and (len(texts) > 2 or len(texts[0]) >= REPEATED):
@@ -71,7 +71,7 @@ def completion_tokens(usage: Any) -> int | None:
 
 
 def _count_problem(text: Any, usage: Any) -> Violation | None:
-    """Return the fault of a token count that is impossible for a text, or None."""
+    """Return the violation of a token count that is impossible for a text, or None."""
     spent = completion_tokens(usage)
     if not isinstance(text, str) or not text or spent is None:
         return None
@@ -83,6 +83,6 @@ def _count_problem(text: Any, usage: Any) -> Violation | None:
 
 
 def _total_of(usage: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the right total of a usage in words, and the stated total with its parts."""
+    """Return the right total of a usage, and the stated total with its parts, both as words of a finding."""
     prompt, completion, total = (describe(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
     return "prompt_tokens + completion_tokens", f"a total of {total} for {prompt} and {completion}"

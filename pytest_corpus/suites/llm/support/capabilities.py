@@ -1,4 +1,4 @@
-"""The options of an LLM adapter, by its statements or by trial, its models, and prompts that fit their windows."""
+"""The options of an LLM adapter, as stated or tried; its models; and prompts that fit their context windows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ SMALL = 128
 
 @dataclass(slots=True)
 class LLMShared(Shared):
-    """By operation, True for each accepted optional argument, and for short and long completions."""
+    """By operation and optional argument, True if it is accepted; and True if short and long completions are."""
 
     learnt = (*Shared.learnt, "taken", "brief", "roomy")
 
@@ -36,7 +36,7 @@ class LLMShared(Shared):
 
 
 class Windows(ListedModels):
-    """Models, and requests that fit their context windows."""
+    """Chooses models, and makes requests that fit their context windows."""
 
     component = "llm"
     principal = "complete"
@@ -76,7 +76,7 @@ class Windows(ListedModels):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
 
     def turns(self, *texts: str) -> list[dict[str, Any]]:
-        """Return messages in an order that every LLM accepts (R53): user and assistant in turn, or the user alone."""
+        """Return messages with these texts that every LLM accepts (R53): user and assistant in turn, or user alone."""
         roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
         return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
 
@@ -143,7 +143,7 @@ class LLMCapabilities(Windows):
 
     @property
     def brief(self) -> dict[str, int]:
-        """The `max_tokens` of ordinary requests.
+        """The `max_tokens` of ordinary requests, as an argument.
 
         Empty if the window is small, or if a model refuses so few tokens, as a reasoning model may.
         """
@@ -158,11 +158,11 @@ class LLMCapabilities(Windows):
             return not (refused and self.call("complete", args).is_success)
 
     def other_limit(self, operation: str) -> int:
-        """Return a `max_tokens` that differs from the one of ordinary requests."""
+        """Return a `max_tokens` that differs from the one in ordinary requests."""
         return BRIEF + 1 if self.brief else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest that it accepts (R117)."""
+        """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest one that it accepts (R117)."""
         if tokens > BRIEF and self.brief and not self.shared.find_once("roomy", lambda: self._takes(LONG)):
             tokens = BRIEF
         limit = self.limit_to_window(tokens)
@@ -173,7 +173,7 @@ class LLMCapabilities(Windows):
     def optional_arguments(self) -> dict[str, Any]:
         """Return every optional argument of a completion without tools, with a value that should be accepted."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.limit_to_window(BRIEF)}
-        if not self.small:  # the same words all through a run, for answers are asked for once
+        if not self.small:  # the same words in the whole run, because its answer is shared
             values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)))
         for name in SAMPLING_RANGES:
             low, high = self.range_of(name)
@@ -181,7 +181,7 @@ class LLMCapabilities(Windows):
         return values
 
     def range_of(self, name: str) -> tuple[float, float]:
-        """Return the intersection of a sampling parameter's range in the protocol and in capabilities."""
+        """Return the range of a sampling parameter that both the protocol and capabilities allow."""
         low, high = RANGES[name]
         stated = self.stated_range(name)
         return (max(low, stated[0]), min(high, stated[1])) if stated else (low, high)
@@ -194,7 +194,7 @@ class LLMCapabilities(Windows):
         return (stated[0], stated[1]) if fit and stated is not None else None
 
     def claims(self, name: str, operation: str = "complete") -> bool | None:
-        """True if capabilities or the protocol promise an optional argument; None if nothing promises or denies it."""
+        """True if capabilities or the protocol promise an optional argument, False if they deny it, else None."""
         if name == "system_message":
             return self.capabilities.flag("supports_system_message")
         stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
@@ -234,14 +234,16 @@ class LLMCapabilities(Windows):
     def ask_once(self, name: str, **changed: Any) -> Reply | StreamReply:
         """Send a plain request with some arguments changed to `complete` or `stream`, once a run."""
         reply = self.invoke(name, self.change_arguments(name, changed))
-        if changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT):  # another model may have to think
+        if (
+            changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT)
+        ):  # a reasoning model may need more tokens
             plain = self.change_arguments(name, changed)
             del plain["max_tokens"]
             return self.invoke(name, plain)
         return reply
 
     def change_arguments(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return plain arguments with some changed; with tools without a limit, which could cut off the call."""
+        """Return plain arguments with these changes; with tools without a token limit, which could cut off the call."""
         plain = self.requests.minimal(name)
         if "tools" in changed:
             plain.pop("max_tokens", None)

@@ -1,4 +1,4 @@
-"""The LLM component as its tests use it."""
+"""The LLM component as tests use it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -73,8 +73,9 @@ class LLM(LLMCapabilities):
     def half_window_text(self) -> str:
         """Return a text that fills between a quarter and half of the context window, by the adapter's own count.
 
-        Raises NotApplicable if no window is stated, or if it is too small or too expensive to fill, NotAssessed if
-        tokens cannot be counted.
+        Raises:
+            NotApplicable: no window is stated, or it is too small or too expensive to fill.
+            NotAssessed: tokens cannot be counted.
         """
         window = self.window()
         expect.applicable(window <= MOST_WINDOW and not self.small, f"a window of {window} tokens is not filled here")
@@ -100,7 +101,8 @@ class LLM(LLMCapabilities):
     def too_long_text(self, model: str | None = None) -> str:
         """Return a text with more tokens than the context window of a model, by default of the model in use.
 
-        Raises NotAssessed if the window is too large, or if the length cannot be verified.
+        Raises:
+            NotAssessed: the window is too large, or the length cannot be verified.
         """
         window = self.window(model)
         return cached(self, ("too long", window), lambda: self._find_too_long(model or self.model, window))

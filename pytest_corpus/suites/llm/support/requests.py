@@ -98,12 +98,12 @@ class LLMRequests(Requests):
         ]
 
     def _numeric_parameters(self, operation: str) -> list[str]:
-        """Return the numeric parameters that an operation accepts and may not ignore (R117)."""
+        """Return the numeric parameters that an operation accepts and must check (R117)."""
         names = [name for name in (*RANGES, "max_tokens") if operation == "complete" or name not in UNSIGNED]
         return [name for name in names if self._llm.takes(name, operation)]
 
     def with_integer(self, number: int) -> list[Request]:
-        operations = ("complete", "stream") if number > 0 else ("complete",)  # a stream is asked for -1 elsewhere
+        operations = ("complete", "stream") if number > 0 else ("complete",)  # another test sends -1 to streams
         return [Request(op, self.args(max_tokens=number)) for op in operations]
 
     def distinct_requests(self) -> list[dict[str, Any]]:
@@ -111,7 +111,7 @@ class LLMRequests(Requests):
         many = max(2, min(6, self._llm.capabilities.limit("concurrency") or 6))
         if self._llm.small:
             many = max(2, min(many, self._llm.window() // 4))
-        # Each text has another number of words, so that its number of tokens tells whose answer it is.
+        # Each text has another number of words, so its token count identifies its answer.
         texts = [
             " ".join(word if self._llm.small else f"{word}{self._llm.unique('')}" for word in "abcdef"[: number + 1])
             for number in range(many)

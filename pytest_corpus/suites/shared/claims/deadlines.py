@@ -71,7 +71,7 @@ class TestDeadlines:
         for name in subject.working_operations(
             operations_for_case(subject.deadline_operations(streaming=False), subject.principal, case)
         ):
-            own = name == subject.principal or ago_ms == AS_FLOAT  # the others had one that passed a minute ago
+            own = name == subject.principal or ago_ms == AS_FLOAT  # other operations: a minute ago
             reply = (
                 subject.call(name, ctx={"deadline_ms": past_deadline(ago_ms)}) if own else invoke_expired(subject, name)
             )
@@ -346,7 +346,7 @@ def _expect_cut_off_once(subject: Subject, name: str, at_chunk: int | None) -> N
         lambda fresh: fresh.faults.plan("hang", name, at_chunk=at_chunk),
         lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.long(name), ctx, limit_s=limit_s),
     )
-    if not planned.fired and reply.is_a("DeadlineExceeded"):  # it gave up before it called its provider, in time
+    if not planned.fired and reply.is_a("DeadlineExceeded"):  # it ended in time without the provider
         expect_in_time(reply, budget_ms)
         return
     if not planned.fired and at_chunk:
@@ -405,7 +405,7 @@ class TestCancelling:
             reply = subject.call(name, subject.requests.distinct(name))
             expect.works(reply, f"{name} to work")
         fresh = subject.fresh()
-        if fresh.client is not subject.client:  # its first call may have to be prepared by others, which are observed
+        if fresh.client is not subject.client:  # observed calls may prepare the first one
             expect.works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
         arguments = fresh.requests.distinct(name)
         subject.client.late.settle(surplus=False)

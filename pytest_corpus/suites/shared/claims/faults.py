@@ -162,7 +162,7 @@ class TestFaults:
 
         def plan(fresh: Subject) -> Plan:
             opened.append(fresh)
-            fresh.invoke(name, fresh.requests.distinct(name))  # an index that is being built is waited for (R141)
+            fresh.invoke(name, fresh.requests.distinct(name))  # this waits while an index is built (R141)
             return fresh.faults.plan("hang", name, times=1)
 
         planned, cut, _ = call_with_hanging_provider(

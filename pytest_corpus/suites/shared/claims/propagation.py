@@ -64,7 +64,7 @@ def call_at_once(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]
     arrivals = [
         arrival for exchange in exchanges for arrival in exchange.observed.arrivals_with_context if arrival.op in ops
     ]
-    # As they were sent: a deadline moves if a write has to settle first.
+    # The requests as sent: `postpone` moves a deadline if a write must settle first.
     return [dict(exchange.request) for exchange in exchanges], arrivals
 
 
@@ -89,7 +89,7 @@ def call_in_contexts(subject: Subject) -> tuple[dict[str, Reply | StreamReply], 
     """Return the answers to calls with a trace and a deadline, and then the answer to a call without them."""
     principal = subject.principal
     given = {name: call_with_extras(subject, name) for name in operations_at_provider(subject) if name != principal}
-    for name in (*given, principal):  # last of all the principal one, and then the one without: so what stays shows
+    for name in (*given, principal):  # the call without a context follows, to show what is kept
         if name == principal or given[name].is_error:
             ctx = {"traceparent": new_trace(), "deadline_ms": new_deadline()}
             given[name] = subject.invoke(name, subject.requests.distinct(name), ctx)
@@ -107,7 +107,7 @@ class PassedOn(NamedTuple):
 def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedOn]:
     """Return a sent context member with each value that the provider got for it."""
     expect.readable(reply)
-    sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
+    sent = reply.exchange.request["ctx"].get(fact)  # moved if a write had to settle first
     arrivals = [
         each for each in reply.exchange.observed.arrivals_with_context if each.op in subject.shared.provider_ops[name]
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.turns import resting, call_side_by_side
+from pytest_corpus.adapter.turns import call_side_by_side, resting
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import ReplayProbe, cached, call_with_key, context_with_key
 from pytest_corpus.kit.component import Subject

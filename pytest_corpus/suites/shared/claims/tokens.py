@@ -252,7 +252,7 @@ class TestTokens:
         text = "The same text, three times: \u00fc\U0001f600."
         text = (
             text if subject.ask_count(text).is_success else "The same text, three times."
-        )  # the refusal is TOKENS-3's
+        )  # a refusal is the finding of TOKENS-3
         counts = {subject.count(text) for _ in range(3)}
         expect.check(len(counts) == 1, "one count", f"{len(counts)} different ones")
 

@@ -138,7 +138,7 @@ class TestWireHandler:
         for name in subject.operations(streaming=None if streams else False):
             reply = invoke_plain(subject, name)
             expect_audited(expect.IN_TIME, reply, subject)
-            if is_still_sending(reply.exchange):  # it may be long; a short one must be seen to end
+            if is_still_sending(reply.exchange):  # a long stream proves nothing; send a short one
                 short = subject.stream(name, subject.requests.short(name))
                 expect_audited(expect.IN_TIME, short, subject)
                 expect.readable(short)
@@ -264,7 +264,7 @@ class TestWireHandler:
         if math.isinf(number):
             requests = requests[2 if number > 0 else 0 :: 4] or requests[:1]
         for request, reply in zip(requests, call_side_by_side(subject.carry_out, requests), strict=True):
-            expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
+            expired = request.ctx.get("deadline_ms") == -math.inf  # R18: a deadline below zero
             past = ["DeadlineExceeded"] if expired else []
             expect.refusal(reply, "BadRequest", *past)
 
@@ -310,7 +310,7 @@ class TestWireHandler:
         ):
             expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
         for request in subject.requests.with_integer(number):
-            if number != ABSURD[0] and subject.works(request.op):  # COM-NUM-3 asks that one
+            if number != ABSURD[0] and subject.works(request.op):  # COM-NUM-3 tests this number
                 expect.either(subject.carry_out(request), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-CONC-1")
@@ -331,7 +331,7 @@ class TestWireHandler:
         fresh = subject.fresh()
         fresh.client.provider.plan("slow", times=2 * most, delay_ms=SLOW_MS)
         requests = [fresh.envelope(name, fresh.requests.distinct(name)) for _ in range(2 * most)]
-        with fresh.retries.once():  # what is put off is what the test looks at
+        with fresh.retries.once():  # the test needs the answers that ask for a retry
             replies = [Reply(exchange) for exchange in fresh.send_all(requests)]
         fresh.client.provider.clear()
         for reply in replies:

@@ -1,1 +1,1 @@
-"""The vector component in the form that its tests use: requests, capabilities, prerequisites, root causes."""
+"""The vector component as tests use it: requests, capabilities, prerequisites, root causes."""

@@ -1,4 +1,4 @@
-"""The plain arguments of a vector adapter, and its features as trials show them."""
+"""The plain arguments for a vector adapter, and its features as trials show them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
 
 
 class VectorCalls(Subject):
-    """The calls of the vector component, and the parts of plain arguments."""
+    """The calls of the vector component, and the arguments of plain requests."""
 
     component = "vector"
     principal = "query"
@@ -66,12 +66,12 @@ class VectorCalls(Subject):
 
     @property
     def metric(self) -> str | None:
-        """The metric of plain namespaces; None if the metric is unknown."""
+        """The metric of plain namespaces, or None if it is unknown."""
         return self.limits.plain_metric if self.namespaces or len(self.limits.metrics) == 1 else None
 
     @property
     def dimensions(self) -> int:
-        """The dimensions of plain vectors: the fixed dimensions in capabilities or errors, or else a few."""
+        """The dimensions of plain vectors: the ones that capabilities or errors require, or else a few."""
         return self.shared.find_once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
@@ -120,12 +120,12 @@ class VectorCalls(Subject):
         }
 
     def query_args(self, degrees: float = 15) -> dict[str, Any]:
-        """Return the arguments of a query of the home namespace, without the namespace's name."""
+        """Return the arguments of a query of the main namespace, without the namespace's name."""
         self.occupied = False
         return {"vector": direction(degrees, self.dimensions), "top_k": self.limits.cap_matches(3)}
 
     def is_empty_answer(self, reply: Reply | StreamReply) -> bool:
-        """True if a query is answered as in an empty namespace: with INDEX_NOT_READY, or only with its class (R12)."""
+        """True if an answer to a query is right for an empty namespace: INDEX_NOT_READY, or only its class (R12)."""
         return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self._knows_subtypes)
 
     @property
@@ -134,18 +134,18 @@ class VectorCalls(Subject):
 
         def is_named() -> bool:
             unknown = {**self.query_args(), "namespace": self.name("none")}
-            with self.suite_calls(), self.retries.once():  # made again, its answer would ask for this fact
+            with self.suite_calls(), self.retries.once():  # a retry would need this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
         return self.namespaces and self.shared.find_once("knows_subtypes", is_named)
 
     def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
-        """Return the answer, after a wait if an index with data is not ready (SPECIFICATION 9.5)."""
+        """Return the answer of `attempt`, repeated while an index with data is not ready (SPECIFICATION 9.5)."""
         return self.retries.until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
 
     @contextmanager
     def suite_calls(self) -> Iterator[None]:
-        """Make the suite's own calls in this block. They need no preparation and meet no planned fault."""
+        """Make the suite's own calls in this block. They need no preparation and no planned fault affects them."""
         outer, self.is_preparing = self.is_preparing, True
         try:
             with self.client.provider.paused(), inputs.fact_scope("vector preparation"):
@@ -164,7 +164,7 @@ class VectorCalls(Subject):
 
 
 class Features:
-    """Features that the suite finds out by trials. Each `need` raises the reason if the test cannot decide."""
+    """Features that the suite finds out by trials. The `need` methods raise Undecided if a feature is missing."""
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
@@ -194,17 +194,17 @@ class Features:
 
     @reading_apart()
     def answers(self, name: str, args: Mapping[str, Any]) -> bool:
-        """True if an operation is not answered with NOT_SUPPORTED."""
+        """True if an operation with these arguments is not answered with NOT_SUPPORTED."""
         with self._vector.client.provider.paused():
             return not self._vector.call(name, args).is_a("NotSupported")
 
     def words_at_once(self, most: int) -> int:
-        """Return the number of items with words to try. They must fit into a few upserts, and be surely found."""
+        """Return the number of items with words to try, up to `most`: as many as a few upserts and queries can hold."""
         found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self._vector.limits.batch or most), found))
 
     def names_at_once(self, most: int) -> int:
-        """Return the number of namespaces to try, in addition to the home namespace and two namespaces of a test."""
+        """Return the number of namespaces to try, up to `most`, besides the main one and two of a test."""
         room = min(self._vector.limits.most_namespaces, self._vector.shared.room or self._vector.limits.most_namespaces)
         return max(0, min(most, room - MIN_NAMESPACES))
 
@@ -214,7 +214,7 @@ class Features:
             raise NotAssessed(Obstacle.NO_DIRECTION)
 
     def spelling(self, metric: str) -> str:
-        """Return a metric as capabilities spell it. Raises NotApplicable if no namespace surely has the metric."""
+        """Return a metric as capabilities spell it. Raises NotApplicable if it is unknown how to get this metric."""
         spelled = next((name for name in self._vector.limits.metrics if canonical(name) == metric), None)
         if spelled is None or not (self._vector.namespaces or len(self._vector.limits.metrics) == 1):
             raise NotApplicable(f"no namespace can be known to be of {metric}")
@@ -263,7 +263,7 @@ class Features:
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:
-        """True if a vector with any text as its id is stored, or if a vector with a UUID is not."""
+        """True if a vector with any text as its id is stored, or if even a vector with a UUID is refused."""
         where, item = self._vector.namespace_arg(self._vector.name("corpus")), self._vector.item()
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []

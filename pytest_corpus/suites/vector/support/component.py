@@ -1,4 +1,4 @@
-"""The vector component in the form that its tests use."""
+"""The vector component as tests use it."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -36,11 +36,11 @@ class VectorFaults(ProviderFaults):
     _calls: VectorCalls
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
-        """Return the operations that answer a failing provider with an error, instead of failed items (R14)."""
+        """Return the operations that answer a provider's failure with an error, not with failed items (R14)."""
         return [name for name in super().backed_operations(streaming=streaming) if not self.reports_items(name)]
 
     def reports_items(self, name: str) -> bool:
-        """True if an operation on several items reports a failing provider as a failure of each item."""
+        """True if an operation on several items reports a provider's failure as a failure of each item."""
         if name not in ("upsert", "delete"):
             return False
         if name not in self._calls.shared.itemised:
@@ -59,7 +59,7 @@ def _unavailable(vector: VectorCalls, name: str) -> Reply:
 
 
 class VectorAuditor(ComponentAuditor):
-    """Checks the payloads of the vector component. A repeated wrong argument in an answer is not a finding."""
+    """Checks the payloads of the vector component. A wrong argument that the answer repeats is not a finding."""
 
     _calls: VectorCalls
 
@@ -105,7 +105,7 @@ class Vector(VectorCalls):
     faults: VectorFaults
 
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> VectorSandbox:
-        """Create a namespace with these vectors, or empty the default one for them. Raises Blocked if that fails."""
+        """Create a namespace with these vectors; without namespaces, empty the default one. Raises Blocked."""
         ctx = tenant_context(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
@@ -117,7 +117,7 @@ class Vector(VectorCalls):
             self._expect_created(reply, sandbox)
         else:
             sandbox.name = "default"
-            # Before the sweep, because finding it out fills the main namespace again.
+            # Before the sweep, because these trials fill the main namespace again.
             _ = self.features.deletes_by_filter, self.features.filters_work(), *map(self.works, self.operations())
             self.store.sweep(tenant)
             self.occupied = True
@@ -125,7 +125,7 @@ class Vector(VectorCalls):
         return sandbox
 
     def offer_place(self, name: str, *items: Item, tenant: str | None = None) -> VectorSandbox | None:
-        """Create a namespace with these vectors; None if its name or tenant is refused permanently (R138, R139)."""
+        """Create a namespace with these vectors; return None if its name or tenant is refused (R138, R139)."""
         named = name if self.namespaces else "default"
         sandbox = VectorSandbox(self, named, self.dimensions, self.metric, tenant_context(tenant))
         reply = (
@@ -137,7 +137,7 @@ class Vector(VectorCalls):
         return sandbox if len(taken) == len(items) else None
 
     def home(self) -> VectorSandbox:
-        """Return the main namespace, only for reading. Without namespaces it is the default one, emptied and filled."""
+        """Return the main namespace, which tests only read; without namespaces, the default one with its vectors."""
         if not self.namespaces:
             return self.sandbox(*self.requests.settled_vectors)
         self.require("query")
@@ -158,7 +158,9 @@ class Vector(VectorCalls):
             if self.namespaces and not self.store.written.is_there(sandbox.place):
                 with self.suite_calls():
                     self.call("create_namespace", self.namespace_args(sandbox.name))
-            self.occupied = self.occupied or not self.namespaces  # the only place is not swept before the look
+            self.occupied = (
+                self.occupied or not self.namespaces
+            )  # keeps the only namespace from being swept before the check
             sandbox.put(later)
 
         def shows() -> None:
@@ -195,7 +197,7 @@ class Vector(VectorCalls):
         return [] if failed and reads and self.is_empty_answer(reply) and not self._holds_something(reply) else failed
 
     def _holds_something(self, reply: Reply | StreamReply) -> bool:
-        """True if UNAVAILABLE answers a query of a namespace with vectors. INDEX_NOT_READY is judged separately."""
+        """True if UNAVAILABLE answers a query of a namespace with vectors. INDEX_NOT_READY is judged elsewhere."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request
@@ -205,7 +207,7 @@ class Vector(VectorCalls):
 
 
 def _repeats(path: str, request: Any) -> bool:
-    """True if an answer violates its schema only by repeating a wrong argument, which the adapter had to refuse."""
+    """True if an answer violates its schema only because it repeats a wrong argument, which should be refused."""
     args = request.get("args") if isinstance(request, Mapping) else None
     key = path.rpartition(".")[2]
     return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)

@@ -27,7 +27,7 @@ SINGLE = 1e-5
 
 
 def canonical(metric: str | None) -> str | None:
-    """Return the protocol's name of a metric, or None for an unknown metric."""
+    """Return the protocol's name of a metric; None if the protocol has no such metric."""
     name = SAME_METRIC.get(metric or "", metric)
     return name if name in METRICS else None
 
@@ -62,7 +62,7 @@ GOODNESS: Mapping[str, Callable[[Components, Components], float]] = {
 
 
 def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> list[str]:
-    """Return the ids of all vectors, the best first."""
+    """Return the ids of all vectors, the best match first."""
     return sorted(vectors, key=lambda name: -GOODNESS[metric](query, vectors[name]))
 
 
@@ -77,14 +77,14 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def alike(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
-    """True if a value is a list of about the same components."""
+    """True if a value is a list of numbers close to these components."""
     if not isinstance(left, list) or len(left) != len(right):
         return False
     return all(near(one, other, tolerance=tolerance) for one, other in zip(left, right, strict=True))
 
 
 def parallel(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
-    """True if a value is a vector of about the same direction, because a cosine index may normalize vectors."""
+    """True if a value is a vector of about the same direction. A cosine index may change only the length."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     lengths = math.hypot(*left), math.hypot(*right)

@@ -59,7 +59,7 @@ class Limits:
 
     @cached_property
     def usual(self) -> int:
-        """The dimensions of plain namespaces, as capabilities state them."""
+        """The dimensions of plain namespaces that capabilities allow."""
         return self.fixed or min(USUAL_DIMENSIONS, self._capabilities.limit("max_dimensions") or USUAL_DIMENSIONS)
 
     @property
@@ -87,7 +87,12 @@ class Limits:
         expect.applicable((self._capabilities.limit("max_filter_terms") or 2) >= 2, "a filter has at most one term")
 
     def require_limit(self, limit: str, most: int | None = None) -> int:
-        """Return a stated limit. Raises NotApplicable without a limit, NotAssessed if it is larger than `most`."""
+        """Return a stated limit.
+
+        Raises:
+            NotApplicable: no limit is stated.
+            NotAssessed: it is larger than `most`.
+        """
         found = expect.applicable(self._capabilities.limit(limit), f"no {limit} is stated")
         expect.assessable(most is None or found <= most, Obstacle.LARGE_LIMIT, limit=limit, number=found)
         return found

@@ -1,4 +1,4 @@
-"""Answers in pages (SPECIFICATION 11.5; R32, R67): the token of the next page, and the matches of all pages."""
+"""Answers in pages (SPECIFICATION 11.5; R32, R67): the request for the next page, and the matches of all pages."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ Send = Callable[[Mapping[str, Any]], Reply]
 
 
 def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
-    """Return the page after a result. The first use finds out the argument for the token (R32)."""
+    """Return the answer with the page after a result. The first use finds out the argument for its token (R32)."""
     token, before = next_cursor(result), [*map(id_of, matches_of(result))]
     if shared.page_key:
         return expect.success(send({**query, shared.page_key: token}), "the next page")

@@ -57,7 +57,7 @@ class Preparation:
         self._vector, self._places, self._sweep = vector, places, sweep
 
     def prepare(self, request: Mapping[str, Any]) -> None:
-        """Make everything that a request needs, unless it already exists."""
+        """Make everything that a request needs and that does not exist yet."""
         args = request.get("args")
         if not isinstance(args, Mapping) or request.get("op") in INDEPENDENT:
             return
@@ -68,13 +68,13 @@ class Preparation:
                 with wait_for_drop(namespace_of(tenant, name)):
                     pass
                 with finding_out(id(self._vector.client), key):
-                    ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
+                    ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep replaces the set
                     if key not in ready:
                         self._attempt(make)
                         ready.add(key)
 
     def keep(self, request: Any) -> None:
-        """Note that a delete was refused. The items that were made for it still exist."""
+        """Note that a delete was refused, so the items that were made for it still exist."""
         args = request.get("args") if isinstance(request, Mapping) else None
         if not isinstance(args, Mapping) or tenant_of(request) is not None:
             return
@@ -117,7 +117,7 @@ class Preparation:
             self._await_index({**self._vector.query_args(), **self._vector.namespace_arg(name)}, tenant_context(tenant))
 
     def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:
-        """Wait until a filled namespace can be queried, unless the first namespace could be queried immediately."""
+        """Wait until a filled namespace can be queried; not if an earlier namespace could be queried immediately."""
         ask = partial(self._vector.call, "query", query, ctx)
         if self._vector.shared.index_lags is not False:
             self._vector.shared.index_lags = ask().is_a("IndexNotReady")
@@ -154,7 +154,7 @@ class VectorSettling(Settling):
         return frozenset([str(found[0] or "default"), *(str(name) for name in found[1:] if name)] if found else ())
 
     def reads_written_data(self, name: str, request: Mapping[str, Any]) -> bool:
-        """True if a request reads written data. Deleting items that were made for the delete reads nothing."""
+        """True if a request reads written data. A delete of items that were made just for it reads nothing."""
         args = request.get("args")
         if not super().reads_written_data(name, request) or not isinstance(args, Mapping):
             return name not in self.blind

@@ -30,14 +30,17 @@ MINUTE_AGO_MS = -60_000
 
 
 class PlainPlaces(Requests):
-    """Two plain namespaces, one to read and one to write. They are created just before a request names them."""
+    """The two namespaces that plain requests name, `main_namespace` and `scratch`.
+
+    The suite creates each of them just before the first request that names it.
+    """
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
 
     @property
     def main_namespace(self) -> str:
-        """The namespace of plain queries. Nothing but a few vectors is ever written to it."""
+        """The namespace of plain queries. Only a few vectors are ever written to it."""
         self._vector.shared.main_namespace = self._vector.shared.main_namespace or self._new_name("home")
         return self._vector.shared.main_namespace
 
@@ -53,7 +56,7 @@ class PlainPlaces(Requests):
 
     @property
     def settled_vectors(self) -> tuple[Item, ...]:
-        """The vectors of the main namespace."""
+        """The vectors that the suite writes to the main namespace."""
 
         def made() -> tuple[Item, ...]:
             return tuple(
@@ -82,7 +85,7 @@ class PlainPlaces(Requests):
         return {"queries": [*queries], **self.in_main} if operation == "batch_query" else queries[-1]
 
     def to_delete(self, operation: str) -> str:
-        """Return the name of a vector or namespace that is made just before its deletion, or was not yet deleted."""
+        """Return the name of a vector or namespace to delete, which is made just before its deletion if necessary."""
         if left := self._vector.shared.undeleted.get(self._vector.client, {}).get(operation):
             return left.pop()
         item = self._vector.item() if operation == "delete" else None

@@ -1,7 +1,8 @@
 """The basic requirements of a vector store, so that one root cause is one finding.
 
-After a violation in a test, these requirements are tried in plain form, once a run. A violation blocks tests that
-depend on them. No query is sent twice here, so a faulty cache is not mistaken for a broken basic requirement.
+After a violation in a test, these requirements are tried in their plainest form, once in a run. If one is violated, it
+blocks the tests that depend on it. No query is sent twice here, so a faulty cache is not mistaken for a broken basic
+requirement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -114,14 +115,14 @@ def _items(vector: Vector) -> list[dict[str, Any]]:
 
 
 def _try_signs(vector: Vector) -> str | None:
-    """Return the violated requirement on writing one vector with components of either sign, or None."""
+    """Return the requirement on writing a vector with negative components if it is violated, or None."""
     sandbox = vector.sandbox(vector.item(45))
     refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
     return "VEC-QUERY-12" if refused else None
 
 
 def _try_reading(vector: Vector) -> str | None:
-    """Return the violated requirement on plain queries, for vectors from any kind of write, or None."""
+    """Return the violated requirement on plain queries of vectors, however they were written, or None."""
     single, batch = _items(vector), _items(vector)
     one = vector.sandbox()
     for item in reversed(single):
@@ -151,7 +152,7 @@ def _ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
 
 
 def _look_up(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
-    """Return the ids that a query found, and those that an approximate search finds only by their vector (R113)."""
+    """Return the ids that a query found, plus those that an approximate search only finds by their vector (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
@@ -164,7 +165,7 @@ def _finds_foreign(sandbox: VectorSandbox, found: list[str]) -> bool:
 
 
 def _reachable(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
-    """Return the vectors in their true order; for an approximate search, only the vectors that it found."""
+    """Return the vectors in their true order; for an approximate search, only the ones that it found."""
     return [name for name in ranked if name in found] if vector.limits.approximate else ranked
 
 
@@ -218,7 +219,7 @@ def _try_writing(vector: Vector) -> str | None:
 
 
 def _try_filtering(vector: Vector) -> str | None:
-    """Return the requirement that a filter by one string violates, or None."""
+    """Return the requirement on a filter by one string if it is violated, or None."""
     if not vector.features.filters:
         return None
     items = _items(vector)

@@ -1,4 +1,4 @@
-"""A namespace of the suite's own, for writes and reads."""
+"""A namespace of the suite for the writes and reads of a test."""
 
 import copy
 from collections import Counter
@@ -37,7 +37,7 @@ MISSES = 20
 
 
 class VectorSandbox:
-    """One namespace of one tenant. Without namespaces, it is the default namespace, emptied before."""
+    """One namespace of one tenant. If the adapter has no namespaces, it is the default one, emptied before use."""
 
     def __init__(
         self, vector: VectorCalls, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]
@@ -49,7 +49,7 @@ class VectorSandbox:
 
     @property
     def place(self) -> Thing:
-        """The namespace, as the store knows it."""
+        """The namespace in the form in which the store records it."""
         return namespace_of(self.ctx.get("tenant"), self.name)
 
     @property
@@ -74,7 +74,7 @@ class VectorSandbox:
         return reply
 
     def know(self, *items: Item) -> None:
-        """Note that queries may find these vectors from now on."""
+        """Note that these vectors are in the namespace from now on."""
         for item in items:
             name, components = item.get("id"), item.get("vector")
             if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:
@@ -135,7 +135,7 @@ class VectorSandbox:
     def matches(
         self, vector: Components | None = None, top_k: int = 5, *, by: str = "query", **args: Any
     ) -> list[Mapping[str, Any]]:
-        """Return the matches of a query, which must succeed; in an empty namespace INDEX_NOT_READY is allowed."""
+        """Return the matches of a query, which must succeed. In an empty namespace, INDEX_NOT_READY is allowed."""
         if by == "batch_query":
             return self.expect_own(self.batch(self._query(vector, top_k, args))[0])
         reply = self.ask(vector, top_k, **args)
@@ -151,7 +151,9 @@ class VectorSandbox:
         """Send as many queries as are needed to find all stored vectors of the sandbox; return their matches by id.
 
         A vector that the first query misses gets a query of its direction, because a search may be approximate (R113).
-        Raises NotAssessed if the limit of matches is too low for vectors on a line.
+
+        Raises:
+            NotAssessed: the limit of matches is too low for vectors on a line.
         """
         total = len(self.known) + SPARE
         found = self._all_matches(total, args)
@@ -170,12 +172,12 @@ class VectorSandbox:
                 matches = self._found_matches(vector, asked, args)
                 found.update(matches)
                 if not self.vector.limits.approximate and 0 < len(matches) < asked:
-                    return found  # that was all: a real back end takes its time for each query
+                    return found  # all found; each further query would cost time
             misses[name in self.held] += name not in found
         return found
 
     def _all_matches(self, total: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
-        """Return the matches of one query for all vectors; empty beyond the stated limit, None if it is refused."""
+        """Return the matches of one query for all vectors: empty if the limit is too low, None if it is refused."""
         if self.vector.limits.cap_matches(total) < total:
             return {}
         try:
@@ -201,9 +203,11 @@ class VectorSandbox:
             raise NotAssessed(Obstacle.HIDDEN_ON_A_LINE)
 
     def expect_own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return the matches if the namespace belongs to the suite alone.
+        """Return the matches, if all of them were written by the suite.
 
-        Raises NotAssessed if it has vectors of others, Blocked if it has vectors that an earlier test deleted.
+        Raises:
+            NotAssessed: the namespace has vectors of others.
+            Blocked: it has vectors that an earlier test deleted.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
         gone = self.vector.store.written.select(State.GONE, kind="vector") if strange else ()
@@ -214,14 +218,14 @@ class VectorSandbox:
 
 
 def with_context(sandbox: VectorSandbox, **context: Any) -> VectorSandbox:
-    """Return the same sandbox for calls with more members in their context."""
+    """Return the same sandbox with more members in the context of its calls."""
     other = copy.copy(sandbox)
     other.ctx = {**sandbox.ctx, **context}
     return other
 
 
 def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[VectorSandbox]]) -> list[VectorSandbox]:
-    """Return sandboxes that several tests only read, made again if they were deleted, or without namespaces."""
+    """Return sandboxes that several tests only read. `make` makes them again if they were deleted."""
     if not vector.namespaces:
         return make()
     shared, key = vector.shared, ("lasting", name)
@@ -238,14 +242,14 @@ def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[Vector
 
 
 def missing_namespace(reply: Reply) -> Blocked | None:
-    """Return the obstacle of a test if the test's namespace is not found."""
+    """Return the obstacle of a test if an answer says that its namespace does not exist, or None."""
     if not reply.is_a("NamespaceNotFound"):
         return None
     return Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))
 
 
 def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
-    """Check that an upsert stored everything by its own report."""
+    """Check that an upsert reports that it stored all items."""
     expect.readable(reply)
     if reply.is_success and reply.result == {}:
         raise Blocked("VEC-UPSERT-1", "the result of an upsert is empty", judged_on=(reply.exchange,))
@@ -264,7 +268,7 @@ def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
 
 
 def offer_items(sandbox: VectorSandbox, items: Mapping[str, Item]) -> dict[str, Item]:
-    """Upsert items whose words may be refused permanently (R138); return the accepted items by the same keys."""
+    """Upsert items with words that may be refused permanently (R138); return the accepted items by their keys."""
     size = sandbox.vector.limits.batch or len(items) or 1
     found = write_accepted_items(items, size, lambda part: sandbox.upsert(*part))
     sandbox.held.update(item["id"] for item in found.values())

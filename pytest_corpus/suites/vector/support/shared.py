@@ -36,12 +36,12 @@ def ids_in(args: Any) -> list[str]:
 
 
 def namespace_of(tenant: str | None, name: str) -> Thing:
-    """Return a namespace of a tenant, or without a tenant."""
+    """Return the store's record key of a namespace, of a tenant or without one."""
     return ("vector", tenant, None, "namespace"), name
 
 
 def wait_for_drop(namespace: Thing) -> AbstractContextManager[None]:
-    """Delete a namespace in this block. A concurrent test that needs it waits for the end and makes it again."""
+    """Let one test delete a namespace in this block. A concurrent test that needs it waits, and makes it again."""
     return turns.finding_out("dropping", namespace)
 
 
@@ -96,8 +96,8 @@ class VectorShared(Shared):
         keeps_namespaces: True if the adapter does not delete namespaces.
         used: the namespaces that the current test names.
         sandboxes: the sandboxes of the current test.
-        refused: the last namespace for which there was no room.
-        room: the number of namespaces that fit; known after a refusal.
+        refused: the last namespace that was refused because the store was full.
+        room: the number of namespaces that fit; known after such a refusal.
         first: the instance that most tests use.
         ready: by instance, the things that were made for plain requests, or could not be made.
     """

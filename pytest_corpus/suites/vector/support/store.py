@@ -1,7 +1,7 @@
-"""The namespaces and vectors that the suite wrote; those that no other test needs are deleted after a test (R115).
+"""The namespaces and vectors that the suite wrote. After a test, it deletes those that no other test needs (R115).
 
-The first instance of the adapter deletes namespaces, because others are closed after a test. A delete that failed is
-tried again at the end, or when a quota is used up.
+The first instance of the adapter deletes namespaces, because others are closed after a test. A failed delete is
+repeated at the end, or when a quota is used up.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ AT_ONCE = 100
 
 
 class VectorStore(Store):
-    """The namespaces of the suite, and its vectors in the default namespace."""
+    """Notes and deletes the namespaces of the suite, and its vectors in the default namespace."""
 
     def __init__(self, vector: Any) -> None:
         super().__init__(vector)
@@ -101,13 +101,13 @@ class VectorStore(Store):
             self._preparation.keep(request)
 
     def _is_struck(self, reply: Reply) -> bool:
-        """True if a request failed at the instance for planned faults."""
+        """True if a request failed at the instance that is only used for planned faults."""
         client = self._vector.client
         faults = reply.exchange.observed.faults
         return reply.is_error and bool(faults) and client is self._shared.fault_client is not self._vector.main.client
 
     def forget(self, things: Iterable[Thing]) -> None:
-        """Remove things from the store. A needed namespace is made again just before a plain request."""
+        """Remove the records of things. A needed namespace is made again just before a plain request."""
         gone = [*things]
         for (_, tenant, _, kind), name in gone:
             if kind == "namespace":
@@ -139,7 +139,7 @@ class VectorStore(Store):
             return
 
     def _lasting_namespaces(self) -> set[Thing]:
-        """Return the namespaces that other tests need, too. They are made again when a request names them."""
+        """Return the namespaces that other tests need, too. If deleted, they are made again on their next use."""
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
         found = {namespace_of(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
@@ -148,7 +148,7 @@ class VectorStore(Store):
         )
 
     def _drop_namespace(self, thing: Thing) -> bool:
-        """Delete a namespace, or note that it is stuck; return False if the adapter can do nothing now."""
+        """Delete a namespace, or note that it cannot be deleted; return False if the adapter answers nothing now."""
         with wait_for_drop(thing):
             return self._note_drop(thing, *self._delete([thing]))
 
@@ -163,7 +163,7 @@ class VectorStore(Store):
         return True
 
     def _delete(self, things: Sequence[Thing]) -> Sequence[Reply | None]:
-        """Delete namespaces; return the replies, or None for each if the adapter deletes no namespaces."""
+        """Delete namespaces; return the replies, or None for each if the adapter cannot delete namespaces."""
         if self._shared.keeps_namespaces:
             return [None] * len(things)
         main = self._vector.main
@@ -179,7 +179,7 @@ class VectorStore(Store):
 
     @property
     def most_in_flight(self) -> int:
-        """The number of concurrent tests that have room for a namespace each, beside the shared namespaces."""
+        """The number of concurrent tests for which the store has room: one namespace each, besides the shared ones."""
         return max(1, self._room - max(MIN_NAMESPACES, self._room // SHARED))
 
     @property
@@ -201,7 +201,7 @@ class VectorStore(Store):
             if spare is None:
                 turns.break_off_body()
                 return
-            self._shared.used.add(spare)  # no other test drops it meanwhile
+            self._shared.used.add(spare)  # so no other test deletes it now
             if not self._drop_namespace(spare):
                 return
 
@@ -222,7 +222,7 @@ class VectorStore(Store):
     def relieve(self, reply: Reply | StreamReply) -> bool:
         """Delete namespaces that nothing needs, because a quota is used up; return True if all were deleted.
 
-        If a namespace is refused again, an earlier namespace is deleted to make room.
+        If a namespace is refused a second time, an earlier namespace is deleted to make room.
         """
         if not self.is_full(reply):
             return False
@@ -246,7 +246,7 @@ class VectorStore(Store):
 
     @property
     def _held_namespaces(self) -> set[Thing]:
-        """The namespaces of sandboxes, and the namespaces that other running tests use."""
+        """The namespaces of sandboxes, and those that other running tests use."""
         used = turns.values_in_other_bodies(self._shared, "used")
         sandboxes = chain(self._shared.sandboxes, *turns.values_in_other_bodies(self._shared, "sandboxes"))
         return {each.place for each in sandboxes}.union(*used)
@@ -281,11 +281,11 @@ class VectorStore(Store):
         self._shared.ready.pop(self._vector.client, None)
 
     def _empty(self, place: Place, left: list[str]) -> None:
-        """Delete vectors. If another instance deleted them, the first instance may still have them."""
+        """Delete these vectors, also if another instance deleted them: the first instance may still have them."""
         is_first = self._vector.client is self._shared.first
         if is_first:
             self.written.change_records(((place, name) for name in left), state=State.STUCK)
-        with self._vector.settling.at_once() if place[2] else nullcontext():  # no test looks at plain writes
+        with self._vector.settling.at_once() if place[2] else nullcontext():  # no test reads plain writes
             for names in parts_of(left, self._vector.limits.batch or AT_ONCE):
                 reply = self.delete(place, names)
                 if is_first and reply.is_carried_out:
@@ -298,7 +298,7 @@ class VectorStore(Store):
             if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:
                 self._empty(place, names)
         missed: list[Thing] = []
-        self._shared.keeps_namespaces = False  # one that could not be deleted is tried once more
+        self._shared.keeps_namespaces = False  # undeletable namespaces are tried once more
         left = [*self.existing_namespaces, *self.written.select(State.STUCK, kind="namespace")]
         for things in parts_of(left, self._vector.main.store.together):
             if inputs.monotonic() > until:

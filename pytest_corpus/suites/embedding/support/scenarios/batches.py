@@ -1,4 +1,4 @@
-"""Answers to single texts, and to batches, text by text (SPECIFICATION 12.5; R14)."""
+"""Batches: arranging their texts, and comparing their vectors with those of single texts (SPECIFICATION 12.5; R14)."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -112,7 +112,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violati
 
 
 def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """True if a failure has the index of one text and the content of another."""
+    """True if a failure has the index of one text and repeats another text."""
     text, sent = failure.get("text"), texts[int(failure["index"])]
     return not same_text(text, sent) and any(same_text(text, other) for other in texts)
 
@@ -136,7 +136,7 @@ def _place(
 
 
 def is_sent_text(embedding: Embedding, text: Any, sent: str) -> bool:
-    """True if a text is the text that was sent, or a part of the sent text if this exceeds the limit."""
+    """True if a text is the sent text, or a part of it if the sent text exceeds the limit."""
     if same_text(text, sent):
         return True
     return (
@@ -152,7 +152,9 @@ def embeddings_by_position(
 ) -> dict[int, Mapping[str, Any]]:
     """Return the embeddings of a batch by the positions of their texts.
 
-    Raises Violation if the batch violates this requirement, Blocked if the positions are unknown.
+    Raises:
+        Violation: the batch violates `requirement`.
+        Blocked: the positions are unknown.
     """
     result = expect.success(reply, "a batch")
     found = list(problems(embedding, result, texts))
@@ -193,7 +195,7 @@ def expect_own_vectors(
         nearest = min(distance(vector, other) for other in own.values())
         path = f"result.embeddings, the text at {position}"
         expect.check(apart[position] <= nearest + slack, wanted, "the vector of another text", path, on=[reply])
-    # A provider may compute all vectors of a batch a little otherwise than alone; only an outlier is another vector.
+    # In a batch all vectors may differ a little from those of single texts; only an outlier is another vector.
     usual = statistics.median(apart.values()) if apart else 0.0
     for position, off in apart.items():
         path = f"result.embeddings, the text at {position}"
@@ -209,7 +211,7 @@ def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int
 
 
 def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
-    """Return a number of texts in one of several arrangements."""
+    """Return up to `many` texts, arranged as `how` says: plain, of equal lengths, equal or mixed."""
     words = [embedding.cut_to_limit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
@@ -238,9 +240,9 @@ def largest_batch(embedding: Embedding) -> int:
 
 
 def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply]:
-    """Return a batch with texts that are too long, their positions, and the answer, requested once a run.
+    """Return the texts of a batch of which some are too long, the positions of these, and the answer.
 
-    Raises NotApplicable if no limit is stated.
+    The batch is sent once in a run. Raises NotApplicable if no limit is stated.
     """
     length = embedding.length_beyond(1 + len(FILLER))
     texts = arrange_texts(
@@ -277,7 +279,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
 
 
 def require_scripts(embedding: Embedding, *texts: str) -> None:
-    """Check that `embed` accepts these texts in any script; otherwise another requirement reports the failure."""
+    """Check that `embed` accepts these texts. A refusal is the finding of EMB-EMBED-4."""
     for text in texts:
         if not text.isascii():
             reply = embedding.embed_once(embedding.cut_to_limit(text))

@@ -28,7 +28,7 @@ CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 
 def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
-    """Return a text that the first operation caches, and a new text that resembles it."""
+    """Return a text that the first operation caches, and a new text that resembles it in the way `kind`."""
     embedding.require_new_texts()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
     if embedding.small:
@@ -52,7 +52,7 @@ def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) 
 
 
 def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | StreamReply) -> None:
-    """Check that a request that no kept answer may serve reaches the provider."""
+    """Check that a request reaches the provider, because no cached answer may serve it."""
     embedding.faults.provider_op(operation)
     embedding.require_new_texts()
     expect.works(reply, "an embedding")
@@ -70,7 +70,8 @@ def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
 def uncached_instance(embedding: Embedding) -> Embedding:
     """Return an instance with an empty cache, or this instance if no other exists and it just called the provider.
 
-    Raises NotAssessed if the factory always returns this instance and its cache may have answered.
+    Raises:
+        NotAssessed: the factory always returns this instance, and its cache may have answered.
     """
     embedding.require_new_texts()
     fresh = embedding.fresh()
@@ -82,7 +83,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
 
 
 def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
-    """Check that a vector differs from that of the first request, or is correct nevertheless.
+    """Check that a vector differs from the vector of the first request, or is correct although it is equal.
 
     Args:
         ask: asks an instance with an empty cache for the correct vector.
@@ -95,7 +96,7 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
 
 
 def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
-    """Check that a vector belongs to its own request, not to the first request."""
+    """Check that a vector is close to the correct one, `truth`, and not to the vector of the first request."""
     expect.applicable(not embedding.are_same(first, truth), "the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
     expect.check(
@@ -106,7 +107,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
 
 
 def rest_after_cut(embedding: Embedding, text: str) -> str:
-    """Return the rest of a text after truncation, as another instance reports it, or else the beginning of the text."""
+    """Return the part of a text that truncation left, as another instance reports it, or else its beginning."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         return text[: embedding.stated_limit()]
@@ -121,10 +122,16 @@ def rest_after_cut(embedding: Embedding, text: str) -> str:
 def expect_apart_under_key(
     embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
-    """Check that two requests under one idempotency key get different answers.
+    """Check that two requests with one idempotency key get different answers.
 
-    Raises Blocked if the answers are also the same without a key, which violates `found`, NotAssessed if no requirement
-    explains that.
+    Args:
+        apart: checks that two requests in a context get different answers.
+        changed: the difference between the requests.
+        found: the requirement that is violated if the answers are also the same without a key.
+
+    Raises:
+        Blocked: the answers are also the same without a key.
+        NotAssessed: the answers are the same without a key, too, and no requirement explains this.
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
@@ -153,7 +160,7 @@ def call_as_tenant(embedding: Embedding) -> Reply:
 
 
 def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
-    """Check that two requests in one context that differ in one respect get different answers."""
+    """Check that two requests in one context get different answers if they differ in one respect, `changed`."""
     text = embedding.unique()
     one, other = embedding.requests.with_text("embed", text), changed_arguments(embedding, text, changed)
     if changed == "truncate":
@@ -175,7 +182,7 @@ def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, 
 
 
 def expect_batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
-    """Check that two batches in one context that differ in a text, the order or the size get different answers."""
+    """Check that two batches in one context get different answers if they differ in a text, the order or the size."""
     texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 4))
     args = embedding.requests.minimal("embed_batch")
     others = {"a_text": [*texts[:-1], embedding.unique()], "the_order": texts[::-1], "the_number": texts[:-1]}[changed]
@@ -204,7 +211,7 @@ def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str
 
 
 def expect_other_operations_apart(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
-    """Check that other operations under the key of an `embed` get their usual answers."""
+    """Check that other operations with the key of an `embed` in their context get their usual answers."""
     if embedding.works("count_tokens"):
         counted = embedding.requests.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
@@ -237,11 +244,11 @@ def failing_batch(
 ) -> tuple[Embedding, list[str], Reply, int]:
     """Send a batch to a new instance while one call of its provider fails.
 
-    On the way `fallback` the call for the whole batch fails first, with the same fault or with `before`; then one call
-    for a text fails.
+    In the way `fallback`, the call for the whole batch fails first, with the same fault or with `before`; then one
+    call for a text fails.
 
     Returns:
-        the instance, the texts, the answer and the number of texts that may fail, all if a call has several texts.
+        the instance, the texts, the answer, and the number of texts that may fail: all if a call has several texts.
     """
     texts = new_texts(embedding, arrange_texts(embedding, "plain", require_batch_size(embedding, 5)))
     embedding.faults.provider_op("embed_batch")
@@ -286,7 +293,7 @@ def batch_with_fallback(
 
 @remembered
 def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
-    """Return a context, and the answer in it to a batch that the provider refuses as a whole."""
+    """Return a context, and the answer in it to a batch whose texts are embedded one by one after a refusal."""
     many = require_batch_size(embedding, 3)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()

@@ -38,7 +38,7 @@ def text_within_limit(embedding: Embedding, how: str) -> str:
 
 
 def require_truncation(embedding: Embedding) -> None:
-    """Check that truncation is offered. Raises NotApplicable if it is denied, or refused and not claimed."""
+    """Check that truncation is offered. Raises NotApplicable if it is denied, or refused without a claim."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.embed_once(too_long_text(embedding, "one_more")).is_a(*DENIED)):
@@ -95,9 +95,10 @@ def has_embedding(reply: Reply | StreamReply) -> bool:
 
 
 def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
-    """Return the possible rests of a truncated text: the reported rest, or else its beginning and its end.
+    """Return the parts of a truncated text that may be left: the reported part, or else its beginning and its end.
 
-    Raises NotApplicable if no text is reported and the limit does not count characters.
+    Raises:
+        NotApplicable: no text is reported, and the limit does not count characters.
     """
     limit = embedding.stated_limit()
     most = limit if embedding.counts_characters else len(text)
@@ -116,7 +117,7 @@ def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) ->
 
 
 def ignores_one_end(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
-    """True if no rest is reported and one end of the text does not influence the vector."""
+    """True if no remaining part is reported, and one end of the text does not influence the vector."""
     if left != [text[: embedding.stated_limit()], text[-embedding.stated_limit() :]]:
         return False
     beyond = len(text) - embedding.stated_limit()

@@ -1,4 +1,4 @@
-"""Values that no adapter may accept, and rows of `bad_arguments.txt` for arguments (R8, R14, R31, R34, R45)."""
+"""Values that no adapter may accept, and the rows of `bad_arguments.txt` (R8, R14, R31, R34, R45)."""
 
 import json
 import math
@@ -87,7 +87,7 @@ def rows() -> Iterator[BadArguments]:
 
 
 def arguments_of(*requirements: str) -> pytest.MarkDecorator:
-    """Return a parameter `bad` with the rows of these requirements. Each row decides its own requirement."""
+    """Parametrize `bad` with the rows of these requirements. Each row decides its own requirement."""
     cases = [
         pytest.param(row, marks=pytest.mark.requirement(row.requirement), id=f"{row.operation}-{row.name}")
         for row in rows()
@@ -105,7 +105,7 @@ PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
 def expect_rest(reply: Reply, at: int, written: list[str]) -> list[str]:
-    """Return the items that an upsert with one unusable item must leave: the others, or nothing if it was refused."""
+    """Return the items that must be left of an upsert with one unusable item: the others, or none if it was refused."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
         return []
@@ -141,18 +141,18 @@ SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": [
 
 
 def alternate_counts(kinds: Iterable[str]) -> list[tuple[str, int]]:
-    """Return kinds of wrong items, each with their number, alternately two and one."""
+    """Return the kinds of wrong items, each with a number of them, alternately two and one."""
     return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
 
 
 def mix_in(items: list[Any], bad: list[Any], most: int) -> list[Any]:
-    """Return the items with bad ones after the first item, no more than fit into one request."""
+    """Insert bad items after the first item; return no more items than fit into one request."""
     expect.applicable(most >= 2, "one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]
 
 
 def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
-    """Check the counts in the result of a request with failed items against the stored items.
+    """Check the counts in the result of a request with failed items against the number of stored items, `there`.
 
     Args:
         whole: the requirement that a fully refused request changes nothing (R14).

@@ -58,7 +58,7 @@ MIXED, FAILING = (pytest.mark.parametrize(("place", "kind"), cases) for cases in
 
 @dataclass(frozen=True, slots=True)
 class Spoiled:
-    """A batch or a transaction with one operation that cannot be carried out.
+    """A batch or a transaction with one operation that cannot be carried out, and its answer.
 
     Attributes:
         reply: the answer to the batch.
@@ -77,7 +77,7 @@ class Spoiled:
     turn: int
 
     def read_nodes(self) -> tuple[str, list[str]]:
-        """Return an operation that shows nodes, in turn, and the values that it shows."""
+        """Return the name of an operation that shows nodes, and the values that it shows. The operations take turns."""
 
         def see() -> tuple[str, list[str]]:
             readers = self.sandbox.graph.readers.for_nodes()
@@ -87,7 +87,7 @@ class Spoiled:
         return cached(self.sandbox.graph, ("left", self.sandbox.tag), see)
 
     def expect_left(self, values: list[str], claim: str) -> None:
-        """Check that an operation that shows nodes shows exactly these values."""
+        """Check that an operation that shows nodes shows exactly these values, after the batch."""
         reader, found = self.read_nodes()
         expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
@@ -158,7 +158,7 @@ def is_committed(reply: Reply) -> bool:
 
 
 def send_sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
-    """Send operations that write nodes; return the answer, and the number of nodes for each operation."""
+    """Send a batch or a transaction of writes; return the answer, and the number of nodes of each operation."""
     sandbox = require_carrier(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or graph.at_once
     sizes = tuple(size for size in SIZES if size <= graph.at_once)[:most]
@@ -167,7 +167,7 @@ def send_sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
 
 
 def send_spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
-    """Send a batch or a transaction of writes with an unusable operation; return the result."""
+    """Send a batch or a transaction of writes and one unusable operation of this kind, at this place."""
     found = cached(
         graph, ("spoiled", name, place, kind), partial(_send_spoiled, require_carrier(graph, name), name, place, kind)
     )
@@ -199,14 +199,14 @@ def stated_limit(graph: Graph) -> int:
 
 @remembered
 def send_too_large(graph: Graph) -> tuple[Reply, GraphSandbox]:
-    """Send a batch with one operation more than the limit, the first a write of a node; return answer and sandbox."""
+    """Send a batch of one operation more than the limit, the first a write of a node; return answer and sandbox."""
     most, sandbox = stated_limit(graph), graph.sandbox()
     drops = (drop(sandbox, f"none{number}") for number in range(most))
     return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
 
 
 def expect_order(counts: list[int | None], sizes: list[int]) -> None:
-    """Check that the counts in results have the order of the operations, if results have counts (R123)."""
+    """Check that the counts in results have the order of the operations, if the results have counts (R123)."""
     if None in counts:
         return
     with expect.resting_on("GRA-NODE-5"):
@@ -223,7 +223,7 @@ PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "lis
 
 
 def listable_place(graph: Graph) -> GraphSandbox:
-    """Return a sandbox whose nodes are listed, if listing works."""
+    """Return an empty sandbox. Raises Undecided if nodes cannot be listed in pages."""
     graph.require("bulk_vertices", "upsert_nodes")
     return empty_place(graph)
 
@@ -236,13 +236,13 @@ def filled_place(graph: Graph, count: int) -> GraphSandbox:
 
 
 def narrow(sandbox: GraphSandbox) -> dict[str, Any]:
-    """Return the filter for a shared namespace; empty in a new namespace."""
+    """Return the filter that selects the nodes of a sandbox in a shared namespace; empty in a new namespace."""
     return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
 @remembered
 def pages(graph: Graph, limit: int | None) -> tuple[GraphSandbox, set[str], list[list[Mapping[str, Any]]]]:
-    """Return a sandbox with nodes, their ids, and the pages of this size."""
+    """Return a sandbox with nodes, the ids of all nodes, and the pages when listed with this limit."""
     graph.require("bulk_vertices", "upsert_nodes")
 
     sandbox, ids = lasting_place(graph, "pages", put_for_pages, empty=True)
@@ -252,7 +252,7 @@ def pages(graph: Graph, limit: int | None) -> tuple[GraphSandbox, set[str], list
 
 
 def put_for_pages(sandbox: GraphSandbox) -> set[str]:
-    """Write the nodes that pages list, some with odd ids if the adapter accepts these (R138); return all ids."""
+    """Write nodes to be listed in pages, some with unusual ids if the adapter accepts these (R138); return all ids."""
     ends = enumerate(vocabulary.texts(ODD, "i", ["composed", "decomposed", "emoji", "non_latin", "separators"]), COUNT)
     odd = {end: {**sandbox.node(f"n{number}"), "id": sandbox.id(end)} for number, end in ends}
     taken = words.offer_items(sandbox, "nodes", odd)
@@ -263,7 +263,7 @@ def put_for_pages(sandbox: GraphSandbox) -> set[str]:
 
 @remembered
 def crowd(graph: Graph) -> tuple[GraphSandbox, list[list[Mapping[str, Any]]], list[str] | None]:
-    """Return a sandbox with more nodes than a default page, its pages, and the values that a query finds."""
+    """Return a sandbox with more nodes than a default page holds, its pages, and the values that a query finds."""
     sandbox = filled_place(graph, CROWD)
     found = try_look(sandbox.read_values, "query") if "query" in graph.readers.for_nodes() else None
     return sandbox, [*sandbox.pages(narrow(sandbox))], found
@@ -285,7 +285,7 @@ def expect_every_node_once(sandbox: GraphSandbox, pages: Iterable[list[Mapping[s
 
 
 def require_space(sandbox: GraphSandbox, limit: int | None) -> None:
-    """Check that the namespace is not too full for the suite to read all its pages at this page size."""
+    """Check that the namespace is not too full to be read completely in pages of this limit."""
     if sandbox.namespace is None and not sandbox.graph.filters:
         crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
         if limit is not None and crowd > limit * MOST_PAGES:

@@ -16,7 +16,7 @@ from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
 
 
 class GraphClients(Clients):
-    """Clients of two nodes. Two properties of a node have the number of its last write."""
+    """Clients that use two nodes. Two properties of a node have the number of its last write."""
 
     rounds = ("+a | +a +b | +ab ? | ?", "-a | +a -b | +b ? | ?", "+ab | -a | +ba ?", "+ab | ? ? | ? ?", "-a | +b +b")
 
@@ -45,7 +45,7 @@ class GraphClients(Clients):
         return self._step("bulk_vertices", {"limit": 100, **narrow(self.sandbox)}, {})
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        # A torn node shows two numbers. A page that is not the last tells nothing of a node that it does not show.
+        # A half-written node shows two numbers. If more pages follow, an absent node may be on them.
         numbers: dict[str, list[str]] = {self.sandbox.id(name): [] for name in "ab"}
         for node in items_of(result, "nodes"):
             properties = node.get("properties")

@@ -21,7 +21,7 @@ def require_edge_readers(graph: Graph) -> list[str]:
 
 
 def link_for(graph: Graph, edge_reader: str) -> tuple[GraphSandbox, dict[str, str]]:
-    """Return linked nodes, if an operation shows their edge."""
+    """Return three nodes of which two are linked, if an operation shows their edge."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.for_edges()
     graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
@@ -44,7 +44,7 @@ def link_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, str]]:
 
 
 def edges_with_words(sandbox: GraphSandbox, what: str) -> dict[str, words.Item]:
-    """Return edges from `a` to new nodes with odd words as `labels` or in `properties`, if accepted (R138)."""
+    """Return edges from `a` with unusual words as `labels` or in `properties`, as far as accepted (R138)."""
     most = sandbox.graph.at_once
     if what == "labels":
         labels = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 4, ["backtick", "mixed_case"])
@@ -108,7 +108,7 @@ EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
 
 
 def takes(graph: Graph, kind: str) -> bool:
-    """False if a graph refuses edges of a kind permanently."""
+    """True if a graph accepts edges of a kind, or does not refuse them permanently."""
     known = graph.shared.edge_kinds
     if kind not in known:
         with inputs.fact_scope(f"graph {kind}"):

@@ -19,7 +19,7 @@ WHERE = ("default", "namespace", "tenant")
 
 
 def place_at(graph: Graph, where: str) -> GraphSandbox:
-    """Return an empty sandbox in the default namespace, in a new namespace, or of a tenant."""
+    """Return an empty sandbox in the default namespace, in a new namespace, or for a tenant."""
     if where == "namespace":
         graph.require_namespaces(aside=True)
     tenant = graph.settings.tenant() if where == "tenant" else None
@@ -35,7 +35,12 @@ def empty_place(graph: Graph) -> GraphSandbox:
 def lasting_place(
     graph: Graph, key: Hashable, fill: Callable[[GraphSandbox], T], *, empty: bool = False
 ) -> tuple[GraphSandbox, T]:
-    """Return a sandbox that tests only read, in the default or an `empty` namespace; `fill` writes it once a run."""
+    """Return a sandbox that tests only read; `fill` writes its data once in a run.
+
+    Args:
+        key: identifies the sandbox.
+        empty: True for a new namespace instead of the default one.
+    """
 
     def write_data() -> tuple[GraphSandbox, T]:
         sandbox = empty_place(graph) if empty else graph.sandbox(own=False)
@@ -47,7 +52,7 @@ def lasting_place(
 
 
 def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
-    """Return two sandboxes with nodes of the same names, and the values of the second; tests share the sandboxes."""
+    """Return two sandboxes with nodes of the same names, and the values in the second. Tests share the sandboxes."""
 
     def write_both() -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
         one, other = two_places(graph, by)
@@ -60,7 +65,7 @@ def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSan
 
 
 def keep(sandbox: GraphSandbox) -> None:
-    """Keep the written data of the current test until the end of the run, because other tests read it."""
+    """Keep the data that the current test wrote until the end of the run, because other tests read it."""
     store = sandbox.graph.store
     store.written.change_records(
         [each for each in store.written.select(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING
@@ -68,7 +73,7 @@ def keep(sandbox: GraphSandbox) -> None:
 
 
 def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[GraphSandbox, GraphSandbox]:
-    """Return sandboxes of two tenants with the same ids; with `own` in a namespace that no other test uses."""
+    """Return sandboxes of two tenants with the same ids; with `own`, in a namespace that no other test uses."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_place(graph) if own else graph.sandbox(own=False)
     one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.tenant()) for _ in range(2))
@@ -78,7 +83,8 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
 def keyed_tenants(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSandbox]:
     """Return sandboxes of two tenants with the same ids. SPECIFICATION 6.1 scopes keys by tenant without a claim.
 
-    The number selects the resemblance of the tenants' names, if such names are accepted (R139).
+    Args:
+        number: chooses how the tenants' names resemble each other, if such names are accepted (R139).
     """
     claimed = graph.capabilities.flag("supports_multi_tenant") is True
     home, _ = two_tenants(graph, claimed=claimed)

@@ -84,7 +84,7 @@ def require_asking(graph: Graph, operation: str, purpose: str = "group") -> None
 
 @remembered
 def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
-    """Write nodes and stream them; return the stream, the values of the nodes, and the values of the records."""
+    """Write nodes and stream them; return the stream, the values of the nodes, and the values in the records."""
     graph.require("stream_query")
     graph.readers.require_correct("stream_query")
     sandbox = graph.sandbox(own=False)
@@ -97,7 +97,7 @@ def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list
 def find_values(
     sandbox: GraphSandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
 ) -> list[str] | None:
-    """Return the values of the nodes with a key, and of `more`; None if a parameter is refused permanently (R138)."""
+    """Return the values of the nodes that match a key and `more`; None if a parameter is refused permanently (R138)."""
     sandbox.graph.require_question(purpose, dialect)
     args = sandbox.graph.question(purpose, dialect, wanted=key, **more)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
@@ -126,7 +126,7 @@ def ask_in(sandbox: GraphSandbox, name: str, items: list[dict[str, Any]]) -> lis
 
 
 def refuses_parameters(names: Sequence[str]) -> bool:
-    """True if these error classes may refuse a parameter. A parse error shows that it was written into the query."""
+    """True if these error classes may refuse a parameter; a parse error instead shows that it was part of the query."""
     permanent = any(is_a(name, family) for name in names for family in PERMANENT)
     return permanent and not any(is_a(name, "QueryParseError") for name in names)
 
@@ -137,12 +137,12 @@ def is_not_supported(result: Any) -> bool:
 
 
 def tricky_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, tuple[str, str]]]:
-    """Return a sandbox with a node for each tricky key, and one more; by kind, the key and the node's value."""
+    """Return a sandbox with a node for each tricky key, and one more; and by kind the key and the node's value."""
     sandbox = graph.sandbox(own=False)
     nodes = {}
     for kind, value in TRICKY.items():
         nodes[kind] = sandbox.node(kind)
-        last = kind in INJECTIONS or value.endswith("\\")  # what is injected ends the query
+        last = kind in INJECTIONS or value.endswith("\\")  # the injected text ends the query
         key = f"{sandbox.tag} {value}" if last else f"{value} {sandbox.tag}"
         nodes[kind]["properties"]["corpus_key"] = key
     sandbox.put(*nodes.values(), sandbox.node("other"))
@@ -158,7 +158,7 @@ def tricky_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, tuple[str, str]]
 
 @remembered
 def send_broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
-    """Send requests whose text is not a query of the dialect; return them with the answers of `query`."""
+    """Send requests whose text is not a query of the dialect; return each with the answer of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(Obstacle.NO_WRONG_TEXT, dialect=graph.dialect)
@@ -167,7 +167,7 @@ def send_broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
 
 
 def change_query(graph: Graph, kind: str) -> dict[str, Any]:
-    """Return a plain query with one argument changed or left out; for wrong parameters, its text uses none."""
+    """Return a plain query with one argument changed or left out. With wrong parameters, its text uses none."""
     whole = {**graph.requests.minimal("query"), **BAD_QUERIES[kind]}
     quoted = graph.question("literal")
     asked = "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None
@@ -193,7 +193,7 @@ Chain = tuple[GraphSandbox, tuple[dict[str, Any], ...]]
 
 
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
-    """Return a chain of this length, written once in a run."""
+    """Return a chain of `length` edges, written once in a run."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
     def fill(sandbox: GraphSandbox) -> tuple[dict[str, Any], ...]:
@@ -213,7 +213,7 @@ def walk(graph: Graph, start: str, **args: Any) -> Any:
 
 
 def star(graph: Graph) -> GraphSandbox:
-    """Return a hub with an edge CORPUS_A to `a` and CORPUS_B to `b`, which have such edges to two more nodes each."""
+    """Return a node with an edge CORPUS_A to `a` and CORPUS_B to `b`, which each have such edges to two more nodes."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
     def fill(sandbox: GraphSandbox) -> None:
@@ -232,7 +232,7 @@ def kind_of(value: Any) -> dict[str, Any]:
 def filterable_place(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
     """Return hubs with edges to the same nodes, and the values by their names, which are odd texts if accepted (R138).
 
-    Each edge has the value of its target, and each hub the value of its filter.
+    Each edge has the value of its target, and each start node the value of its filter.
     """
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
@@ -273,7 +273,7 @@ def deep_chain(graph: Graph) -> tuple[GraphSandbox, int]:
 
 
 def expect_paths(sandbox: GraphSandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:
-    """Check that each path, if any, leads from the start node `a` along existing edges."""
+    """Check that each path in a result leads from the start node `a` along existing edges."""
     edges = {sandbox.id(name): (sandbox.id(source), sandbox.id(target)) for name, (source, target) in ends.items()}
     paths = result.get("paths") if isinstance(result, dict) else None
     for path in paths if isinstance(paths, list) else ():

@@ -44,7 +44,7 @@ PLAIN: tuple[Write, ...] = (
 
 
 class World:
-    """The expected content: values of nodes by name, and the edges by name."""
+    """The expected content: the values of nodes by name, and edges by name."""
 
     def __init__(self, graph: Graph) -> None:
         self.sandbox: GraphSandbox = graph.sandbox()
@@ -84,7 +84,7 @@ class World:
         return {"op": "delete_edges", "args": {"ids": [self.sandbox.id("to".join(pair))]}}
 
     def step(self, kind: str, name: str, pair: tuple[str, str]) -> dict[str, Any] | None:
-        """Apply an operation of a kind to the model and return it, or None if the operation is not possible now."""
+        """Apply an operation of a kind to the model and return it, or None if the model does not allow it now."""
         if kind == "put":
             return self.put(name)
         if kind == "drop":
@@ -115,14 +115,14 @@ class World:
         expect.check(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
     def take_step_of_kind(self, kind: str, name: str, pair: tuple[str, str]) -> None:
-        """Carry out one step of `PLAIN`, or one write in a batch or a transaction."""
+        """Carry out one step of `PLAIN` as a single write, in a batch or in a transaction."""
         if kind in MANY:
             self.carry_out_together(kind, [self.put(name) if pair[0] else self.drop(name)])
         elif (operation := self.step(kind, name, pair)) is not None:
             self.carry_out(operation)
 
     def show_edges(self, edge_reader: str, names: frozenset[str]) -> None:
-        """Check that the adapter shows the edges of the model's nodes; a traversal shows all edges at once."""
+        """Check that the adapter shows the model's edges from these nodes; a traversal shows all edges at once."""
         sources, claim = sorted(names & self.nodes.keys()), "the edges that the sequence adds up to"
         if edge_reader != "traversal":
             for name in sources:
@@ -145,7 +145,7 @@ def names_of(*writes: Write) -> frozenset[str]:
 
 
 def compare_nodes(trial: Trial[World]) -> None:
-    """Check that the adapter shows the nodes of the model; the operations take turns."""
+    """Check that the adapter shows the nodes of the model. The operations that show nodes take turns."""
     world = trial.model
     reader = world.readers[world.looks % len(world.readers)]
     world.looks += 1
@@ -165,7 +165,7 @@ def compare_edges(trial: Trial[World]) -> None:
 def take_plain(graph: Graph) -> None:
     """Carry out every kind of write alone and in batches and transactions; compare the content after each step.
 
-    If writes are visible late, each number of steps has its own sandbox, so that one wait is enough.
+    If writes are visible late, each number of steps has its own sandbox, so that one wait is enough for all.
     """
     carriers = [name for name in MANY if graph.operation_names.carries(name)]
     writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
@@ -204,7 +204,7 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
         return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
 
     def take_and_compare(trial: Trial[World], act: Callable[[World], None], *writes: Write) -> None:
-        """Carry out a step, and compare nodes and edges in turn; if reads must wait, compare both after five steps."""
+        """Carry out a step, then compare nodes or edges, alternately. If reads wait, compare both after five steps."""
         before = len(trial.calls)
         trial.take_step(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:

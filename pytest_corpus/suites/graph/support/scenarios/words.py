@@ -31,7 +31,7 @@ MOST_LABELS, FEW_LABELS = 11, 3
 
 
 def offer_items(sandbox: GraphSandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
-    """Upsert `nodes` or `edges` whose words may be refused permanently (R138); return the accepted ones."""
+    """Upsert `nodes` or `edges` with words that may be refused permanently (R138); return the accepted items."""
     return write_accepted_items(
         items, sandbox.graph.at_once, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]})
     )
@@ -40,7 +40,8 @@ def offer_items(sandbox: GraphSandbox, kind: str, items: Mapping[str, Item]) -> 
 def put_with_words(
     sandbox: GraphSandbox, kind: str, made: Callable[[str], Mapping[str, Item]]
 ) -> tuple[str, Mapping[str, Item]]:
-    """Write `nodes` or `edges` with a text of many odd words, of fewer, or of none (R138).
+    """Write `nodes` or `edges` with a text of many unusual words, of fewer, or of none (R138); return the text and the
+    items.
 
     Args:
         made: returns the items with a text, which may be empty.
@@ -65,7 +66,7 @@ def injections(victim: str) -> dict[str, str]:
 
 
 def nodes_with_labels(sandbox: GraphSandbox, victim: str) -> dict[str, Item]:
-    """Return a node for each of some words, with the word as its label. Some stores make a table of each label."""
+    """Return a node for each of some words, with the word as its label. A store may make a table per label."""
     words = {**vocabulary.choose(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.choose(RESERVED, FEW_LABELS)}
     labels = vocabulary.fill_in(words, "L") | injections(sandbox.key(victim))
     return {
@@ -90,7 +91,7 @@ def properties() -> dict[str, dict[str, str]]:
 
 
 def changed_properties(sandbox: GraphSandbox) -> list[str]:
-    """Write nodes with such properties; return the kinds that are accepted and listed with other properties."""
+    """Write nodes with the texts of `properties`; return the kinds that are accepted, but listed differently."""
     nodes = {kinds: sandbox.node(f"p{n}", **held) for n, (kinds, held) in enumerate(properties().items())}
     taken = offer_items(sandbox, "nodes", nodes)
     shown = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
@@ -102,7 +103,7 @@ def changed_properties(sandbox: GraphSandbox) -> list[str]:
 
 
 def put_nodes_of_two_kinds(sandbox: GraphSandbox) -> tuple[str, str]:
-    """Write the nodes `a` and `b` of one kind and `c` of another; the kinds are odd words if accepted (R138).
+    """Write the nodes `a` and `b` of one kind and `c` of another; return the kinds, unusual words if accepted (R138).
 
     The nodes differ in size and in `corpus_true`.
     """

@@ -21,7 +21,7 @@ from pytest_corpus.suites.llm.support.requests import user
 
 
 def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return two different conversations that resemble each other."""
+    """Return two different conversations that resemble each other in the way `kind`."""
     start = [user(text)]
     pairs = {
         "last_message": (llm.turns(text, "ok", "a"), llm.turns(text, "ok", "b")),
@@ -39,7 +39,7 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
 
 
 def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
-    """Return the optional argument of this name, or all arguments. Raises NotApplicable if denied or refused (R117)."""
+    """Return the optional argument of this name, or all. Raises NotApplicable if denied or refused (R117)."""
     values = llm.optional_arguments()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.takes(each, operation)}
@@ -51,7 +51,7 @@ def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict
 
 
 def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
-    """Send all accepted arguments together; if the call fails, send the arguments of this name alone."""
+    """Send all accepted arguments together; if that call fails, send the argument of this name alone."""
     given = accepted_arguments(llm, name, operation)
     every = {each: value for each, value in llm.optional_arguments().items() if llm.takes(each, operation)}
     together = llm.ask_once(operation, **every)
@@ -64,7 +64,7 @@ that the user speaks last."""
 
 
 def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
-    """Return requests whose prompt exceeds the window: in one message, in all together, or for other models."""
+    """Return requests whose prompt exceeds the window: by one message, by all together, or for other models."""
     text = llm.too_long_text()
     if where == "system_message":
         expect.applicable(llm.takes("system_message"), "system_message is not offered")
@@ -90,7 +90,7 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
 
 
 def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
-    """Return the arguments of a plain completion at the lowest offered temperature, which an adapter may cache."""
+    """Return the arguments of a plain completion at the lowest temperature, which an adapter may cache."""
     low = llm.range_of("temperature")[0]
     taken = llm.takes("temperature", operation) and llm.accepts(operation, temperature=low)
     return llm.requests.args(**({"temperature": low} if taken else {}))
@@ -99,7 +99,7 @@ def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
 @reading_apart()
 @remembered
 def ignores_stops(llm: LLM) -> bool:
-    """True if a long text contains the letters at which it should stop, which R117 allows."""
+    """True if a long text contains its stop sequence, which R117 allows."""
     letters = [letter for letter in long_text(llm) if letter.isalpha()]
     usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
     text = long_text(llm, stop_sequences=usual) if usual else ""
@@ -107,7 +107,7 @@ def ignores_stops(llm: LLM) -> bool:
 
 
 def long_text(llm: LLM, **changed: Any) -> str:
-    """Return a new long text, or an empty string if the model gives no long text."""
+    """Return a new long text, or an empty string if the model does not write one."""
     result = llm.call("complete", {**llm.requests.long("complete"), **changed}).result
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
@@ -126,7 +126,7 @@ def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage:
     if spent is not None:
         expect.check(spent <= limit, most, f"{spent}", f"{key}.completion_tokens", on=[reply])
     if isinstance(text, str) and text and llm.works("count_tokens"):
-        # A text alone may have more tokens than as the continuation of a prompt: its ends are joined otherwise.
+        # A text alone may have more tokens than after a prompt, because tokens can join both.
         counted = llm.count(text)
         expect.check(counted <= 2 * limit + 8, most, f"a text of {counted}", "text", on=[reply])
     elif spent is None:
@@ -134,7 +134,7 @@ def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage:
 
 
 def require_overrun(llm: LLM, result: Any) -> None:
-    """Check that an accepted prompt certainly exceeded the window."""
+    """Raise NotAssessed if it is unknown that an accepted prompt exceeded the window."""
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
@@ -144,7 +144,7 @@ def require_overrun(llm: LLM, result: Any) -> None:
 
 
 def require_refused_prompt(llm: LLM, reply: Reply) -> None:
-    """Check that `complete` refuses a prompt that exceeds the window."""
+    """Raise Undecided if `complete` does not refuse a prompt that exceeds the window."""
     expect.readable(reply)
     require_overrun(llm, reply.result if reply.is_success else None)
     with expect.resting_on("LLM-CONTEXT-1"):
@@ -165,10 +165,11 @@ def expect_own_answer(
     """Check that the second of two requests reaches the provider after the first was answered.
 
     Args:
-        learnt: True if another test made the first request, which need not be made again.
+        learnt: True if another test made the first request, so it is not made again.
 
     Raises:
-        NotApplicable: a request is refused permanently, and no LLM must accept it by `binding` (R53, R117).
+        NotApplicable: a request is refused permanently, and `binding` does not bind every LLM to accept it (R53,
+    R117).
     """
     llm.faults.provider_op(operation)
     if llm.small:

@@ -1,4 +1,4 @@
-"""Expectations of the vector chapters: outcomes, items that no store may accept, the true order (R14, R30, R45)."""
+"""Checks of the vector chapters: stored items, refused items, the true order of matches (R14, R30, R45)."""
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 
 def five_directions(vector: Vector) -> tuple[VectorSandbox, list[Item]]:
-    """Return a sandbox with five vectors of different directions, only for reading."""
+    """Return a sandbox with five vectors of different directions, which tests only read."""
     return vector.home(), [*vector.requests.settled_vectors]
 
 
@@ -44,7 +44,7 @@ def upsert_and_query(
 
 def expect_present(sandbox: VectorSandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     """Check that a sandbox has these vectors; return all found vectors by id."""
-    note_held()  # a finding shows the queries, and the last writes there
+    note_held()  # a finding then shows the queries and the last writes
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
     expect.check(not missing, f"all of {len(items)} vectors", f"{describe_number(missing)} missing", "result.matches")
@@ -53,7 +53,7 @@ def expect_present(sandbox: VectorSandbox, *items: Item) -> dict[str, Mapping[st
 
 def expect_exactly(sandbox: VectorSandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
     """Check that a sandbox has exactly these vectors; return them by id."""
-    note_held()  # a finding shows the queries, and the upserts of what is too many
+    note_held()  # a finding then shows the queries and the upserts of surplus items
     found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
     wanted = claim or f"exactly {len(ids)} vectors"
@@ -81,7 +81,7 @@ def expect_refused_or_reported(reply: Reply, *families: str) -> None:
 
 
 def points_at(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> bool:
-    """True if failures name exactly the wrong items: by index, under edition 1.0.0 by id (R14)."""
+    """True if the reported failures name exactly the wrong items: by index, under edition 1.0.0 by id (R14)."""
     if edition == "1.0.0":
         named = sorted(str(failure.get("id")) for failure in reply.failed_items)
         return named == sorted(str(item.get("id")) for item in wrong.values())
@@ -162,7 +162,7 @@ def items_with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
 def two_tenants(
     vector: Vector, *items: Item, claimed: bool = True, like: tuple[str, str] = ("", "letter_case")
 ) -> list[VectorSandbox]:
-    """Return namespaces of the same name for two tenants; the first namespace has these vectors.
+    """Return namespaces of the same name for two tenants; the first one has these vectors.
 
     Args:
         claimed: True if isolation of tenants must be claimed, False if it must not be. Raises NotApplicable otherwise.
@@ -207,12 +207,12 @@ def faulty_item(vector: Vector, kind: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """A batch with bad items, the answer to the batch, and the stored content after it.
+    """A batch with bad items, its answer, and the stored content after it.
 
     Attributes:
         bad: the bad items by their index.
-        before: a vector that was stored before.
-        shown_by: the queries that show the stored vectors.
+        before: a vector that was stored before the batch.
+        found: the ids that are stored after it; `shown_by` are the queries that show them.
     """
 
     items: Sequence[Item]
@@ -253,7 +253,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
 
 @remembered
 def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
-    """Return batches with bad items, in the groups of `BAD`. They are sent once in a run, before one read of all."""
+    """Return batches with bad items, in the groups of `BAD`. They are sent once in a run, and then read together."""
     before, number = vector.item(1), 0
     sandbox, sent = vector.sandbox(before), []
     for group in BAD:
@@ -262,7 +262,7 @@ def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
             wrong = {at: faulty_item(vector, kind) for at, kind in kinds.items()}
             items = []
             for at in range(len(kinds) + 2):
-                number += 1  # each in a direction of its own: a low `max_top_k` would hide equal ones
+                number += 1  # separate directions: a low `max_top_k` would hide equal ones
                 items.append(wrong.get(at) or vector.item(2 + 2 * number % 177))
             batches.append((items, wrong, sandbox.upsert(*items)))
         sent.append(batches)
@@ -298,11 +298,11 @@ class Ranking:
 
     @property
     def tolerance(self) -> float:
-        """The largest difference of quality at which vectors are not clearly different."""
+        """The largest difference of quality between vectors that need not be ranked."""
         return TOLERANCE * max(1.0, *map(abs, self.truth.values()))
 
     def expect_order(self) -> None:
-        """Check that the matches are the best ones, best first, except for vectors that are not clearly different."""
+        """Check that the matches are the best ones, best first. Vectors of nearly equal quality may be exchanged."""
         goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
             ordered = later <= earlier + self.tolerance
@@ -313,7 +313,7 @@ class Ranking:
             expect.check(best, "the best of all vectors", "a better one left out", path)
 
     def expect_monotonic(self, key: str, sign: int) -> None:
-        """Check that a number rises (sign 1) or falls (-1) with the quality of clearly different matches."""
+        """Check that a number rises (sign 1) or falls (-1) with the quality of the matches, if it differs clearly."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
         expect.check(all(map(is_number, numbers)), "a number", "another value, or none", path)
@@ -333,7 +333,9 @@ class Ranking:
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
     """Return the answers to several queries in a namespace with this metric; they are sent once in a run.
 
-    Raises NotApplicable if no namespace is known to have the metric, NotAssessed if vectors have no direction.
+    Raises:
+        NotApplicable: no namespace is known to have the metric.
+        NotAssessed: vectors have no direction.
     """
     spelled = vector.features.spelling(metric)
     vector.features.need_direction(metric)
@@ -366,7 +368,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 def batch_matches(
     sandbox: VectorSandbox, queries: Sequence[Sequence[float]], top_k: int
 ) -> dict[int, list[Mapping[str, Any]]]:
-    """Return the matches of queries in one batch by their index, for the queries that fit and are answered."""
+    """Return by index the matches of the queries that fit into one batch and are answered."""
     vector = sandbox.vector
     asked = [sandbox.args(vector=[*query], top_k=vector.limits.cap_matches(top_k)) for query in queries]
     args = sandbox.args(queries=asked[: vector.limits.batch])
@@ -388,7 +390,7 @@ def random_vector(chance: random.Random, dimensions: int) -> list[float]:
 def offer_in_turn(
     vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
 ) -> Iterator[list[tuple[VectorSandbox, Item]]]:
-    """Yield sandboxes by name and tenant with one vector each, one or two at a time, without refused names."""
+    """Yield sandboxes of these names and tenants with one vector each, one or two at a time; none if refused."""
     size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
         offers = (

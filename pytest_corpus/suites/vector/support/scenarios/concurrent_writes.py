@@ -19,7 +19,7 @@ APART = 5
 
 
 class VectorClients(Clients):
-    """Clients of two ids. The vector and the metadata of each write contain the number of the write."""
+    """Clients that use two ids. The vector and the metadata of each write contain the number of the write."""
 
     rounds = (
         "+a ? | +a +b | +ab ? | ? ?",
@@ -56,7 +56,7 @@ class VectorClients(Clients):
         return self._step("query", {}, vector=angle, top_k=top_k, include_vectors=True)
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        # A page that is not the last tells nothing of an id that it does not show, nor do matches of others.
+        # If more pages follow, an absent id may be on them; so it may if the page has foreign matches.
         ids = [*self.ids.values()]
         of_others = not self.vector.namespaces and any(id_of(each) not in ids for each in matches_of(result))
         partly = self.vector.limits.approximate or next_cursor(result) or of_others
@@ -70,7 +70,7 @@ class VectorClients(Clients):
                 wrong = " with another vector" if torn else " twice" if times[id_of(match)] > 1 else ""
                 found[id_of(match)] = f"{number}{wrong}"
             elif id_of(match) in ids:
-                found.pop(id_of(match), None)  # without metadata it is not known which write it shows
+                found.pop(id_of(match), None)  # without metadata, the write is unknown
         return found
 
 

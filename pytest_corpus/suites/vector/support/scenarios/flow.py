@@ -1,4 +1,4 @@
-"""The flow over all four components, in one context (SPECIFICATION A, 11.3; R95)."""
+"""A flow of one context over all four components (SPECIFICATION A, 11.3; R95)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,9 @@ def shared_context(edition: str | None) -> dict[str, Any]:
 def other_components(vector: Vector) -> dict[str, Subject]:
     """Return the three other components by name.
 
-    Raises NotApplicable if the adapter lacks a component or its operation, NotAssessed if an operation does not work.
+    Raises:
+        NotApplicable: the adapter lacks a component or its operation.
+        NotAssessed: an operation does not work.
     """
     found = {}
     for component, name in STEPS.items():
@@ -53,7 +55,9 @@ def other_components(vector: Vector) -> dict[str, Subject]:
 def take_step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Any:
     """Carry out one step in the shared context and return the result.
 
-    Raises Violation if the step only works in another context, NotAssessed if it never works.
+    Raises:
+        Violation: the step works, but not in this context.
+        NotAssessed: the step never works.
     """
     reply = subject.invoke(name, args, ctx)
     expect.readable(reply)
@@ -68,7 +72,7 @@ def take_step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping
 
 
 def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
-    """Return the vector of a flow: the LLM completes the records of the graph, and the completion is embedded."""
+    """Return the vector of a flow: the LLM completes the records of a graph, and the completion is embedded."""
     subjects = other_components(vector)
     rows = strings_of(take_step(subjects["graph"], "query", subjects["graph"].requests.minimal("query"), ctx))
     prompt = subjects["llm"].requests.distinct("complete")

@@ -31,7 +31,7 @@ Look = tuple[int, "str | None", int, bool]
 
 
 class VectorContents:
-    """The writes of one run of the machine, and the expected directions and kinds by namespace and id."""
+    """The writes of one random sequence, and the expected directions and kinds by namespace and id."""
 
     def __init__(self, vector: Vector) -> None:
         self.vector = vector
@@ -69,7 +69,7 @@ class VectorContents:
         return self.sandboxes[where]
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Delete the data of the sequence."""
         for sandbox in self.sandboxes.values():
             if self.vector.namespaces:
                 self.vector.call("delete_namespace", {"namespace": sandbox.name})
@@ -101,7 +101,7 @@ class VectorContents:
         self.held[where] = {name: row for name, row in self.held[where].items() if row[1] != kind}
 
     def renew(self, where: int) -> None:
-        """Delete a namespace and create a namespace with the same name."""
+        """Delete a namespace and create it again."""
         name = self.namespace_arg(where).name
         self.done("delete_namespace", {"namespace": name})
         self.done("create_namespace", self.vector.namespace_args(name))
@@ -109,7 +109,7 @@ class VectorContents:
         self.written.discard(where)
 
     def keep(self, where: int) -> None:
-        """Change nothing."""
+        """Carry out no write, before a query."""
         self.namespace_arg(where)
 
     def check_query(self, where: int, angle: int, kind: str | None, top_k: int, batched: bool) -> None:
@@ -143,7 +143,7 @@ class VectorContents:
         self.compare(rows, query, self.namespace_arg(where).expect_own(matches), least)
 
     def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
-        """Return the quality of each row as a match."""
+        """Return the quality of each expected vector as a match of a query."""
         measure = GOODNESS[canonical(self.vector.metric) or "cosine"]
         return {
             name: measure(query["vector"], direction(angle, self.vector.dimensions))
@@ -153,7 +153,7 @@ class VectorContents:
     def count_certain(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], held: Mapping[str, tuple[int, str]]
     ) -> int:
-        """Return the number of rows that a filter must leave of the best matches (R47)."""
+        """Return the number of matches that surely remain if a filter is applied after the search (R47)."""
         if self.vector.dimensions == 1 or not held:
             return 0
         good = self.goodness(held, query)
@@ -166,9 +166,9 @@ class VectorContents:
     def compare(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None
     ) -> None:
-        """Check that the matches are the best of the rows, at least `least` of them, each with its kind.
+        """Check that the matches are the best of the expected vectors, at least `least` of them, each with its kind.
 
-        An approximate search must keep the order and find the rows of the requested direction (R113).
+        An approximate search must keep the order and find the vectors of the requested direction (R113).
         """
         found = [id_of(match) for match in matches]
         wanted = min(query["top_k"], len(rows))
@@ -193,12 +193,12 @@ class VectorContents:
                 )
 
     def differ(self, *said: str, about: Iterable[str] = ()) -> NoReturn:
-        """Raise a violation about some ids."""
+        """Raise a violation about these ids."""
         raise Violation(*said, about=(str(self.names.index(name)) for name in about if name in self.names))
 
 
 def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
-    """Return the rules for an adapter: one for each offered operation, more for upserts."""
+    """Return the rules of random sequences: one for each offered operation, more for upserts."""
     places = (0, 0, 1) if vector.namespaces else (0,)
     size = max(1, min(MOST_IN_BATCH, vector.limits.batch or MOST_IN_BATCH))
     batches, filters = vector.works("batch_query"), vector.features.filters
