@@ -32,7 +32,7 @@ def _list(given: argparse.Namespace) -> int:
 
 def _facts(edition: Edition) -> dict[str, Any]:
     """Return the numbers of an edition. Requirements in preview are those that only the catalogue has."""
-    preview = [entry.id for entry in catalogue().values() if edition.of(entry).level == editions.PREVIEW]
+    preview = [entry.id for entry in catalogue().values() if edition.with_level(entry).level == editions.PREVIEW]
     return {
         "name": edition.name,
         "released": edition.released or None,

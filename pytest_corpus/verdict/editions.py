@@ -50,7 +50,7 @@ class Edition:
     digests: Mapping[str, str]
     errata: tuple[Erratum, ...] = ()
 
-    def of(self, entry: Requirement) -> Requirement:
+    def with_level(self, entry: Requirement) -> Requirement:
         """Return a requirement with its level in this edition."""
         level: Any = self.levels.get(entry.id, PREVIEW)
         return entry if level == entry.level else replace(entry, level=level)

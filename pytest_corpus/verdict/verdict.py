@@ -150,7 +150,7 @@ def _decide_component(
             findings[finding.requirement][finding] = None
     found = [
         _decide_status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
-        for requirement in map(edition.of, applicable(component))
+        for requirement in map(edition.with_level, applicable(component))
     ]
     declared = {entry.requirement: entry for entry in reversed(list(deviations))}
     statuses = tuple(

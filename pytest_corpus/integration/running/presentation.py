@@ -162,7 +162,7 @@ def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "fa
         return "failed"
     if record.findings:
         found = (catalogue()[finding.requirement] for finding in _is_counting(record, options))
-        levels = {options.requirements.of(entry).level for entry in found}
+        levels = {options.requirements.with_level(entry).level for entry in found}
         return "failed" if levels.intersection(counting_levels(options.level)) else "skipped"
     return "passed" if record.outcome == "satisfied" else "skipped"
 
@@ -185,7 +185,7 @@ def _add_properties(
         status = "deviated"
     elif disputed and not record.findings:
         status = "not_assessed"
-    level = options.requirements.of(execution.requirement).level
+    level = options.requirements.with_level(execution.requirement).level
     properties = {"corpus_requirement": record.requirement, "corpus_level": level, STATUS: status}
     report.user_properties += [*properties.items(), (RECORD, record.dump())]
     if settle_s := execution.target.settle.seconds:

@@ -291,7 +291,7 @@ def _catalogue(document: dict[str, Any]) -> Iterator[str]:
     found = Counter((entry["component"], entry["id"]) for entry in document["requirements"])
     yield from (f"{of}: {name} stands {many} times" for (of, name), many in found.items() if many > 1)
     for component in document["components"]:
-        known = {entry.id: entry.level for entry in map(edition_of(document).of, applicable(component))}
+        known = {entry.id: entry.level for entry in map(edition_of(document).with_level, applicable(component))}
         given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
         if missing := [name for name in known if name not in given]:
             yield f"{component}: {count(len(missing), 'requirement')} missing: {first_names(missing)}"

@@ -65,7 +65,7 @@ def test_statistics_are_counters(embedding: Embedding) -> None:
 def test_statistics_move(embedding: Embedding, name: str, operation: str) -> None:
     """After some texts, alone or in a batch, the total has grown by at least the number of texts."""
     embedding.require("get_stats", operation)
-    many, *statistics = around_some_texts(embedding, operation)
+    many, *statistics = embed_between_statistics(embedding, operation)
     before, after = (each.get(name) for each in statistics)
     expect.applicable(is_number(before), f"{name} is not reported")
     grown = after - before if is_number(after) else 0
@@ -73,7 +73,7 @@ def test_statistics_move(embedding: Embedding, name: str, operation: str) -> Non
 
 
 @remembered
-def around_some_texts(embedding: Embedding, operation: str) -> tuple[int, Any, Any]:
+def embed_between_statistics(embedding: Embedding, operation: str) -> tuple[int, Any, Any]:
     """Embed some texts, and return their number with the statistics before and after."""
     before, texts = statistics_of(embedding), [embedding.unique() for _ in range(embedding.room(3))]
     if operation == "embed_batch":

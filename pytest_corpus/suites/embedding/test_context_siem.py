@@ -62,14 +62,14 @@ def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) ->
 def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: str) -> None:
     """Metrics and log records do not contain components of a vector."""
     embedding.require(operation)
-    replies = with_hidden_vectors(embedding, operation)
+    replies = embed_with_hidden_vectors(embedding, operation)
     expect.applicable(replies, "no component of the vector has enough digits to be recognised")
     for reply in replies:
         expect_audited(requirement, reply, embedding)
 
 
 @remembered
-def with_hidden_vectors(embedding: Embedding, operation: str) -> list[Reply | StreamReply]:
+def embed_with_hidden_vectors(embedding: Embedding, operation: str) -> list[Reply | StreamReply]:
     """Return answers whose vectors are known in advance, with and without a tenant and `normalize`."""
     replies: list[Reply | StreamReply] = []
     for options in ({}, {"normalize": True}):

@@ -7,7 +7,7 @@ import pytest
 from pytest_corpus.authoring.tree import LintFinding
 
 
-def by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[str]]:
+def group_by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[str]]:
     """Return the findings of a check by file; findings about all files have an empty name."""
     found: dict[str, list[str]] = {}
     try:
@@ -26,7 +26,7 @@ def list_files(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, 
         return (folder,)
 
 
-def assert_none(found: Mapping[str, list[str]], file: str) -> None:
+def assert_no_findings(found: Mapping[str, list[str]], file: str) -> None:
     """Fail if a file, or the whole tree, has findings."""
     if wrong := found.get("") or found.get(file):
         pytest.fail("\n".join(wrong), pytrace=False)

@@ -49,7 +49,7 @@ class SeenExchange:
         return exchange
 
 
-def way_of(subject: Subject) -> str:
+def transport_of(subject: Subject) -> str:
     """Return the name of the transport: a module of `adapter/transports/`."""
     return remote_of(subject).address.scheme.module
 
@@ -60,7 +60,7 @@ def remote_of(subject: Subject) -> RemoteAdapter:
     return subject.client.remote
 
 
-def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool = False) -> T:
+def ask_once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool = False) -> T:
     """Call `ask` once for this component, or once for the whole adapter with `everywhere`; return the result."""
     known, key = remote_of(subject).known, ("" if everywhere else subject.component, name)
     if key not in known or not subject.settings.remembers:
@@ -71,7 +71,7 @@ def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool 
 
 def send_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> SeenExchange:
     """Make a raw exchange once for this component, or with `everywhere` once for the whole adapter."""
-    return once(subject, name, lambda: send(subject, request), everywhere=everywhere)
+    return ask_once(subject, name, lambda: send(subject, request), everywhere=everywhere)
 
 
 def send(subject: Subject, request: RawRequest) -> SeenExchange:
@@ -100,7 +100,7 @@ def refusals(subject: Subject) -> list[SeenExchange]:
         expired = subject.envelope(subject.principal, ctx={"deadline_ms": deadline_in(-60_000)})
         return [send(subject, RawRequest(each)) for each in (unknown, lacking, expired)]
 
-    return once(subject, "refused", ask)
+    return ask_once(subject, "refused", ask)
 
 
 def stream(subject: Subject, accept: str = NDJSON) -> SeenExchange:
@@ -111,7 +111,7 @@ def stream(subject: Subject, accept: str = NDJSON) -> SeenExchange:
 
 def working_stream(subject: Subject) -> SeenExchange:
     """Return a plain stream, over HTTP in an offered format."""
-    found = [stream(subject, kind) for kind in kinds_of(subject)]
+    found = [stream(subject, kind) for kind in stream_kinds(subject)]
     for seen in found:
         if seen.answer.fault is None and not is_refusal(seen) and seen.answer.pieces:
             return seen
@@ -126,12 +126,12 @@ def plain_exchanges(subject: Subject) -> Iterator[SeenExchange]:
     yield capabilities(subject)
     yield from refusals(subject)
     if subject.component in STREAMING and subject.prerequisites.is_callable(subject.principal_stream):
-        yield from (stream(subject, kind) for kind in kinds_of(subject))
+        yield from (stream(subject, kind) for kind in stream_kinds(subject))
 
 
-def kinds_of(subject: Subject) -> tuple[str, ...]:
+def stream_kinds(subject: Subject) -> tuple[str, ...]:
     """Return the kinds of streams that can be requested: one for each content type over HTTP, else one."""
-    return tuple(STREAM_TYPES.values()) if way_of(subject) == "http" else (NDJSON,)
+    return tuple(STREAM_TYPES.values()) if transport_of(subject) == "http" else (NDJSON,)
 
 
 def is_refusal(seen: SeenExchange) -> bool:

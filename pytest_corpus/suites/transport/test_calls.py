@@ -22,19 +22,19 @@ from pytest_corpus.spec.transports import JSON, NDJSON, TRANSPORT_GROUPS
 from pytest_corpus.spec.words import BOM
 from pytest_corpus.suites.transport.exchanges import (
     SeenExchange,
+    ask_once,
     is_busy,
     judge_on,
     kind_of,
     lines,
-    once,
     parse_leniently,
     plain_exchanges,
     refusals,
     require_no_delay,
     send,
     send_once,
+    transport_of,
     unpack_message,
-    way_of,
     working_stream,
 )
 
@@ -51,10 +51,10 @@ _CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 @pytest.mark.requirement("TRA-CALL-1")
 def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
     """Half an object is BAD_REQUEST, or ignored on a channel of messages, and the next call works."""
-    seen = once(subject, "no json", lambda: send_no_json(subject), everywhere=True)
+    seen = ask_once(subject, "no json", lambda: send_no_json(subject), everywhere=True)
     with judge_on(seen):
         bodies, fault = list(answers_to_no_request(seen)), seen.answer.fault
-        silent = way_of(subject) in TRANSPORT_GROUPS["messages"] and not bodies and fault is None
+        silent = transport_of(subject) in TRANSPORT_GROUPS["messages"] and not bodies and fault is None
         for body in [] if silent else bodies or [None]:
             got = f"no answer ({fault.kind})" if fault else name_answer(body)
             expect.check("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
@@ -73,7 +73,7 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
             found = _CHARSET.search(seen.answer.header("Content-Type"))
             charset = found[1].lower() if found else ""
             expect.check(charset in CHARSETS, "no charset but utf-8", found=charset, path="Content-Type")
-            for number, text in enumerate(texts(seen), start=1):
+            for number, text in enumerate(received_documents(seen), start=1):
                 expect.check(
                     is_utf8(text, is_whole=seen.answer.fault is None), "UTF-8", "other bytes", f"part {number}"
                 )
@@ -83,7 +83,7 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-CALL-3")
 def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     """50 concurrent requests get the answers that they get alone."""
-    pairs = once(subject, "side by side", lambda: call_together(subject), everywhere=True)
+    pairs = ask_once(subject, "side by side", lambda: call_together(subject), everywhere=True)
     decided = [(alone, beside) for alone, beside in pairs if beside]
     expect.assessable(decided, Obstacle.ALL_REFUSED)
     wrong = sum(alone != beside for alone, beside in decided)
@@ -93,7 +93,7 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-CALL-4")
 def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> None:
     """After clients abandoned four streams, a call and a stream are answered."""
-    unary, streamed = once(subject, "leavers", lambda: call_after_leavers(subject), everywhere=True)
+    unary, streamed = ask_once(subject, "leavers", lambda: call_after_leavers(subject), everywhere=True)
     for seen in (unary, streamed):
         with judge_on(seen):
             fault = seen.answer.fault
@@ -106,7 +106,7 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
 @pytest.mark.requirement("TRA-CALL-5")
 def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
     """Within a second after a client is gone, the adapter stops waiting for its slow provider."""
-    seen, freed = once(subject, "freed", lambda: leave_stream(subject), everywhere=True)
+    seen, freed = ask_once(subject, "freed", lambda: leave_stream(subject), everywhere=True)
     with judge_on(seen):
         expect.check(freed, "the work to end within a second", "the provider is still waited for")
 
@@ -139,7 +139,7 @@ def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
             yield body.get("frame")
 
 
-def texts(seen: SeenExchange) -> list[bytes]:
+def received_documents(seen: SeenExchange) -> list[bytes]:
     """Return the received documents as bytes."""
     answer = seen.answer
     if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):

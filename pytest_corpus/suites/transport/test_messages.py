@@ -23,7 +23,7 @@ def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
     """Each message is an object with the number of its request and a frame, and no other key."""
     for seen in exchanges.plain_exchanges(subject):
         with exchanges.judge_on(seen):
-            for number, body in messages(seen, objects_only=exchanges.way_of(subject) == "stdio"):
+            for number, body in messages(seen, objects_only=exchanges.transport_of(subject) == "stdio"):
                 got = describe(Keys(body)) if isinstance(body, dict) else exchanges.kind_of(body)
                 is_answer = isinstance(body, dict) and set(body) == {"id", "frame"}
                 expect.check(is_answer, "an object with the keys id, frame", got, f"message {number}")
@@ -61,7 +61,7 @@ def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-MSG-4")
 def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
     """If a stream is cancelled after a frame, at most one error frame follows."""
-    seen = exchanges.once(subject, "cancelled", lambda: cancel_stream(subject), everywhere=True)
+    seen = exchanges.ask_once(subject, "cancelled", lambda: cancel_stream(subject), everywhere=True)
     answer = exchanges.require_answer(seen).answer
     if answer.left_s is None:
         raise NotAssessed(Obstacle.ENDED_BEFORE_CANCEL)

@@ -165,21 +165,21 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
     if count == MANY:
         is_right = vector.limits.batch is None or vector.limits.batch >= MANY
         expect.applicable(is_right, f"a batch holds at most {vector.limits.batch} queries")
-        expect.applicable(takes_many(vector), f"a batch of {MANY} queries is refused")
+        expect.applicable(can_take_long_batch(vector), f"a batch of {MANY} queries is refused")
         expect_audited("VEC-MULTI-1", expect_results(send_many(vector), MANY), vector)
         return
     query = vector.requests.minimal("query")
     expect_audited("VEC-MULTI-1", send_batch(vector, *[query] * min(count, vector.limits.batch or count)), vector)
 
 
-def takes_many(vector: Vector) -> bool:
+def can_take_long_batch(vector: Vector) -> bool:
     """True if a long batch is possible: no stated limit forbids it, and it is not refused permanently."""
     return (vector.limits.batch or MANY) >= MANY and not send_many(vector).is_a(*PERMANENT)
 
 
-def queries_at_once(vector: Vector) -> int:
+def long_batch_size(vector: Vector) -> int:
     """Return a number of queries for a long batch that is surely not too long."""
-    return min(vector.limits.batch or MANY, MANY if takes_many(vector) else FEW)
+    return min(vector.limits.batch or MANY, MANY if can_take_long_batch(vector) else FEW)
 
 
 @remembered
@@ -220,7 +220,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     vector.features.need_direction()
     sandbox, items = five_directions(vector)
     for whole in ORDERS:
-        order = whole[: queries_at_once(vector)]
+        order = whole[: long_batch_size(vector)]
         sizes = [vector.limits.cap_matches(3 - number % 3) for number in range(len(order))]
         asked = [{"vector": items[at]["vector"], "top_k": top_k} for at, top_k in zip(order, sizes, strict=True)]
         firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
@@ -260,7 +260,7 @@ def expect_filters_in_a_batch(vector: Vector, sandbox: VectorSandbox, plain: Map
     The other queries filter by other odd words and find nothing. If the batch is refused, the query is sent alone.
     """
     [word] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
-    others = [{"sort": several} for several in vocabulary.distribute_words(queries_at_once(vector) - 1, "w")]
+    others = [{"sort": several} for several in vocabulary.distribute_words(long_batch_size(vector) - 1, "w")]
     for term, behind in (({"part": {"gt": 2}}, []), ({"sort": word}, others)):
         query = {**plain, "filter": term}
         alone = sandbox.ask(**query)

@@ -348,7 +348,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
     vector.require("query", name)
     if requirement == "COM-IDEM-7":
         vector.faults.provider_op(name)
-    results, reached = sent_twice_at_once(vector, name)
+    results, reached = send_twice_at_once(vector, name)
     if requirement == "COM-IDEM-4":
         expect.check(
             are_equal_json(*results), "the same result for both", replays.describe_difference(*results), "result"
@@ -358,7 +358,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
 
 
 @remembered
-def sent_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
+def send_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
     """Send a write twice at once; return the results, and the number of its calls of a slow provider."""
     op, item = None, cached(vector, "sent twice", lambda: vector.item(40))
     with suppress(Undecided):

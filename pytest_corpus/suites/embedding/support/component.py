@@ -26,7 +26,7 @@ from pytest_corpus.suites.embedding.support.answers import (
 )
 from pytest_corpus.suites.embedding.support.requests import EmbeddingCalls, EmbeddingRequests
 from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, EmbeddingShared, Texts
-from pytest_corpus.suites.shared.claims.tokens import adds_up
+from pytest_corpus.suites.shared.claims.tokens import has_true_total
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 MOST_MODELS = 5
@@ -85,7 +85,7 @@ class EmbeddingAuditor(ComponentAuditor):
 
     def chunk_findings(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
         yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
-        if not adds_up(chunk.get("usage")):
+        if not has_true_total(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
 
     def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Violations:

@@ -7,7 +7,7 @@ from typing import Any
 from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit.outcomes import Violation, Violations, describe
 from pytest_corpus.spec.words import FINISH_REASONS
-from pytest_corpus.suites.shared.claims.tokens import adds_up
+from pytest_corpus.suites.shared.claims.tokens import has_true_total
 
 CALLING = ("tool_call", "tool_calls")
 """The finish reasons of an answer that calls a tool."""
@@ -24,7 +24,7 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> V
     reason, usage, calls = result.get("finish_reason"), result.get("usage"), result.get("tool_calls")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
         yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
-    if not adds_up(usage):
+    if not has_true_total(usage):
         yield "LLM-COMPLETE-3", Violation(*_total_of(result["usage"]), "result.usage.total_tokens")
     if reason in CALLING and not calls:
         yield "LLM-COMPLETE-9", Violation("a tool call, as `finish_reason` says", "no tool call", "result.tool_calls")
@@ -47,7 +47,7 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> V
 
 def chunk_problems(chunk: Mapping[str, Any]) -> Violations:
     """Yield the violations in a chunk whose statements on usage contradict each other."""
-    if not adds_up(chunk.get("usage_so_far")):
+    if not has_true_total(chunk.get("usage_so_far")):
         yield "LLM-STREAM-2", Violation(*_total_of(chunk["usage_so_far"]), "usage_so_far")
 
 

@@ -305,7 +305,7 @@ class TestHealth:
     @pytest.mark.parametrize("kind", DOWN)
     def test_health_answers_while_the_provider_is_down(self, subject: Subject, kind: str) -> None:
         """While the provider fails, `health` returns a report or a retryable error."""
-        expect.either(self.with_provider_down(subject, kind), *RETRYABLE)
+        expect.either(self.call_with_provider_down(subject, kind), *RETRYABLE)
 
     @pytest.mark.requirement("COM-HEALTH-5")
     def test_health_tells_that_the_provider_is_down(self, subject: Subject) -> None:
@@ -333,12 +333,12 @@ class TestHealth:
         """Return a plain report, and one made while the provider fails if faults can be planned."""
         found = [self.report(plain_call(subject, "health"))]
         if "provider" in subject.client.hooks:
-            down = self.with_provider_down(subject)
+            down = self.call_with_provider_down(subject)
             found += [down.result] if down.is_success and isinstance(down.result, dict) else []
         return found
 
     @staticmethod
-    def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
+    def call_with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
         """Call `health` while every call of the provider fails."""
         fresh = subject.fresh()
         fresh.client.provider.plan(kind, times=MAX_PROVIDER_RETRIES)

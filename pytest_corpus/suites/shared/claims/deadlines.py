@@ -90,7 +90,7 @@ class TestDeadlines:
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
         """If the provider hangs, the call ends with DEADLINE_EXCEEDED at most a second after its budget."""
-        for name in keep_deadlined(subject, subject.faults.backed_operations(streaming=False)):
+        for name in select_with_deadline(subject, subject.faults.backed_operations(streaming=False)):
             expect_cut_off(subject, name, at_chunk=None)
 
     @pytest.mark.requirement("COM-DEADLINE-4")
@@ -230,7 +230,7 @@ def past_deadline(milliseconds: int) -> float:
     return float(deadline) if milliseconds == AS_FLOAT else deadline
 
 
-def keep_deadlined(subject: Subject, names: list[str]) -> list[str]:
+def select_with_deadline(subject: Subject, names: list[str]) -> list[str]:
     """Keep the operations that have a deadline (R16)."""
     return [name for name in names if name in subject.deadline_operations()]
 

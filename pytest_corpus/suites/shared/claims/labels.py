@@ -61,7 +61,7 @@ class TestLabels:
         """The hash contains no spelling of the tenant, and a longer tenant does not make the hash longer."""
         hashes = tenant_hashes(subject)
         for tenant, found in zip(two_tenants(subject), hashes, strict=True):
-            hidden = any(spelling in found or found in spelling for spelling in spellings(tenant))
+            hidden = any(spelling in found or found in spelling for spelling in reversible_encodings(tenant))
             expect.check(not hidden, "a hash", "the tenant in another spelling", "extra.tenant_hash")
         growth = len(hashes[1]) - len(hashes[0])
         expect.check(growth <= GROWTH, "a hash of one length", f"{growth} characters more for a longer tenant")
@@ -101,7 +101,7 @@ class TestLabels:
         if derived:
             again = [values_of(subject.call(subject.principal).exchange) for _ in range(MOST_IDENTICAL)]
             derived = [
-                key for key in derived if not differ_everywhere(each.get(key, set()) for each in again)
+                key for key in derived if not are_all_different(each.get(key, set()) for each in again)
             ]  # COM-OBS-27
         if derived:
             found = Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
@@ -175,13 +175,13 @@ def differing_labels(
         given = [arguments() for _ in range(number)]
         replies += [subject.call(subject.principal, args) for args in given]
         seen = [values_of(reply.exchange) for reply in replies]
-        found = [key for key in seen[0] if differ_everywhere(each.get(key, set()) for each in seen)]
+        found = [key for key in seen[0] if are_all_different(each.get(key, set()) for each in seen)]
         if not found:
             break
     return found, replies
 
 
-def differ_everywhere(values: Iterable[set[str]]) -> bool:
+def are_all_different(values: Iterable[set[str]]) -> bool:
     """True if each call has values for a label, and no two calls have a common value."""
     known = list(values)
     return all(known) and all(not one & other for one, other in itertools.combinations(known, 2))
@@ -201,7 +201,11 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
         return
     reply = call_with_delay(subject, name, kind)
     exchange = reply.exchange
-    found = {0: telemetry.single_observation(exchange).ms} if requirement == "COM-OBS-17" else times(subject, exchange)
+    found = (
+        {0: telemetry.single_observation(exchange).ms}
+        if requirement == "COM-OBS-17"
+        else durations_by_frame(subject, exchange)
+    )
     expect.assessable(any(found.values()) or not is_always_zero(subject), Obstacle.ALWAYS_0_MS)
     expect_audited(requirement, reply, subject)
     for frame, ms in found.items():
@@ -235,7 +239,7 @@ def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | Stream
     return call_with_fault(subject, kind, name, delay_ms=DELAY_MS)[1]
 
 
-def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
+def durations_by_frame(subject: Subject, exchange: Exchange) -> dict[int, Any]:
     """Return `ms` by frame number: a unary answer has number 0; of a stream, content frames after the delay count."""
     if not exchange.streaming:
         return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
@@ -249,7 +253,7 @@ def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
 def is_always_zero(subject: Subject) -> bool:
     """True if both a success and an error report 0 ms, although the provider was slow."""
     replies = [call_with_delay(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
-    return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange).values())
+    return all(ms == 0 for reply in replies for ms in durations_by_frame(subject, reply.exchange).values())
 
 
 def expect_long_enough(ms: Any, frame: int = 0) -> None:
@@ -275,7 +279,7 @@ def labels_between(ask: Callable[[int], Reply], first: int, last: int) -> set[st
     return set(known.values())
 
 
-def spellings(tenant: str) -> set[str]:
+def reversible_encodings(tenant: str) -> set[str]:
     """Return reversible encodings of a tenant, without padding."""
     raw = tenant.encode()
     encoded = {base64.b64encode(raw), base64.urlsafe_b64encode(raw), base64.b32encode(raw), raw.hex().encode()}

@@ -71,7 +71,7 @@ def _stated_count(result: Any) -> tuple[str, Any]:
     return next(((f"result.{key}", result[key]) for key in COUNT_KEYS if key in result), ("result.tokens", None))
 
 
-def adds_up(usage: Any) -> bool:
+def has_true_total(usage: Any) -> bool:
     """True if the total of a usage is the sum of its parts, or if a part is missing (R29, R49)."""
     if not isinstance(usage, Mapping):
         return True

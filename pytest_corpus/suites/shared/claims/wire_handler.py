@@ -30,9 +30,9 @@ from pytest_corpus.suites.shared.claims.context import UNKNOWN_ARGUMENT, call_wi
 from pytest_corpus.suites.shared.claims.deadlines import (
     PROMPTLY_S,
     expect_in_time,
-    keep_deadlined,
     require_deadline_support,
     retry_if_late,
+    select_with_deadline,
 )
 from pytest_corpus.suites.shared.contexts import new_tenant
 
@@ -57,7 +57,7 @@ def classes_of_items(reply: Reply | StreamReply) -> Iterator[str]:
             yield from error_names(item)[:1]
 
 
-def requests(subject: Subject) -> list[dict[str, Any]]:
+def plain_requests(subject: Subject) -> list[dict[str, Any]]:
     """Return a plain request of every working unary operation, or of the principal operation if none works."""
     names = [name for name in subject.operations(streaming=False) if subject.works(name)]
     return [subject.envelope(name) for name in names or [subject.principal]]
@@ -163,7 +163,7 @@ class TestWireHandler:
     @pytest.mark.parametrize("missing", envelopes.KEYS)
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
         """Every operation requires `op`, `ctx` and `args`; keys are case-sensitive."""
-        by_op = {request["op"]: request for request in requests(subject)}
+        by_op = {request["op"]: request for request in plain_requests(subject)}
         for op in operations_for_case(by_op, f"{subject.component}.{subject.principal}", envelopes.KEYS.index(missing)):
             request = by_op[op]
             del request[missing]
@@ -176,7 +176,7 @@ class TestWireHandler:
     @pytest.mark.parametrize(("key", "value"), envelopes.WRONG_KEYS, ids=str)
     def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
         """Every operation refuses an `op` that is not a string, and a `ctx` or `args` that is not an object."""
-        by_op = {request["op"]: request for request in requests(subject)}
+        by_op = {request["op"]: request for request in plain_requests(subject)}
         principal = f"{subject.component}.{subject.principal}"
         case = envelopes.WRONG_KEYS.index((key, value))
         for op in operations_for_case(by_op, principal, case, one_in=len(envelopes.WRONG_KEYS) * 2 // 3):
@@ -364,7 +364,7 @@ class TestStreamEntryPoint:
     def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
         """`handle_stream` does not carry out a unary operation."""
         subject.require(subject.principal_stream)
-        for request in requests(subject):
+        for request in plain_requests(subject):
             stream: StreamReply = subject.send_stream(request)
             expect.refusal(stream, "BadRequest", "NotSupported")
 
@@ -435,7 +435,7 @@ class TestStress:
     @pytest.mark.parametrize("budget_ms", BUDGETS_MS)
     def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
         """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED at most a second later."""
-        for name in keep_deadlined(subject, subject.faults.backed_operations(streaming=False)):
+        for name in select_with_deadline(subject, subject.faults.backed_operations(streaming=False)):
             require_deadline_support(subject, name, invoke_expired(subject, name))
             retry_if_late(partial(call_with_short_budget, subject, name, budget_ms))
 
