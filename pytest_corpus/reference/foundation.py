@@ -77,7 +77,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         except Exception as fault:  # noqa: BLE001 - the boundary: every fault becomes an envelope
             return self.failure(call, fault)
         finally:
-            self.settle(call, "Unavailable")  # has an effect only for an abandoned call
+            self.settle(call, "Unavailable")  # for a call that was abandoned; all others are settled by now
             self.load.release(call)
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
@@ -111,7 +111,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         return {"ok": True, "code": "OK", "ms": call.ms, "result": result}
 
     def frame(self, call: Call, chunk: Chunk) -> dict[str, Any]:
-        if chunk["is_final"]:  # before the yield, because a consumer may stop here
+        if chunk["is_final"]:  # before the frame is out: a consumer need not come back for more
             self.settle(call, "OK")
         return {"ok": True, "code": "STREAMING", "ms": call.ms, "chunk": chunk}
 
