@@ -333,9 +333,7 @@ class Ranking:
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
     """Return the answers to several queries in a namespace with this metric; they are sent once in a run.
 
-    Raises:
-        NotApplicable: no namespace is known to have the metric.
-        NotAssessed: vectors have no direction.
+    Raises NotApplicable if no namespace is known to have the metric, NotAssessed if vectors have no direction.
     """
     spelled = vector.features.spelling(metric)
     vector.features.need_direction(metric)
