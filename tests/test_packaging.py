@@ -41,16 +41,11 @@ def wheel(built: Path) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-def of_the_repository(folder: str) -> dict[str, bytes]:
-    """The data files of the checkout, by their path in the package."""
-    files = (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.parent.name != "__pycache__")
-    return {f"pytest_corpus/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in files}
-
-
 @pytest.mark.parametrize("folder", DATA)
 def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
     """The wheel carries every schema, golden and skeleton, byte for byte, and no other."""
-    expected = of_the_repository(folder)
+    files = (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.parent.name != "__pycache__")
+    expected = {f"pytest_corpus/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in files}
     found = {
         name: wheel.read(name)
         for name in wheel.namelist()

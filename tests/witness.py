@@ -59,13 +59,8 @@ def contradictions(violation: Violation, shown: Finding) -> Iterator[str]:
     is_masked = STARS in shown.sent.partition(", ")[0]
     if violation.story is None and judged.op and not is_masked and f'"op": "{judged.op}"' not in shown.sent:
         yield f"{judged.op} was judged, and shown is {shown.sent[:60]}"
-    if not is_found_by_audit(violation, judged):
+    if not any(str(found) == str(violation) for found in judged.findings or ()):
         yield from _of_the_answer(violation, judged)
-
-
-def is_found_by_audit(violation: Violation, judged: Exchange) -> bool:
-    """True if the audit of the exchange found this violation."""
-    return any(str(found) == str(violation) for found in judged.findings or ())
 
 
 def _of_the_answer(violation: Violation, judged: Exchange) -> Iterator[str]:

@@ -50,14 +50,6 @@ def write(pages: dict[str, str]) -> None:
             (DOCS / name).write_text(text, encoding="utf-8")
 
 
-def remove_others(pages: dict[str, str]) -> None:
-    """Remove what an earlier version left in the folders of the site."""
-    for folder in SITE_FOLDERS:
-        for path in (DOCS / folder).glob("*"):
-            if path.relative_to(DOCS).as_posix() not in pages:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-
 def _stale(name: str, text: str) -> bool:
     path = DOCS / name
     return not path.is_file() or path.read_text("utf-8") != text
@@ -77,7 +69,10 @@ def main() -> int:
     pages = site() if given.site else committed()
     write(pages)
     if given.site:
-        remove_others(pages)
+        for folder in SITE_FOLDERS:
+            for path in (DOCS / folder).glob("*"):
+                if path.relative_to(DOCS).as_posix() not in pages:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
     return 0
 
 

@@ -141,21 +141,17 @@ def verify(name: str, signature: str | None, signer: Signer, check: Callable[[st
         payload = signer.opened(bounded.read_contents(Path(envelope)))
         signed = Signed(signer.by, **intoto.claims(payload))
         if report and not faults:
-            _must_be_of(payload, signed, report)
+            document, _ = read(Path(report))
+            if signed.report_sha256 != document["sha256"]:
+                raise dsse.EnvelopeError(f"is signed, but is of another report than {printable(report)}")
+            if payload != intoto.render(document).encode("utf-8", "backslashreplace"):
+                raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
     except dsse.EnvelopeError as error:
         return SignatureResult([*faults, f"{printable(envelope)}: {error}"])
     except ValueError:
         said = "is signed, but is not a statement on a report of pytest-corpus"
         return SignatureResult([*faults, f"{printable(envelope)}: {said}"])
     return SignatureResult(faults, signed, report)
-
-
-def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
-    document, _ = read(Path(report))
-    if signed.report_sha256 != document["sha256"]:
-        raise dsse.EnvelopeError(f"is signed, but is of another report than {printable(report)}")
-    if payload != intoto.render(document).encode("utf-8", "backslashreplace"):
-        raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
 
 
 def explain(result: SignatureResult, signer: Signer) -> str:

@@ -44,10 +44,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Write the repository, completely or not at all."""
-    component = _component(given.component)
+    if given.component is None:
+        raise CommandError(f"name a component: {', '.join(COMPONENTS)}; for example pytest-corpus init llm my-adapter")
+    console.check_word(given.component.lower(), COMPONENTS, "component")
+    component = given.component.lower()
     folder, files = Path(given.folder), _files(component, given.provider)
     try:
-        _check(folder)
+        if os.path.lexists(folder) and not folder.is_dir():
+            raise CommandError(f"{folder} is a file; name a folder that is empty, or a new one")
+        if folder.is_dir() and (found := sorted({path.name for path in folder.iterdir()}.difference(TOLERATED))):
+            raise CommandError(f"the folder {folder.resolve()} is not empty: it holds {found[0]}; name a new one")
         write_folder(files.items(), folder)
     except OSError as error:
         raise CommandError(f"{folder} cannot be written to: {error.strerror or error}; name another folder") from None
@@ -58,20 +64,6 @@ def run(given: argparse.Namespace) -> int:
     for line in ("now run:", *enter, "  pytest", *shared, after, NEXT[given.provider]):
         console.warn(line)
     return FINE
-
-
-def _component(given: str | None) -> str:
-    if given is None:
-        raise CommandError(f"name a component: {', '.join(COMPONENTS)}; for example pytest-corpus init llm my-adapter")
-    console.check_word(given.lower(), COMPONENTS, "component")
-    return given.lower()
-
-
-def _check(folder: Path) -> None:
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise CommandError(f"{folder} is a file; name a folder that is empty, or a new one")
-    if folder.is_dir() and (found := sorted({path.name for path in folder.iterdir()}.difference(TOLERATED))):
-        raise CommandError(f"the folder {folder.resolve()} is not empty: it holds {found[0]}; name a new one")
 
 
 def _files(component: str, provider: str) -> dict[str, str]:

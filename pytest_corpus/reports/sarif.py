@@ -70,7 +70,7 @@ def _results(
             "message": {"text": _escape(_message(document, entry, finding))},
             "locations": [{
                 "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(place[1] if place else _file(document))},
+                    "artifactLocation": {"uri": (place[1] if place else _file(document)).replace(" ", "%20")},
                     "region": {"startLine": max(1, int(place[2])) if place else 1},
                 },
                 "logicalLocations": [{"name": TITLES[entry["component"]], "kind": "module"}],
@@ -101,7 +101,3 @@ def _file(document: view.Document) -> str:
     """Return the file of an adapter whose name has the form module:factory."""
     declared = DECLARED.fullmatch(str(document["adapter"]["name"]))
     return f"{declared[1].replace('.', '/')}.py" if declared else OTHERWISE
-
-
-def _uri(path: str) -> str:
-    return path.replace(" ", "%20")

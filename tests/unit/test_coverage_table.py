@@ -48,9 +48,9 @@ def test_every_name_in_the_table_exists() -> None:
     assert len({label(*row) for row in TABLE}) == len(TABLE)
 
 
-def planted() -> set[tuple[str, str]]:
-    """The ids and names of all mutants, and the ids of faulty clients and broken servers, as the sources have them."""
-    folder, names, found = ROOT / "tests", r"\b([A-Z]{3}-[A-Z]+-[0-9]+)", set[tuple[str, str]]()
+def test_what_a_row_names_can_fail() -> None:
+    """Each requirement of a row is broken by a mutant, a faulty client or a broken server; a named one is its own."""
+    folder, names, mutants = ROOT / "tests", r"\b([A-Z]{3}-[A-Z]+-[0-9]+)", set[tuple[str, str]]()
     for pattern, form in (
         ("mutants/*/*.edits", rf"^{names} (\w+)"),
         ("mutants/*/*.py", rf'@catches\("{names}"[^\n]*\)\nclass (\w+)'),
@@ -58,13 +58,7 @@ def planted() -> set[tuple[str, str]]:
         ("plugin/test_option_client.py", rf'"{names}"()'),
     ):
         for file in folder.glob(pattern):
-            found.update(re.findall(form, file.read_text("utf-8"), re.MULTILINE))
-    return found
-
-
-def test_what_a_row_names_can_fail() -> None:
-    """Each requirement of a row is broken by a mutant, a faulty client or a broken server; a named one is its own."""
-    mutants = planted()
+            mutants.update(re.findall(form, file.read_text("utf-8"), re.MULTILINE))
     able = {name for name, _ in mutants} | TOOLS.keys()
     assert [label(*row) for row in TABLE if not set(row[1].asked_by) <= able] == []
     assert [label(*row) for row in TABLE if not set(row[1].mutants) <= mutants] == []

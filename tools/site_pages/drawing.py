@@ -71,16 +71,11 @@ def layers() -> list[list[str]]:
     return [layer.split(" | ") for layer in contract["layers"]]
 
 
-def knowing_pytest() -> set[str]:
-    """The modules and packages with a line that imports pytest."""
-    package = ROOT / "pytest_corpus"
-    importing = (path for path in package.rglob("*.py") if IMPORT.search(path.read_text("utf-8")))
-    return {path.relative_to(package).parts[0].removesuffix(".py") for path in importing}
-
-
 def drawing(colors: Colors) -> str:
     """The layers from top to bottom, as an SVG."""
-    known = knowing_pytest()
+    package = ROOT / "pytest_corpus"
+    importing = (path for path in package.rglob("*.py") if IMPORT.search(path.read_text("utf-8")))
+    known = {path.relative_to(package).parts[0].removesuffix(".py") for path in importing}
     key = TOP + len(layers()) * (BOX + GAP)
     head = f'<path d="M0 0 8 4 0 8Z" fill="{colors.faint}"/>'
     parts = [

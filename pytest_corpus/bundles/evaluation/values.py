@@ -175,9 +175,13 @@ def binary(budget: StepBudget, operation: Callable[[Any, Any], Any], left: Any, 
     if operation is operator.mod and isinstance(left, str):
         _foresee_percent(budget, left, right)
     elif operation is operator.mul:
-        _foresee_product(budget, left, right)
+        for many, often in ((left, right), (right, left)):
+            if isinstance(many, str | list | tuple) and isinstance(often, int):
+                budget.reserve(size_of(many) * max(0, often))
     elif operation is operator.pow:
-        _foresee_power(left, right)
+        whole = isinstance(left, int) and isinstance(right, int) and right > 0 and left not in (0, 1, -1)
+        if whole and (left.bit_length() - 1) * right > MOST_BITS:
+            raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
     elif operation is operator.lshift and isinstance(left, int) and isinstance(right, int):
         if left and right + left.bit_length() > MOST_BITS:
             raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
@@ -187,12 +191,6 @@ def binary(budget: StepBudget, operation: Callable[[Any, Any], Any], left: Any, 
     if isinstance(result, complex):
         raise OperationError("the result is a complex number")
     return budget.keep(result)
-
-
-def _foresee_product(budget: StepBudget, left: Any, right: Any) -> None:
-    for many, often in ((left, right), (right, left)):
-        if isinstance(many, str | list | tuple) and isinstance(often, int):
-            budget.reserve(size_of(many) * max(0, often))
 
 
 _PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
@@ -228,12 +226,6 @@ def format_value(budget: StepBudget, value: Any, conversion: int, spec: str) -> 
 def _number(digits: str) -> int:
     """Parse a width; if it is too long to parse, return more than the limit."""
     return int(digits or 0) if len(digits) < 8 else MOST_SIZE + 1
-
-
-def _foresee_power(left: Any, right: Any) -> None:
-    whole = isinstance(left, int) and isinstance(right, int) and right > 0 and left not in (0, 1, -1)
-    if whole and (left.bit_length() - 1) * right > MOST_BITS:
-        raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
 
 
 def collect(budget: StepBudget, items: Any) -> list[Any]:

@@ -151,7 +151,15 @@ class _References:
         registry: Registry[Any] = Registry(retrieve=self._retrieve)  # type: ignore[call-arg]
         schema = self._draft.create_resource(document)
         self._walk(schema, registry.with_resource(uri, schema).resolver(uri))
-        self._refuse_circles()
+        edges = {
+            node: [id(each) for each in targets if isinstance(each, dict)] for node, targets in self._edges.items()
+        }
+        try:
+            TopologicalSorter(edges).prepare()
+        except CycleError:
+            raise BundleError(
+                BundleProblem(self._file, "holds a $ref that leads back to itself without an end")
+            ) from None
 
     def _retrieve(self, uri: str) -> Any:
         if uri not in self.documents:
@@ -183,17 +191,6 @@ class _References:
                 raise cause from None
             nowhere = "names an anchor that is not there" if isinstance(error, NoSuchAnchor) else "leads nowhere"
             raise BundleError(BundleProblem(self._file, f"$ref {reference[:100]!r} {cause or nowhere}")) from None
-
-    def _refuse_circles(self) -> None:
-        edges = {
-            node: [id(each) for each in targets if isinstance(each, dict)] for node, targets in self._edges.items()
-        }
-        try:
-            TopologicalSorter(edges).prepare()
-        except CycleError:
-            raise BundleError(
-                BundleProblem(self._file, "holds a $ref that leads back to itself without an end")
-            ) from None
 
 
 def _in_place_subschemas(node: dict[str, Any]) -> Iterator[Any]:

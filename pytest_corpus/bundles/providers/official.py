@@ -75,7 +75,13 @@ class OfficialProvider:
             found = create(**_arguments(create, self.arguments(request)), timeout=request.remaining_s())
         except Exception as error:  # noqa: BLE001 - foreign code; whatever it raises is an error of the case
             raise _provider_error(self._module, error) from None
-        return _read(self.answer, found)
+        try:
+            answer = self.answer(found)
+        except (AttributeError, TypeError, LookupError, ValueError):
+            raise ProviderError("Unavailable", "the answer is not a completion", is_own=True) from None
+        if flaw := answer.flaw():
+            raise ProviderError("Unavailable", f"the answer is not a completion: its {flaw}", is_own=True)
+        return answer
 
     def close(self) -> None:
         if self._client is not None:
@@ -98,17 +104,6 @@ def _arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str
     if rest:
         named["extra_body"] = {**rest, **(named.get("extra_body") or {})}
     return named
-
-
-def _read(read: Callable[[Any], Answer], found: Any) -> Answer:
-    """Read the answer from a client's result. The server may have sent anything."""
-    try:
-        answer = read(found)
-    except (AttributeError, TypeError, LookupError, ValueError):
-        raise ProviderError("Unavailable", "the answer is not a completion", is_own=True) from None
-    if flaw := answer.flaw():
-        raise ProviderError("Unavailable", f"the answer is not a completion: its {flaw}", is_own=True)
-    return answer
 
 
 def _provider_error(client: Any, error: Exception) -> ProviderError:

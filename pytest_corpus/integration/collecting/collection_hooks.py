@@ -148,7 +148,9 @@ class CollectionHooks:
         """Record the tests of a complete run for each adapter, even if they are not collected."""
         options = self.state.options
         for adapter in self.state.adapters.known.values():
-            adapter.left_out = self._is_left_out(adapter, collected)
+            named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
+            by_id = adapter not in self.state.by_option or bool(self.state.named)
+            adapter.left_out = named and by_id and adapter.label not in collected
             if adapter.left_out:
                 continue
             for component in adapter.components:
@@ -164,12 +166,6 @@ class CollectionHooks:
         """True if the command line names a chapter or a test of a suite."""
         below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
         return bool(self.state.named) or any(".py" in part for part in below)
-
-    def _is_left_out(self, adapter: Adapter, collected: set[str]) -> bool:
-        """True if the arguments of the command line exclude an adapter that a file declares."""
-        named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
-        by_id = adapter not in self.state.by_option or bool(self.state.named)
-        return named and by_id and adapter.label not in collected
 
     def _select(self, items: list[pytest.Item]) -> None:
         options = self.state.options

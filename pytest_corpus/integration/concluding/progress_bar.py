@@ -43,18 +43,15 @@ class ProgressBar:
             self._put("")
             self._is_shown = False
 
-    def _draw(self) -> None:
+    def _around(self) -> Hook:
+        self.remove()
+        result = yield
         now = time.monotonic()
         if not self._line or now - self._made >= EVERY_S:
             self._made, self._line = now, self._text()
         if self._line:
             self._put(self._line[: self._writer.fullwidth - 1])
             self._is_shown = True
-
-    def _around(self) -> Hook:
-        self.remove()
-        result = yield
-        self._draw()
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -47,16 +47,11 @@ def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
     if len(labels) < 2:
         return [asked]
     end = len(suffix_of(asked.name, tuple(FORMATS)) or asked.suffix)
-    names = [file_name_part(label) for label in labels]
+    names = ["".join(char if char.isalnum() or char in "._-" else "_" for char in label) for label in labels]
     numbered = [
         f"{name}.{again + 1}" if (again := names[:number].count(name)) else name for number, name in enumerate(names)
     ]
     return [asked.with_name(f"{asked.name[:-end]}.{name}{asked.name[-end:]}") for name in numbered]
-
-
-def file_name_part(label: str) -> str:
-    """Return a label as a part of a file name."""
-    return "".join(char if char.isalnum() or char in "._-" else "_" for char in label)
 
 
 def switch_on_junit(config: pytest.Config, reports: Sequence[str]) -> None:

@@ -47,7 +47,11 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
     if requirement.startswith("COM-OBS") or requirement in STREAM_OUTCOMES:
         return _was_observed(requirement, reply.exchange, component)
     if requirement.startswith(("COM-ERR", "COM-SUBTYPE")):
-        return _has_strings(requirement, reply)
+        if not reply.is_error:
+            return False
+        if not all(isinstance(reply.error.get(key), str) for key in STRINGS.get(requirement, ())):
+            raise Blocked(expect.WORDED, f"{reply} lacks a string that it must carry", judged_on=(reply.exchange,))
+        return True
     if requirement in SUCCESS_FRAMES:
         return isinstance(reply, StreamReply) and bool(reply.chunks)
     return bool(reply.exchange.frames) if requirement in ANY_FRAMES else not reply.is_error
@@ -56,14 +60,6 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
 def is_reported(requirement: str) -> bool:
     """True if only the reports of a call can show that a requirement is satisfied."""
     return "-OBS-" in requirement or requirement == "COM-LEAK-2"
-
-
-def _has_strings(requirement: str, reply: Reply | StreamReply) -> bool:
-    if not reply.is_error:
-        return False
-    if not all(isinstance(reply.error.get(key), str) for key in STRINGS.get(requirement, ())):
-        raise Blocked(expect.WORDED, f"{reply} lacks a string that it must carry", judged_on=(reply.exchange,))
-    return True
 
 
 def _was_searched(requirement: str, exchange: Exchange) -> bool:

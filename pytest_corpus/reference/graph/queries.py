@@ -102,10 +102,7 @@ class Queries(GraphArguments):
             raise self.query_refused(QueryError("is nested too deeply")) from None
         except QueryError as problem:
             raise self.query_refused(problem) from None
-        return [self.row_to_wire(row) for row in rows]
-
-    def row_to_wire(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self.value(value) for name, value in row.items()}
+        return [{name: self.value(value) for name, value in row.items()} for row in rows]
 
     def value(self, value: Any) -> Any:
         return value.to_wire() if isinstance(value, (Node, Edge)) else copy_json(value)

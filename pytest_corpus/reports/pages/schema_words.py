@@ -30,13 +30,9 @@ class Key:
     meaning: str
 
 
-def _folder() -> Folder:
-    return Folder(lambda uri: registry().get_schema(*FILES[uri]))
-
-
 def describe(name: str, *path: str) -> tuple[str, list[Key]]:
     """Return the type of the value at a path; for objects and arrays also the keys."""
-    folder = _folder()
+    folder = Folder(lambda uri: registry().get_schema(*FILES[uri]))
     schema: Schema = {"$ref": registry().list_schemas()[name]}
     for key in path:
         schema = folder.fold(schema).schema_of_key(key) or False

@@ -97,15 +97,11 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
     @property
     def code(self) -> str:  # type: ignore[override]
         """`CTX_VALIDATION` or `ARGS_VALIDATION` for a problem in these parts, otherwise a code for the envelope."""
-        return code_of(self.problems[0])
-
-
-def code_of(problem: Problem) -> str:
-    """Return the code in `PROTOCOL_ERROR_CODES` for the part of a request with a schema problem."""
-    top = problem.path.partition(".")[0]
-    if not top and problem.rule == "type":
-        return EnvelopeTypeError.code
-    return {"ctx": CtxValidationError.code, "args": ArgsValidationError.code}.get(top, EnvelopeShapeError.code)
+        problem = self.problems[0]
+        top = problem.path.partition(".")[0]
+        if not top and problem.rule == "type":
+            return EnvelopeTypeError.code
+        return {"ctx": CtxValidationError.code, "args": ArgsValidationError.code}.get(top, EnvelopeShapeError.code)
 
 
 def validation_error(problem: Problem) -> tuple[str, str]:

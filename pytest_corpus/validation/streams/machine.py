@@ -297,11 +297,6 @@ def is_error_envelope(frame: Mapping[Any, object]) -> bool:
     return frame.get("ok") is False or "error" in frame
 
 
-def is_duration(value: object) -> bool:
-    """True if a value is a finite number that is not negative."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
-
-
 def canonical_defects(frame: dict[Any, Any], *, null_ms: bool) -> Iterator[Defect]:
     """Yield the defects of a success frame around its chunk."""
     if "chunk" in frame:
@@ -328,7 +323,7 @@ def canonical_defects(frame: dict[Any, Any], *, null_ms: bool) -> Iterator[Defec
         yield ErrorType.FRAME_MS, "is missing", "ms"
     elif ms is None and not null_ms:
         yield ErrorType.FRAME_MS, "must not be null in this edition", "ms"
-    elif ms is not None and not is_duration(ms):
+    elif ms is not None and not (isinstance(ms, int | float) and not isinstance(ms, bool) and 0 <= ms < math.inf):
         yield ErrorType.FRAME_MS, "must be a finite number, at least 0", "ms"
 
 

@@ -123,7 +123,7 @@ class SseReader(Reader):
         for line in self._lines(data):
             if not line:
                 if self._size >= 0:
-                    payloads.append(self._payload())
+                    payloads.append(bytes(self._data) if self._size <= self._limit else None)
                     events.append(self._event)
                 self._data.clear()
                 self._size, self._event = -1, ""
@@ -195,9 +195,6 @@ class SseReader(Reader):
                 self._data.clear()
         elif name == b"event":
             self._event = value.removeprefix(b" ")[:_FIELD_BYTES].decode(errors="replace")
-
-    def _payload(self) -> bytes | None:
-        return bytes(self._data) if self._size <= self._limit else None
 
 
 _COLON = ord(":")

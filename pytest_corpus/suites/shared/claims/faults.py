@@ -69,7 +69,11 @@ class TestFaults:
             away = AWAY if form == "garbage" else ()  # the network may have damaged an unreadable answer
             expect.failure(answer_to_fault(subject, subject.principal, kind, form=form), *classes, *away)
         if kind == "content_filtered" and subject.component == "llm":
-            expect_filter_reported(subject)
+            _, reply = call_with_fault(subject, "content_filtered", subject.principal, form="in_answer")
+            assert isinstance(reply, Reply)
+            if expect.either(reply, "BadRequest"):
+                reason = reply.result.get("finish_reason") if isinstance(reply.result, Mapping) else None
+                expect.check(reason == "content_filter", "content_filter", found=reason, path="result.finish_reason")
 
     @pytest.mark.requirement("COM-FAULT-1")
     def test_a_second_rate_limit_has_the_class_of_the_first(self, subject: Subject) -> None:
@@ -254,15 +258,6 @@ class TestStreamFaults:
         stream = answer_to_fault(subject, subject.principal_stream, kind)
         require_stream_class(subject, stream, kind)
         expect_hint(stream)
-
-
-def expect_filter_reported(subject: Subject) -> None:
-    """Check that an answer with filtered content is refused, or reports the filter."""
-    _, reply = call_with_fault(subject, "content_filtered", subject.principal, form="in_answer")
-    assert isinstance(reply, Reply)
-    if expect.either(reply, "BadRequest"):
-        reason = reply.result.get("finish_reason") if isinstance(reply.result, Mapping) else None
-        expect.check(reason == "content_filter", "content_filter", found=reason, path="result.finish_reason")
 
 
 def unique_ids() -> dict[str, Any]:

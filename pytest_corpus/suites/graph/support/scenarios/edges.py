@@ -91,14 +91,9 @@ def expect_unusable(reply: Any, *also: str) -> None:
 
 def expect_class(failure: Any, *families: str) -> None:
     """Check that a failed item names one of these classes, if it names a class of the taxonomy."""
-    named = error_of(failure)
+    named = next(iter(error_names(failure)), None)
     right = named is None or any(is_a(named, family) for family in families)
     expect.check(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
-
-
-def error_of(failure: Any) -> str | None:
-    """Return the class that a failed item names, or None."""
-    return next(iter(error_names(failure)), None)
 
 
 LOOP, PARALLEL = "a loop", "a second edge of one label between the same nodes"
