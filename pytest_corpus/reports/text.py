@@ -1,8 +1,25 @@
-"""Words that all formats share, and printable text."""
+"""Words that all formats share, printable text, and templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.redaction import printable
 
-__all__ = ["STATUSES", "STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable", "received_sentence"]
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = [
+    "STATUSES",
+    "STATUS_SIGNS",
+    "STATUS_WORDS",
+    "VERDICT_WORDS",
+    "count",
+    "printable",
+    "received_sentence",
+    "templates",
+]
 
 VERDICT_WORDS = {
     "conformant": "conformant",
@@ -31,3 +48,17 @@ def received_sentence(got: str, path: str) -> tuple[str, str]:
 def count(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: ``1 test``, ``2 tests``."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def templates(folder: Path, **options: Any) -> Environment:
+    """Return the environment of the templates in a folder: unknown names are errors, tags leave no empty lines."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(  # noqa: S701 - `options` has it for HTML; Markdown is escaped by filters
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        **options,
+    )

@@ -22,6 +22,7 @@ from pytest_corpus.reports.text import (
     count,
     printable,
     received_sentence,
+    templates,
 )
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
@@ -56,15 +57,9 @@ def page(template: str, title: str, **given: Any) -> str:
 @cache
 def _environment() -> Environment:
     """Return the template environment. It escapes every value and makes it printable, unless the value is markup."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
+    environment = templates(
+        FOLDER / "templates",
         autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
         finalize=lambda value: value if hasattr(value, "__html__") else printable(str(value)),
     )
     environment.filters["sentence"] = _sentence
