@@ -51,7 +51,12 @@ def page(template: str, title: str, **given: Any) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     shell = {"title": title, "policy": policy, "icon": _ICON, "style": style, "script": script}
-    return str(_environment().get_template(template).render(**shell, **given))
+    return fill(template, **shell, **given)
+
+
+def fill(template: str, **given: Any) -> str:
+    """Return the text of a template."""
+    return str(_environment().get_template(template).render(**given))
 
 
 @cache

@@ -1,18 +1,17 @@
 """The files of the site, built from the examined attestations, with an Atom feed of changes (RFC 4287)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from pytest_corpus.reports import formats, json_report
-from pytest_corpus.reports.difference import KINDS, Earlier
+from pytest_corpus.reports.difference import Earlier
+from pytest_corpus.reports.html.page import fill
 from pytest_corpus.reports.site import pages
 from pytest_corpus.reports.site.index import Examined, Memory, SiteRun, turning_points
 from pytest_corpus.reports.site.sources import texts
-from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.evidence import first_flaw
 
@@ -26,45 +25,15 @@ def render(index: Mapping[str, Any], address: str) -> str:
     Args:
         address: the address of the site, which makes links absolute; may be empty.
     """
-    entries = list(islice(turning_points(index), MOST))
     times = [(run["started_at"], run["sha256"]) for adapter in index["adapters"] for run in adapter["runs"]]
-    first, newest = min(times, default=NONE), max(times, default=NONE)
-    listed = "".join(_entry(adapter, run, address) for adapter, run in entries)
-    return f"""<?xml version="1.0" encoding="utf-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom">
-<id>{_id(address or first[1])}</id>
-<title>Corpus Protocol v1.0 conformance: changes</title>
-<updated>{newest[0]}</updated>
-<author><name>pytest-corpus</name></author>
-<link rel="self" type="application/atom+xml" href="{_text(address)}feed.xml"/>
-<link rel="alternate" type="text/html" href="{_text(address)}index.html"/>
-{listed}</feed>
-"""
-
-
-def _entry(adapter: Mapping[str, Any], run: Mapping[str, Any], address: str) -> str:
-    said = VERDICT_WORDS[run["verdict"]]
-    if (was := VERDICT_WORDS[run["before"]["verdict"]]) != said:
-        said += f" (was {was})"
-    lines = [f"regression: {why}" for why in run["regression"]]
-    lines += [f"{count(len(names), 'requirement')} {KINDS[kind]}" for kind, names in run["changes"].items()]
-    return f"""<entry>
-<id>{_id(adapter["slug"] + run["sha256"])}</id>
-<title>{_text(f"{adapter['name']}: {said}")}</title>
-<updated>{run["started_at"]}</updated>
-<link rel="alternate" type="text/html" href="{_text(address + adapter["page"])}"/>
-<summary>{_text("; ".join(lines) or said)}</summary>
-</entry>
-"""
-
-
-def _id(name: str) -> str:
-    """Return a URN that depends on the name only."""
-    return f"urn:uuid:{uuid5(NAMESPACE_URL, name)}"
-
-
-def _text(value: str) -> str:
-    return escape(printable(value), quote=True)
+    return fill(
+        "feed.xml",
+        address=address,
+        first=min(times, default=NONE),
+        newest=max(times, default=NONE),
+        entries=islice(turning_points(index), MOST),
+        urn=lambda name: f"urn:uuid:{uuid5(NAMESPACE_URL, name)}",
+    )
 
 
 MEMORY = "data/verified.json"
