@@ -124,9 +124,9 @@ MOST_INHERITED = 25
 """The public names that a class inherits within the package: its parts are attributes, not ancestors."""
 
 INHERITING: dict[str, int] = {
-    "reference.graph.adapter:ReferenceGraph": 112,
+    "reference.graph.adapter:ReferenceGraph": 111,
     "reference.vector.adapter:ReferenceVector": 111,
-    "reference.graph.batches:Batches": 88,
+    "reference.graph.batches:Batches": 87,
     "reference.embedding.adapter:ReferenceEmbedding": 84,
     "reference.llm.adapter:ReferenceLLM": 77,
     "suites.embedding.support.component:Embedding": 73,
@@ -141,7 +141,7 @@ INHERITING: dict[str, int] = {
     "reference.vector.namespaces:Namespaces": 51,
     "suites.vector.support.capabilities:VectorCalls": 39,
     "suites.graph.support.capabilities:GraphCapabilities": 39,
-    "reference.graph.writes:GraphWrites": 38,
+    "reference.graph.writes:GraphWrites": 37,
     "reference.vector.arguments:VectorArguments": 35,
     "suites.graph.support.sandbox:GraphSandbox": 32,
     "reference.foundation:ReferenceAdapter": 29,
