@@ -54,7 +54,7 @@ OPTIONS = (
     Option("max-namespaces", "N", "most namespaces that exist at the same time, in all workers (default 10)"),
     Option("profile", "PROFILE", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
     Option("concurrency", "N|auto", "most tests in flight at a time; auto (the default): as many as gain time, one for "
-           "adapters that answer at once"),
+           "adapters that answer at once; one with a transcript, a budget, --corpus-repeat or -n"),
     Option("estimate", "", "make about ten calls, say what the run would cost in calls, tokens and seconds, and "
            "run no test", "", "store_true"),
     Option("repeat", "N", "run each test N times; one failure is a violation"),
