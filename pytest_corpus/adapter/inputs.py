@@ -151,7 +151,7 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 @contextmanager
 def branch(number: int) -> Iterator[None]:
-    """Begin a piece of a test whose random inputs do not depend on the other pieces of the test."""
+    """Begin a piece of a test whose random inputs do not depend on other pieces, which may get the same ordinals."""
     outer = _chance()
     with part_of(current_part(), _Chance(outer.run, f"{outer.name} {number}", outer.place, outer.case)):
         yield
