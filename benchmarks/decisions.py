@@ -19,8 +19,8 @@ from itertools import product
 import numpy as np
 
 from pytest_corpus.bundles import metrics
-from pytest_corpus.bundles.metrics import is_looked_at
-from pytest_corpus.bundles.reporting.comparison import compare
+from pytest_corpus.bundles.metrics import is_checkpoint
+from pytest_corpus.bundles.reporting.comparison import compare_runs
 
 GATE, CONFIDENCE = 0.9, 0.95
 RATES = (0.5, 0.7, 0.8, 0.85, 0.88, 0.9, 0.92, 0.94, 0.97, 0.99)
@@ -46,8 +46,8 @@ def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
     """Bundles with `stop: decided`."""
     passed = np.random.default_rng(seed).random((bundles, size)) < rate
     hits, asked = passed.cumsum(axis=1), np.arange(1, size + 1)
-    looked = np.array([is_looked_at(number) for number in range(1, size + 1)])
-    known = (metrics.evidence(hits, asked, GATE) >= -math.log(1 - CONFIDENCE)) & (looked | (asked == size))
+    looked = np.array([is_checkpoint(number) for number in range(1, size + 1)])
+    known = (metrics.log_evidence(hits, asked, GATE) >= -math.log(1 - CONFIDENCE)) & (looked | (asked == size))
     at = np.where(known.any(axis=1), known.argmax(axis=1), size - 1)
     rows = np.arange(bundles)
     decided, above = known[rows, at], hits[rows, at] > GATE * asked[at]
@@ -86,7 +86,7 @@ def comparisons(metric: str, effect: float, bundles: int, size: int, seed: int) 
             statuses = ("passed" if each else "failed" for each in draw.random(size) < chance)
             kept = {metric: dict(enumerate(map(float, numbers[metric])))} if metric in numbers else {}
             runs.append({"cases": dict(enumerate(statuses)), "numbers": kept})
-        words.append(compare(runs[0], runs[1], [] if metric == "score_x" else [metric])["verdict"])
+        words.append(compare_runs(runs[0], runs[1], [] if metric == "score_x" else [metric])["verdict"])
     return Compared(words.count("worse") / bundles, words.count("better") / bundles)
 
 

@@ -25,7 +25,7 @@ from pytest_corpus.validation.requests.cases import WireRequestCase as WireReque
 from pytest_corpus.validation.requests.cases import case_of as case_of
 from pytest_corpus.validation.requests.cases import cases as cases
 from pytest_corpus.validation.requests.cases import get_adapter_builder as get_adapter_builder
-from pytest_corpus.validation.requests.cases import owners as owners
+from pytest_corpus.validation.requests.cases import possible_components as possible_components
 from pytest_corpus.validation.requests.cases import validate_case as validate_case
 from pytest_corpus.validation.requests.exceptions import ArgsValidationError as ArgsValidationError
 from pytest_corpus.validation.requests.exceptions import CtxValidationError as CtxValidationError
@@ -47,4 +47,4 @@ from pytest_corpus.validation.requests.pipeline import validate_op_field as vali
 from pytest_corpus.validation.requests.pipeline import validate_schema as validate_schema
 from pytest_corpus.validation.requests.pipeline import validate_wire_envelope as validate_wire_envelope
 from pytest_corpus.validation.requests.roundtrip import json_roundtrip as json_roundtrip
-from pytest_corpus.validation.requests.roundtrip import top_level as top_level
+from pytest_corpus.validation.requests.roundtrip import string_keyed_members as string_keyed_members

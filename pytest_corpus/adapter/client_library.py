@@ -16,7 +16,13 @@ from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.validation.requests.cases import CASES, WireRequestCase, get_adapter_builder, has, owners
+from pytest_corpus.validation.requests.cases import (
+    CASES,
+    WireRequestCase,
+    get_adapter_builder,
+    has_attribute,
+    possible_components,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +129,15 @@ class ClientLibrary:
         """Return the name of an operation's builder; empty if there is no clear builder."""
         mapped = isinstance(self.holder, Mapping)
         holder = self.holder.get(case.component) if mapped else self.holder
-        if has(holder, case.qualified_method):
+        if has_attribute(holder, case.qualified_method):
             return case.qualified_method
-        there = has(holder, case.build_method)
-        return case.build_method if there and (mapped or case.component in owners(holder, case)) else ""
+        there = has_attribute(holder, case.build_method)
+        return case.build_method if there and (mapped or case.component in possible_components(holder, case)) else ""
 
     def is_unclear(self, case: WireRequestCase) -> bool:
         """True if the only builder has a name that could also mean an operation of another component."""
         clear = isinstance(self.holder, Mapping) or self.name_of(case) != case.build_method
-        return not clear and owners(self.holder, case) != (case.component,)
+        return not clear and possible_components(self.holder, case) != (case.component,)
 
     def build(self, case: WireRequestCase) -> Built:
         """Return the result of a case's builder, which is called once in a run."""
@@ -174,7 +180,7 @@ def _is_factory(found: Any) -> bool:
 
 def has_any_builder(holder: Any) -> bool:
     """True if an object has a builder of any operation."""
-    return any(has(holder, name) for case in CASES for name in (case.qualified_method, case.build_method))
+    return any(has_attribute(holder, name) for case in CASES for name in (case.qualified_method, case.build_method))
 
 
 def _required_parameter(builder: Callable[..., Any]) -> str:

@@ -13,7 +13,7 @@ from pytest_corpus.redaction import printable
 from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS
 from pytest_corpus.text import bounded, strict_json
 from pytest_corpus.text.values import escape_key, value_at
-from pytest_corpus.validation.schema.files import NAMED, table_of
+from pytest_corpus.validation.schema.files import SCHEMA_MAP_KEYWORDS, table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +240,6 @@ def _find_schemas(file: str, pointer: str, base: str, schema: Any) -> Iterator[S
         elif key in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
             for index, item in enumerate(value):
                 yield from _find_schemas(file, f"{below}/{index}", base, item)
-        elif key in NAMED and isinstance(value, dict):
+        elif key in SCHEMA_MAP_KEYWORDS and isinstance(value, dict):
             for name, item in value.items():
                 yield from _find_schemas(file, f"{below}/{escape_key(name)}", base, item)

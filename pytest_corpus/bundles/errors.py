@@ -1,4 +1,4 @@
-"""Problems of a bundle: sentences with file and line, found before any call. A missing optional library also counts."""
+"""Problems of a bundle, with file and line, found before any call; a missing optional library is also a problem."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pytest_corpus.text.values import most_similar
 
 @dataclass(frozen=True, slots=True)
 class BundleProblem:
-    """A problem in one place. `line` counts from 1; None if the problem concerns the whole file."""
+    """A problem in a file of a bundle. `line` counts from 1; None if the problem concerns the whole file."""
 
     file: str
     message: str
@@ -32,7 +32,7 @@ class BundleError(PlainError):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence that suggests the most similar known name, or lists all known names."""
+    """Return the end of an error message: the known name that is most similar, or the list of all known names."""
     every = sorted(known)
     near = most_similar(name, every)
     return f"did you mean {near!r}?" if near else f"use {', '.join(every)}"
@@ -45,10 +45,10 @@ LIBRARIES = {
     "openai": ("openai", "openai"),
     "anthropic": ("anthropic", "anthropic"),
 }
-"""The distribution that brings each module, and the extra of this product that brings the distribution."""
+"""For each optional module, its distribution, and the extra of pytest-corpus that installs it."""
 
 
-def library(module: str, file: str) -> Any:
+def import_library(module: str, file: str) -> Any:
     """Import a module of an optional library that `file` needs. Raises BundleError if it is not installed."""
     try:
         return import_module(module)

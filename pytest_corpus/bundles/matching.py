@@ -1,4 +1,4 @@
-"""Comparison of an answer with the expected answer (R44, R82)."""
+"""Compares an answer with the expected answer (R44, R82)."""
 
 import json
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from pytest_corpus.text.bounded import measure_depth
 from pytest_corpus.text.problems import MAX_DEPTH
 
 MATCHES = ("subset", "exact", "contains", "regex", "ignore")
-"""The ways to compare an expectation; the first is the default."""
+"""The ways to compare an answer with the expected one; the first is the default."""
 
 TEXT_MATCHES = ("contains", "regex")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference between an answer and its expectation: the path, and both values or the missing part."""
+    """A difference between an answer and the expected answer: the path, and both values or the missing part."""
 
     path: tuple[str | int, ...]
     expected: str
     got: str
     kind: str = ""
-    """The same without content: what kind of difference it is."""
+    """A description of the difference without content."""
 
 
 def parse_json(text: str) -> Any:
@@ -35,22 +35,22 @@ def parse_json(text: str) -> Any:
     try:
         if measure_depth(stripped.encode("utf-8")) > MAX_DEPTH:
             return text
-        value = json.loads(stripped, parse_constant=_no_number)
+        value = json.loads(stripped, parse_constant=_refuse_constant)
         json.dumps(value, ensure_ascii=False).encode("utf-8")
         return value
     except (ValueError, RecursionError):
         return text
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def differences(expected: Any, raw: str, how: str) -> list[Difference]:
-    """Return the differences between an answer and its expectation, at most ten.
+def find_differences(expected: Any, raw: str, how: str) -> list[Difference]:
+    """Return the differences between an answer and the expected answer, at most ten.
 
     Args:
-        raw: the unchanged answer.
+        raw: the answer as text.
         how: one of `MATCHES`.
     """
     if how == "ignore":
@@ -106,7 +106,7 @@ def _compare(expected: Any, got: Any, path: tuple[str | int, ...], found: list[D
         for number, (one, other) in enumerate(zip(expected, got, strict=True)):
             _compare(one, other, (*path, number), found, exact=True)
     elif not _are_equal(expected, got):
-        found.append(Difference(path, to_json(expected), to_json(got), _kinds(expected, got)))
+        found.append(Difference(path, to_json(expected), to_json(got), _describe_types(expected, got)))
 
 
 def _are_equal(expected: Any, got: Any) -> bool:
@@ -120,18 +120,18 @@ def _are_equal(expected: Any, got: Any) -> bool:
     return expected is None and got is None
 
 
-def kind(value: Any) -> str:
-    """Return the JSON name of the type of a value."""
+def name_type(value: Any) -> str:
+    """Return the JSON name of a value's type, with an article: "a number"."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "an array", dict: "an object"}
     return names.get(type(value), "a value")
 
 
-def _kinds(expected: Any, got: Any) -> str:
-    if kind(expected) == kind(got):
-        return f"another {kind(got).partition(' ')[2]}"
-    return f"{kind(got)} where {kind(expected)} is expected"
+def _describe_types(expected: Any, got: Any) -> str:
+    if name_type(expected) == name_type(got):
+        return f"another {name_type(got).partition(' ')[2]}"
+    return f"{name_type(got)} where {name_type(expected)} is expected"
 
 
 def as_text(value: Any) -> str:

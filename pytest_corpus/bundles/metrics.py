@@ -1,4 +1,4 @@
-"""The metrics of a bundle, their thresholds (R83) and confidence intervals. scipy is imported on first use."""
+"""The metrics of a bundle, their thresholds (R83) and confidence intervals. scipy is imported when it is needed."""
 
 import math
 import operator
@@ -14,7 +14,7 @@ from pytest_corpus.bundles.results import ERROR, PASSED, CaseResult, Sample
 
 Interval = tuple[float, float]
 Cases = Sequence[Sequence[float]]
-"""For each case the numbers of its samples, at least one."""
+"""For each case the numbers of its samples (at least one)."""
 
 
 @cache
@@ -24,7 +24,7 @@ def is_scipy_installed() -> bool:
 
 
 def _case_means(cases: Cases) -> tuple[float, Any]:
-    """Return the mean of all numbers, and one number for each case. These have the same mean and its variance.
+    """Return the mean of all numbers, and one number per case; those numbers have the same mean and its variance.
 
     Samples of one case are similar, so the sampling unit is the case (linearised ratio of sums).
     """
@@ -36,7 +36,7 @@ def _case_means(cases: Cases) -> tuple[float, Any]:
 
 
 def rate_interval(cases: Cases, confidence: float) -> Interval:
-    """Return Wilson's interval. Samples of one case count for less if cases differ from each other."""
+    """Return Wilson's interval of a rate. The more the cases differ, the less further samples of one case count."""
     from scipy.stats import binomtest
 
     mean, values = _case_means(cases)
@@ -53,7 +53,7 @@ def rate_interval(cases: Cases, confidence: float) -> Interval:
 
 
 def mean_interval(cases: Cases, confidence: float) -> Interval | None:
-    """Return Student's interval; None if there is only one case."""
+    """Return Student's interval of a mean; None if there is only one case."""
     from scipy.stats import ttest_1samp
 
     mean, values = _case_means(cases)
@@ -67,12 +67,12 @@ def mean_interval(cases: Cases, confidence: float) -> Interval | None:
     return float(found.low), float(found.high)
 
 
-def evidence(hits: Any, size: Any, rate: Any) -> Any:
+def log_evidence(hits: Any, size: Any, rate: Any) -> Any:
     """Return the logarithm of the evidence against a rate after `hits` of `size`, by Robbins' mixture test.
 
-    The mixture gives equal weight to all rates on the side of the hits. If the true rate is `rate`, or on its other
-    side, the result exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between 0 and 1 count
-    as partial hits. Arguments may be arrays.
+    The mixture gives equal weight to all rates on the side of the hits. If the true rate is `rate` or lies on its other
+    side, the probability that the result ever exceeds log(1/alpha) is at most alpha. Numbers between 0 and 1 count as
+    partial hits. Arguments may be arrays.
     """
     import numpy as np
     from scipy.special import betainc, betaln, xlog1py, xlogy
@@ -86,7 +86,8 @@ def evidence(hits: Any, size: Any, rate: Any) -> Any:
 def sequential_interval(cases: Cases, confidence: float) -> Interval:
     """Return the interval of the rates that the cases do not refute. It stays valid if the run stops because of it.
 
-    The confidence applies to each end: a gate wrongly fails or wrongly passes with at most 1 - confidence each.
+    The confidence applies to each end: a threshold fails wrongly, or passes wrongly, with a probability of at most
+    1 - confidence each.
     """
     from scipy.optimize import brentq
 
@@ -95,7 +96,7 @@ def sequential_interval(cases: Cases, confidence: float) -> Interval:
     mean = hits / size
 
     def excess(rate: float) -> float:
-        return float(evidence(hits, size, rate)) + math.log(1 - confidence)
+        return float(log_evidence(hits, size, rate)) + math.log(1 - confidence)
 
     low = brentq(excess, 1e-12, min(mean, 1 - 1e-12)) if mean > 0 and excess(1e-12) > 0 else 0.0
     high = brentq(excess, mean, 1 - 1e-12) if mean < 1 and excess(1 - 1e-12) > 0 else 1.0
@@ -118,38 +119,38 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 
-def names(samples: int, extra: Iterable[str]) -> list[str]:
-    """Return the names of a bundle's metrics; `extra` are the metrics of the bundle's scorers and prices."""
+def metric_names(samples: int, extra: Iterable[str]) -> list[str]:
+    """Return the names of a bundle's metrics, with `extra`, the metrics of its scorers and prices."""
     return [*RATES, *LATENCIES, *TOKENS, *(f"pass_at_{number}" for number in range(1, samples + 1)), *extra]
 
 
 def is_rate(name: str) -> bool:
-    """True for metrics from 0 to 1."""
+    """True if a metric is a rate from 0 to 1."""
     return name in RATES or _PASS_AT.fullmatch(name) is not None
 
 
-def measure(results: Sequence[CaseResult], total: int, wanted: Iterable[str]) -> dict[str, float | None]:
-    """Return the metrics of a bundle; None for a metric without data.
+def compute_metrics(results: Sequence[CaseResult], total: int, wanted: Iterable[str]) -> dict[str, float | None]:
+    """Return the wanted metrics by name; None for a metric without data.
 
     Args:
         results: the results so far.
         total: the number of cases. A case without a result counts as an error and as not passed.
     """
-    return {name: _metric(name, results, total) for name in wanted}
+    return {name: _compute_metric(name, results, total) for name in wanted}
 
 
-def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | None:
+def _compute_metric(name: str, results: Sequence[CaseResult], total: int) -> float | None:
     if not has_interval(name):
         field = name if name in SUMS else "latency_ms"
         samples = (sample for result in results for sample in result.samples)
         given = sorted(number for sample in samples if (number := getattr(sample, field)) is not None)
         at = math.ceil((0.95 if name[0] == "p" else 1) * len(given)) - 1
         return None if not given else float(sum(given)) if name in SUMS else given[at]
-    values = [value for case in cases_of(name, results, total) or () for value in case]
+    values = [value for case in numbers_by_case(name, results, total) or () for value in case]
     return math.fsum(values) / len(values) if values else None
 
 
-def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[Sequence[float]] | None:
+def numbers_by_case(name: str, results: Sequence[CaseResult], total: int) -> list[Sequence[float]] | None:
     """Return, for each case, the numbers whose mean is the metric; None if a number is missing."""
     missing = (1.0,) if name == "error_rate" else (0.0,) if name == "pass_rate" or _PASS_AT.fullmatch(name) else ()
     found = [numbers_of(name, result) for result in results] + [missing] * (total - len(results))
@@ -176,10 +177,9 @@ def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
 
 
 def _pass_at(count: int, result: CaseResult) -> float | None:
-    """Return the probability that at least one of `count` samples passes. Cached samples do not count.
+    """Return the probability that at least one of `count` samples of a case passes; None if there are too few samples.
 
-    If an error ended a case early, its missing samples count as not passed. There is no data if a case has fewer
-    samples than `count` for another reason.
+    Cached samples do not count. If an error ended the case early, its missing samples count as not passed.
     """
     own = [sample for sample in uncached_samples(result.samples) if not sample.extra]
     passed = sum(sample.status == PASSED for sample in own)
@@ -187,8 +187,11 @@ def _pass_at(count: int, result: CaseResult) -> float | None:
     return None if size < count else 1 - math.comb(size - passed, count) / math.comb(size, count)
 
 
-def cases_to_blame(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
-    """Return the cases that lower a metric: without a pass, with an error, or with a low number; or an empty list."""
+def cases_lowering(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
+    """Return the cases that lower a metric: cases that did not pass, had an error, or have a low number.
+
+    The list is empty for metrics such as latency and tokens.
+    """
     if name.startswith("pass_"):
         return [result for result in results if result.status != PASSED]
     if name == "error_rate":
@@ -209,8 +212,9 @@ class Threshold:
     """The required value of a metric.
 
     Attributes:
+        operator: one of `OPERATORS`, between the metric and the value.
         confidence: the level of the interval that decides; None if the metric's value decides.
-        on_undecided: the reaction if the interval contains the required value: warn or fail.
+        on_undecided: "warn" or "fail", for an interval that contains the required value.
         sequential: True if a decision may stop the run, so that the interval must be valid at any time.
     """
 
@@ -226,8 +230,8 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The outcome of a threshold: the measured number with its interval."""
+class ThresholdOutcome:
+    """The outcome of a threshold: the measured number (None without data), and its interval."""
 
     threshold: Threshold
     actual: float | None
@@ -237,7 +241,7 @@ class Judged:
 
     @property
     def word(self) -> str:
-        """The outcome as a verb."""
+        """The outcome as a verb: "holds", "does not hold" or "is undecided"."""
         return "is undecided" if self.undecided else "holds" if self.holds else "does not hold"
 
     def __str__(self) -> str:
@@ -250,40 +254,40 @@ class Judged:
         return said
 
 
-def judge(threshold: Threshold, results: Sequence[CaseResult], total: int) -> Judged:
+def judge_threshold(threshold: Threshold, results: Sequence[CaseResult], total: int) -> ThresholdOutcome:
     """Compare a metric with its threshold. A metric without data fails; `==` is exact.
 
     With a confidence, the threshold passes if the whole interval passes, and fails if no part of it passes.
     """
-    actual = _metric(threshold.metric, results, total)
+    actual = _compute_metric(threshold.metric, results, total)
     holds = OPERATORS[threshold.operator]
     if actual is None or threshold.confidence is None:
-        return Judged(threshold, actual, actual is not None and holds(actual, threshold.value))
-    found = interval(threshold.metric, results, total, threshold.confidence, sequential=threshold.sequential)
+        return ThresholdOutcome(threshold, actual, actual is not None and holds(actual, threshold.value))
+    found = metric_interval(threshold.metric, results, total, threshold.confidence, sequential=threshold.sequential)
     sides = {holds(end, threshold.value) for end in found} if found else {True, False}
     undecided = len(sides) > 1
-    return Judged(
+    return ThresholdOutcome(
         threshold, actual, threshold.on_undecided == "warn" if undecided else sides == {True}, found, undecided
     )
 
 
-def is_looked_at(asked: int) -> bool:
-    """True if the thresholds are evaluated after this number of cases. Some numbers are skipped to save time."""
+def is_checkpoint(asked: int) -> bool:
+    """True if thresholds are evaluated after this number of cases; others are skipped to save time."""
     return asked % (1 + asked // 50) == 0
 
 
 def are_decided(thresholds: Iterable[Threshold], results: Sequence[CaseResult]) -> bool:
-    """True if one of the thresholds fails or all pass, so that the remaining cases cannot change this."""
-    judged = [judge(each, results, len(results)) for each in thresholds]
+    """True if one threshold fails for certain, or all of them pass for certain, whatever the remaining cases give."""
+    judged = [judge_threshold(each, results, len(results)) for each in thresholds]
     known = [each for each in judged if each.actual is not None and not each.undecided]
     return len(known) == len(judged) or not all(each.holds for each in known)
 
 
-def interval(
+def metric_interval(
     name: str, results: Sequence[CaseResult], total: int, confidence: float, *, sequential: bool = False
 ) -> Interval | None:
-    """Return the interval of a metric; None if the metric is not a mean or scipy is not installed."""
-    if not has_interval(name) or not (cases := cases_of(name, results, total)) or not is_scipy_installed():
+    """Return the confidence interval of a metric; None if it is not a mean or scipy is not installed."""
+    if not has_interval(name) or not (cases := numbers_by_case(name, results, total)) or not is_scipy_installed():
         return None
     if sequential:
         return sequential_interval(cases, confidence)
@@ -291,12 +295,12 @@ def interval(
 
 
 def has_interval(name: str) -> bool:
-    """True if a metric is a mean over cases, not a sum or an extreme."""
+    """True if a metric is a mean over cases, not a sum, a maximum or a percentile."""
     return name not in (*SUMS, "max_latency_ms", "p95_latency_ms")
 
 
 def metric_text(number: float | None, ends: Sequence[float] | None = None) -> str:
-    """Return a metric with its interval as text."""
+    """Return a metric as text, with its interval if one is given."""
     if number is None:
         return "no data"
     return f"{number:.6g}" + (f" [{ends[0]:.4g}, {ends[1]:.4g}]" if ends else "")

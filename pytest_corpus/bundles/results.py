@@ -9,16 +9,19 @@ from pytest_corpus.text.values import to_json_value
 
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"
-"""The status of a case that was not asked because the thresholds were decided without it."""
+"""The status of a case that did not run, because the thresholds were decided without it."""
 
 NO_SCORES: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason why a sample did not pass. `kind` is schema, invariant, expected, scorer or provider.
+    """The reason why a sample did not pass.
 
-    `shape` explains it without content, `full` with content.
+    Attributes:
+        kind: schema, invariant, expected, scorer, provider or budget.
+        shape: the explanation without content.
+        full: the explanation with content; empty if it would be the same.
     """
 
     kind: str
@@ -35,12 +38,12 @@ class CaseContent:
     output: str | None = None
     expected: str | None = None
     remarks: tuple[str, ...] = ()
-    """The reasons of judges."""
+    """The explanations that judges gave for their scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The use of a provider: its token counts, and the cost by the bundle's prices. None means unknown."""
+    """The calls of a provider, their tokens, and their cost by the bundle's prices; None if unknown."""
 
     calls: int = 0
     tokens: int | None = None
@@ -57,7 +60,7 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class Scored:
-    """The score of a scorer that asks a provider, the agreement of its samples, and their reasons."""
+    """The result of a scorer that asks a provider: the score, the agreement of several grades, their explanations."""
 
     score: float
     agreement: float | None = None
@@ -68,7 +71,7 @@ class Scored:
 
 
 class NotScored(Exception):
-    """A scorer whose provider gave no answer."""
+    """Raised if the provider of a scorer gives no answer."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.shape)
@@ -77,7 +80,10 @@ class NotScored(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One answer of a case, or the reason why it is missing. Times are in milliseconds, of the last attempt only."""
+    """One answer of a case with its verdict, or the reason why there is no answer.
+
+    The latency is in milliseconds, of the last attempt only.
+    """
 
     status: str
     reasons: tuple[Reason, ...] = ()
@@ -92,14 +98,14 @@ class Sample:
     attempts: int = 0
     from_cache: bool = False
     extra: bool = False
-    """Asked only because the samples before did not decide its case, and so no fair sample of the answers."""
+    """True if it was requested only because earlier samples did not decide the case; rates leave it out."""
 
     scores: Mapping[str, float] = field(default_factory=lambda: NO_SCORES)
     cost: float | None = None
     """The cost of the answer by the bundle's prices."""
 
     judging: Usage | None = None
-    """The use of providers by scorers."""
+    """The calls, tokens and cost of the scorers."""
 
     content: CaseContent | None = None
 
@@ -112,29 +118,29 @@ class CaseResult:
     status: str
     samples: tuple[Sample, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    """Reasons of the case besides those of its samples."""
+    """The reasons why the case did not pass, without the reasons of its samples."""
 
     calls: int = 0
     cassette: str = ""
-    """replayed, recorded, or nothing."""
+    """"replayed", "recorded" or empty."""
 
     seconds: float = 0.0
-    """The time that it took, as far as answers that were kept say so."""
+    """The duration of the case, without the time of replayed answers."""
 
     @property
     def every_reason(self) -> list[Reason]:
-        """Return the reasons why the case did not pass, each once."""
+        """The reasons of the case and of its samples, each once."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """Return the result as a short JSON value without content; `from_json_value` reads this value."""
+        """The result as a JSON value without content, which `from_json_value` converts back."""
         found: dict[str, Any] = to_json_value(self, ("content", "full"))
         return found
 
 
 def lost_result(case: str) -> CaseResult:
-    """Return the result of a case whose process ended before the case did."""
+    """Return the result of a case whose process ended before the case."""
     said = "the process that asked ended before it had an answer; the case is not asked again"
     return CaseResult(case, ERROR, reasons=(Reason("provider", said),), calls=1)

@@ -1,4 +1,4 @@
-"""Runs of bundles, each with one provider, and the providers and adapters that the runs share."""
+"""Prepares the runs of bundles, each with one provider, and shares providers and adapters between them."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -13,30 +13,32 @@ from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.contract import Judge
 from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice, Scorer
-from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
 from pytest_corpus.bundles.providers.corpus import SimilarityProvider
 from pytest_corpus.bundles.providers.protocol import BundleProvider
-from pytest_corpus.bundles.providers.registry import make
-from pytest_corpus.bundles.reporting.section import Head, message, metric_names
+from pytest_corpus.bundles.providers.registry import make_provider
+from pytest_corpus.bundles.reporting.section import Head, failure_message, shown_metrics
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.shards import cut
+from pytest_corpus.bundles.running.shards import select_cases
 from pytest_corpus.bundles.running.store import CaseStore
 from pytest_corpus.verdict.shards import Shard
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
-"""For the label of each adapter, a function that opens it."""
+"""For each adapter, by label, a function that opens it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BundleOptions:
-    """The options of all runs.
+    """The options of all runs of bundles.
 
     Attributes:
-        full: True if the terminal may show content; `evidence_option` names the option that allows it.
-        full_files: True if the HTML page may have content.
+        limit: the largest number of cases of each bundle.
+        cassettes: the mode of cassettes; None for the default.
+        full: True if the terminal may show prompts and answers; `evidence_option` names the option that allows it.
+        full_files: True if the HTML page may contain prompts and answers.
         stops_early: True if the run ends at the first failure.
     """
 
@@ -67,65 +69,67 @@ class BundleRun:
     cassettes: str = "off"
     selected: list[str] = field(default_factory=list)
     reference: str = ""
-    """The label of the run that this one is compared with."""
+    """The label of the run to compare with; empty if there is none."""
 
     named: set[str] = field(default_factory=set)
-    """The cases that a threshold explained, and the lists of cases that one named."""
+    """The cases that the messages of thresholds already named."""
 
     _results: dict[str, CaseResult] = field(default_factory=dict)
     _decided: bool = False
 
     @property
     def key(self) -> str:
-        """The unique name of the run."""
+        """The unique name of the run in reports."""
         return f"{self.bundle.file} | {self.label}"
 
     @property
     def label(self) -> str:
-        """The label of the variant and the provider, unique within the bundle."""
+        """The name of the variant, if any, and of the provider; unique within the bundle."""
         return f"{self.bundle.variant} {self.provider}".lstrip()
 
     @cached_property
     def is_whole(self) -> bool:
-        """True if all cases of the bundle were selected; valid only after the selection."""
+        """True if all cases of the bundle were selected. Use it only after the selection of cases."""
         return set(self.selected) == {case.id for case in self.bundle.cases}
 
     @property
-    def tolerates(self) -> bool:
+    def tolerates_failed_cases(self) -> bool:
         """True if thresholds decide about failed cases, so that a failed case alone is not a failed test (R80)."""
         complete = self.is_whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
         return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
     @cached_property
-    def _stops(self) -> bool:
-        return self.bundle.stops and self.is_whole and "PYTEST_XDIST_WORKER" not in os.environ  # a worker sees a part
+    def _can_stop_early(self) -> bool:
+        return (
+            self.bundle.stops and self.is_whole and "PYTEST_XDIST_WORKER" not in os.environ
+        )  # a worker knows only some of the results
 
     @cached_property
     def pool(self) -> Pool:
-        """The pool of the selected cases; valid only after the selection."""
+        """The pool that runs the selected cases. Use it only after the selection of cases."""
         return Pool(self.asking, self.cases, self.make_store(self))
 
     def result(self, case: str) -> CaseResult:
-        """Return the result of a case. The case runs now, unless it ran before or the thresholds do not need it."""
-        if not self._stops:
+        """Return the result of a case. It runs now, unless it ran before or the thresholds are decided without it."""
+        if not self._can_stop_early:
             return self.pool.result(case)
         if case in self._results:
             return self._results[case]
         found = self.pool.leave_out(case) if self._decided else self.pool.result(case)
         self._results[case] = found
-        if not self._decided and metrics.is_looked_at(len(self._results)):
+        if not self._decided and metrics.is_checkpoint(len(self._results)):
             known = list(self._results.values())
             self._decided = metrics.are_decided(self.bundle.thresholds, known)
         return found
 
     def explain(self, result: CaseResult) -> str:
-        """Explain why a case did not pass."""
+        """Return the message that explains why a case did not pass."""
         options = self.options
-        return message(self.bundle.file, self.label, result, full=options.full, option=options.evidence_option)
+        return failure_message(self.bundle.file, self.label, result, full=options.full, option=options.evidence_option)
 
     @property
     def head(self) -> Head:
-        """The head of the run's report section."""
+        """The facts for the run's report section."""
         bundle = self.bundle
         return Head(
             file=bundle.file,
@@ -138,7 +142,7 @@ class BundleRun:
             cases=tuple(case.id for case in bundle.cases),
             selected=len(self.selected),
             thresholds=bundle.thresholds,
-            metrics=metric_names(bundle),
+            metrics=shown_metrics(bundle),
             cassettes=self.cassettes,
             samples=bundle.samples,
             currency=bundle.currency,
@@ -147,7 +151,7 @@ class BundleRun:
 
 @dataclass(frozen=True)
 class SelectedProvider:
-    """A provider; if it is `corpus`, also the label of its adapter."""
+    """The provider of a run; for `corpus`, also the label of the adapter."""
 
     choice: ProviderChoice
     adapter: str = ""
@@ -158,9 +162,9 @@ class BundleSession:
 
     Args:
         store: creates the store of a run.
-        functions: returns the plugin functions of a kind, `providers` or `scorers`, for a bundle file.
-        adapters: the adapters under test, by component.
-        scorer_source: the message's hint on how to supply a missing scorer.
+        functions: returns the plugin functions for the name of a hook and a bundle file.
+        adapters: returns the adapters under test of a component.
+        scorer_source: the end of a message: how the user can supply a missing scorer.
     """
 
     def __init__(
@@ -179,11 +183,11 @@ class BundleSession:
         self._clients: dict[tuple[str, str], AdapterClient] = {}
         self._tapes: dict[tuple[Path, str], Cassettes] = {}
 
-    def runs_of(self, path: Path) -> list[BundleRun]:
-        """Load a bundle with each of its providers. Raises BundleError if it cannot be run."""
-        bundle = load(path)
+    def prepare_runs(self, path: Path) -> list[BundleRun]:
+        """Load a bundle and return a run for each of its variants and providers. Raises BundleError."""
+        bundle = load_bundle(path)
         found = [
-            self._run(each, chosen)
+            self._prepare_run(each, chosen)
             for each in bundle.each_variant
             for chosen in choose_providers(each, self.options.providers, list(self._adapters("llm")))
         ]
@@ -199,7 +203,7 @@ class BundleSession:
         self.runs += found
         return found
 
-    def _run(self, bundle: Bundle, chosen: SelectedProvider) -> BundleRun:
+    def _prepare_run(self, bundle: Bundle, chosen: SelectedProvider) -> BundleRun:
         options = self.options
         is_mock = chosen.choice.name == "mock"
         mode = "off" if is_mock else mode_of(options.cassettes, bundle.folder, os.environ)
@@ -210,25 +214,27 @@ class BundleSession:
             provider,
             self._scorers(bundle),
             tuple(
-                self._judge(bundle, scorer, plays=mode == "none") for scorer in bundle.contract.scorers if scorer.asks
+                self._make_judge(bundle, scorer, plays=mode == "none")
+                for scorer in bundle.contract.scorers
+                if scorer.asks_provider
             ),
             options.budget,
             self._tapes.setdefault((bundle.folder, mode), Cassettes(bundle.folder, mode)) if mode != "off" else None,
             keeps_content=options.full or options.full_files,
             keeps_passing=options.full_files,
         )
-        cases = cut(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
+        cases = select_cases(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
         return BundleRun(bundle, provider.label, chosen.adapter, asking, cases, options, self._store, mode)
 
     def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool, purpose: str = "") -> BundleProvider:
         choice = chosen.choice
-        # A script is played for each bundle from its beginning.
+        # Each bundle plays a script from its beginning.
         own = (bundle.path, bundle.variant, choice.script, purpose) if choice.name == "mock" else None
         key = (choice.name, choice.model, choice.base_url, chosen.adapter, own, plays)
         if key not in self._providers:
             adapter = (chosen.adapter, lambda: self._client("llm", chosen.adapter)) if chosen.adapter else None
             brought = self._functions_of("providers", bundle)
-            self._providers[key] = make(choice, bundle.file, brought, adapter, plays=plays)
+            self._providers[key] = make_provider(choice, bundle.file, brought, adapter, plays=plays)
         return self._providers[key]
 
     def _client(self, component: str, label: str) -> AdapterClient:
@@ -236,8 +242,8 @@ class BundleSession:
             self._clients[component, label] = self._adapters(component)[label]()
         return self._clients[component, label]
 
-    def _judge(self, bundle: Bundle, scorer: Scorer, *, plays: bool) -> Judge:
-        """Return a scorer with its provider."""
+    def _make_judge(self, bundle: Bundle, scorer: Scorer, *, plays: bool) -> Judge:
+        """Return a scorer that asks a provider, with this provider."""
         if scorer.rubric is not None:
             choice, llms = scorer.rubric.provider, list(self._adapters("llm"))
             label = llms[0] if llms and choice.name == "corpus" else ""
@@ -254,7 +260,7 @@ class BundleSession:
         return Judge(scorer, SimilarityProvider(scorer.similarity.model, opened))
 
     def _scorers(self, bundle: Bundle) -> dict[str, Any]:
-        own = [scorer for scorer in bundle.contract.scorers if not scorer.asks]
+        own = [scorer for scorer in bundle.contract.scorers if not scorer.asks_provider]
         known = self._functions_of("scorers", bundle) if own else {}
         for scorer in own:
             if scorer.name not in known:
@@ -268,7 +274,7 @@ class BundleSession:
         return self._known[kind]
 
     def close(self, *, finish: bool = False) -> None:
-        """Start no further cases; close adapters and clients. `finish` first waits for the running cases."""
+        """Start no further cases; close adapters and clients. With `finish`, wait for the running cases first."""
         for run in self.runs:
             if "pool" in vars(run):
                 if finish:
@@ -281,8 +287,7 @@ class BundleSession:
 
 
 def choose_providers(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> list[SelectedProvider]:
-    """Choose the providers of a bundle: the requested ones, else the one in its file, else the adapters under
-    test.
+    """Return the providers of a bundle: the requested ones, else the one in its file, else the adapters under test.
 
     Args:
         asked: the requested providers, each as ``NAME`` or ``NAME:MODEL``.
@@ -310,7 +315,7 @@ def choose_providers(bundle: Bundle, asked: Sequence[str], adapters: Sequence[st
 
 
 def _requested_choice(bundle: Bundle, asked: str) -> ProviderChoice:
-    """Return the choice of a command-line argument. The options in the file still apply."""
+    """Return the provider that a command-line argument names, with the options in the file of the bundle."""
     name, _, model = asked.partition(":")
     own = bundle.provider or ProviderChoice(name)
     if own.name == name:

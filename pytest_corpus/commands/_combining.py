@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from pytest_corpus.bundles.reporting.section import Head, build_all, label
+from pytest_corpus.bundles.reporting.section import Head, build_sections, label_of
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.checking.combining import ShardReport, Unfit, check, check_numbers
@@ -32,11 +32,11 @@ def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[d
     found: dict[str, list[tuple[ShardReport, dict[str, Any]]]] = {}
     for part in parts:
         for section in part.document.get("bundles", ()):
-            found.setdefault(f"{section['file']} | {label(section)}", []).append((part, section))
+            found.setdefault(f"{section['file']} | {label_of(section)}", []).append((part, section))
     if not found:
         raise Unfit("no behaviour bundle ran in these shards; `report combine` joins the shards of a suite")
     runs = {key: _run(f"{key.replace(' | ', ' (', 1)})", sections) for key, sections in found.items()}
-    sections = build_all(runs, runs)
+    sections = build_sections(runs, runs)
     for key, section in sections.items():
         section["results"] = [result.numbers for result in runs[key][1]]
         if unused := found[key][0][1].get("cassettes", {}).get("unused"):

@@ -14,7 +14,7 @@ from pytest_corpus.redaction import describe_value, printable
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, LATEST
-from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, SchemaValidationError, place_of
+from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, SchemaValidationError, golden_path
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
 PROG = "pytest-corpus schema check"
@@ -190,7 +190,7 @@ class _Check:
         if len(problems) > self.given.max_errors:
             console.say(f"  and {len(problems) - self.given.max_errors} more; --max-errors shows more of them")
         if refused.golden:
-            console.say(f"  compare with {place_of(refused.golden)}")
+            console.say(f"  compare with {golden_path(refused.golden)}")
 
 
 def schema_for(name: str, value: Any, edition: str | None) -> str:

@@ -17,11 +17,11 @@ from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.opening.factory import resolve, split_label
 from pytest_corpus.adapter.usage import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
-from pytest_corpus.bundles.loading.bundle_file import load
-from pytest_corpus.bundles.providers.hook import functions
-from pytest_corpus.bundles.providers.mock import read_script
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
+from pytest_corpus.bundles.providers.hook import collect_functions
+from pytest_corpus.bundles.providers.mock import check_scripts
 from pytest_corpus.bundles.reporting import comparison, section
-from pytest_corpus.bundles.reporting.section import contents
+from pytest_corpus.bundles.reporting.section import collect_contents
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
 from pytest_corpus.bundles.running.shards import write_durations
@@ -96,8 +96,8 @@ def _check(given: argparse.Namespace) -> int:
     found: list[dict[str, Any]] = []
     for folder in given.folder:
         try:
-            bundle = load(_file_of(folder))
-            read_script(bundle)
+            bundle = load_bundle(_file_of(folder))
+            check_scripts(bundle)
             found.append({"bundle": folder, "cases": len(bundle.cases), "problems": []})
         except BundleError as error:
             found.append({"bundle": folder, "cases": 0, "problems": [str(problem) for problem in error.problems]})
@@ -112,7 +112,7 @@ def _combine(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.FORMATS)
     whole, runs = combine_reports([(Path(name).name, written.report(name)) for name in given.reports])
     found = whole["bundles"]
-    console.result(given, {"bundles": found}, *chain.from_iterable(map(section.lines, found)))
+    console.result(given, {"bundles": found}, *chain.from_iterable(map(section.section_lines, found)))
     try:
         if target is not None:
             write_atomically(formats.render(whole, target[1]), target[0])
@@ -134,20 +134,25 @@ def _diff(given: argparse.Namespace) -> int:
         if other is None and len(before) == len(now) == 1:
             other = next(iter(before.values()))
         if other is None or other["name"] != each["name"]:
-            console.warn(f"{given.new}: {section.one_line(each)}: {given.old} has no run to compare it with")
+            console.warn(f"{given.new}: {section.describe_section(each)}: {given.old} has no run to compare it with")
             continue
         old, new = (
-            comparison.outcome(from_json_value(CaseResult, case) for case in run["results"]) for run in (other, each)
+            comparison.make_outcome(from_json_value(CaseResult, case) for case in run["results"])
+            for run in (other, each)
         )
-        compared = comparison.compare(old, new, given.metric or ())
-        found.append({"bundle": each["name"], "before": section.label(other), "now": section.label(each), **compared})
+        compared = comparison.compare_runs(old, new, given.metric or ())
+        found.append(
+            {"bundle": each["name"], "before": section.label_of(other), "now": section.label_of(each), **compared}
+        )
     if not found:
         raise CommandError(f"{given.old} and {given.new} have no bundle in common")
     for name in given.metric or ():
         if not any(name == each["metric"] for entry in found for each in entry["differences"]):
             known = {each["metric"] for entry in found for each in entry["differences"]}
             raise CommandError(f"--metric {name}: not compared; {suggestion(name, known)}")
-    lines = ([f"{each['bundle']} ({each['now']}):", *comparison.lines(each, each["before"])] for each in found)
+    lines = (
+        [f"{each['bundle']} ({each['now']}):", *comparison.comparison_lines(each, each["before"])] for each in found
+    )
     console.result(given, {"compared": found}, *chain.from_iterable(lines))
     return FINDINGS if any(each["verdict"] == "worse" for each in found) else FINE
 
@@ -165,7 +170,7 @@ def _sections_of(path: Path) -> dict[tuple[str, str], Any]:
         raise CommandError(f"{path}: is not a sound report: {said}")
     if not all("results" in each for each in found):
         raise CommandError(f"{path}: was written by a version that keeps no results of cases; run the bundle again")
-    return {(each["name"], section.label(each)): each for each in found}
+    return {(each["name"], section.label_of(each)): each for each in found}
 
 
 def _init(given: argparse.Namespace) -> int:
@@ -223,13 +228,13 @@ class _Session:
         before = self._baseline()
         try:
             # After an interruption no further provider is asked.
-            runs = self._session.runs_of(path)
+            runs = self._session.prepare_runs(path)
             ended = all(self._run_bundle(run, before) for run in runs)
         finally:
             self._session.close()
         for run, built in zip(runs, self._sections, strict=False):
             if run.reference and self._outcomes.keys() >= {run.label, run.reference}:
-                found = comparison.compare(self._outcomes[run.reference], self._outcomes[run.label])
+                found = comparison.compare_runs(self._outcomes[run.reference], self._outcomes[run.label])
                 built["compared"] = [{"with": run.reference, **found}, *built.get("compared", ())]
         self._keep_baseline(before)
         if self._given.format == "json":
@@ -238,7 +243,7 @@ class _Session:
             console.say_json(found | ({"contents": self._contents} if self._contents else {}))
         else:
             for each in self._sections:
-                console.say(*section.lines(each))
+                console.say(*section.section_lines(each))
             console.say(f"used: {self._spent_budget.spent}")
         if not ended:
             return INTERRUPTED
@@ -259,17 +264,17 @@ class _Session:
         finally:
             run.pool.drain()
         head, tape = run.head, run.asking.cassettes
-        built = section.build(head, results, stopped=not ended)
+        built = section.build_section(head, results, stopped=not ended)
         if self._given.format == "json":
             built["results"] = [result.numbers for result in results]
-            self._contents += contents(head, results) if run.options.full_files else []
+            self._contents += collect_contents(head, results) if run.options.full_files else []
         if ended:
-            self._outcomes[run.label] = comparison.outcome(results)
+            self._outcomes[run.label] = comparison.make_outcome(results)
         if tape is not None and head.is_whole and (unused := tape.unused_files(head.cases)):
             built["cassettes"]["unused"] = unused
         if ended and head.is_whole and self._given.baseline:
             key = comparison.name_of(run.bundle.path, run.label, Path(self._given.baseline))
-            self._entries[key] = comparison.entry(results, built["metrics"])
+            self._entries[key] = comparison.make_entry(results, built["metrics"])
             if not self._given.update_baseline:
                 built |= comparison.compare_with_baseline(self._entries[key], before.get(key))
         self._sections.append(built)
@@ -290,7 +295,7 @@ class _Session:
             return {}
         path = Path(self._given.baseline)
         try:
-            return comparison.read(path) if path.exists() or not self._given.update_baseline else {}
+            return comparison.read_baseline(path) if path.exists() or not self._given.update_baseline else {}
         except comparison.BaselineError as error:
             said = str(error).replace("--corpus-bundle-update-baseline", "--update-baseline")
             raise CommandError(f"--baseline {path}: {said}") from None
@@ -299,7 +304,7 @@ class _Session:
         if not self._given.update_baseline:
             return
         try:
-            comparison.write(Path(self._given.baseline), self._entries, before)
+            comparison.write_baseline(Path(self._given.baseline), self._entries, before)
         except OSError as error:
             raise CommandError(f"--baseline {self._given.baseline}: cannot be written: {error.strerror}") from None
 
@@ -325,7 +330,7 @@ class _Session:
             given = found(**config)
             return [] if given is None else [given]
 
-        return functions(hook, ask, file)
+        return collect_functions(hook, ask, file)
 
 
 def _declared_adapters(given: Iterable[str]) -> dict[str, Declaration]:

@@ -12,7 +12,7 @@ import orjson
 
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
-from pytest_corpus.validation.sealed_lines import Kind, Line, lines
+from pytest_corpus.validation.sealed_lines import Kind, Line, read_sealed_lines
 
 FORMAT = "1.0"
 """The version of the format."""
@@ -117,7 +117,7 @@ def read(path: Path) -> Transcript:
     """
     found: _Reading | None = None
     whole = hashlib.sha256()
-    for line in lines(path, FILE, whole.update):
+    for line in read_sealed_lines(path, FILE, whole.update):
         if found is None:
             if line.kind != "header" or line.members.get("format") != FORMAT:
                 raise line.refused(f"not the header of a transcript of format {FORMAT}")

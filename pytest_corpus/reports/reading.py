@@ -8,7 +8,7 @@ from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
-from pytest_corpus.validation.schema.evidence import first_flaw, flaws
+from pytest_corpus.validation.schema.evidence import find_flaws, first_flaw
 
 SCHEMA = "report/report"
 
@@ -54,7 +54,7 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
 
 def schema_flaws(document: object) -> list[str]:
     """Return the violations of `schemas/report/report.schema.json` in a document, as at most ten lines."""
-    return flaws(SCHEMA, document)
+    return find_flaws(SCHEMA, document)
 
 
 def bundle_flaw(sections: object) -> str:

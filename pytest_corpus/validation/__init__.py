@@ -1,1 +1,3 @@
-"""Validation of instances (`schema/`), streams of frames (`streams/`) and request envelopes (`requests/`)."""
+"""Validation of JSON values by schema (`schema/`), of streams of frames (`streams/`), of request envelopes
+(`requests/`).
+"""

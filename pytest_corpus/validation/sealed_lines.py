@@ -1,4 +1,7 @@
-"""Evidence files that a run writes as it proceeds: numbered JSON lines between a header and a digest."""
+"""Evidence files, such as transcripts, that a run writes line by line.
+
+The lines are numbered JSON objects between a header and a last line with a digest (the seal), so changes are detected.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +22,22 @@ from pytest_corpus.validation.schema.evidence import first_flaw
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 
-FLUSHED = 1 << 16
-"""After this number of characters what was written can be read, also if the run is killed."""
+FLUSH_AFTER = 1 << 16
+"""The number of characters after which the file is flushed, so that a killed run leaves readable lines."""
 
 
 def dumps(members: Mapping[str, Any]) -> str:
-    """Compact JSON in one line."""
+    """Return compact JSON in one line."""
     import orjson  # light commands do without it
 
     try:
         return orjson.dumps(members).decode()
-    except TypeError:  # half a character, which only an escape can hold
+    except TypeError:  # a lone surrogate, which json writes as an escape
         return json.dumps(members, separators=(",", ":"))
 
 
 class Writer:
-    """Writes a file of sealed lines during the run. The first line creates the file."""
+    """Writes an evidence file during the run. The first line creates the file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,9 +54,9 @@ class Writer:
         self.write_lines(dumps(members) + "\n")
 
     def write_lines(self, text: str) -> None:
-        """Write lines that another process made, and number them. Raises OSError if the file cannot be written."""
+        """Write lines of several processes, and number them. Raises OSError if the file cannot be written."""
         if self._file is None:
-            self._raw = open(self.path, "wb", opener=_private)  # noqa: SIM115 - open until the run ends
+            self._raw = open(self.path, "wb", opener=_open_private)  # noqa: SIM115 - open until the run ends
             zipped = self.path.name.endswith(".gz")
             self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0) if zipped else self._raw  # type: ignore[assignment]
         assert self._file is not None
@@ -64,12 +67,12 @@ class Writer:
             self._digest.update(data)
             self._file.write(data)
         self._unflushed += len(text)
-        if self._unflushed > FLUSHED:
+        if self._unflushed > FLUSH_AFTER:
             self._unflushed = 0
             self._file.flush()
 
     def close(self) -> None:
-        """Write the last line and close the file. Raises OSError if the file cannot be written."""
+        """Write the last line, with the digest, and close the file. Raises OSError if the file cannot be written."""
         if self._file is None:
             return
         self.write(
@@ -90,11 +93,11 @@ class Writer:
         self._file = self._raw = None
 
 
-def _private(path: str, flags: int) -> int:
-    """Open a file with requests and answers in such a way that only its owner can read it."""
+def _open_private(path: str, flags: int) -> int:
+    """Open a file that only its owner can read, because it contains requests and answers."""
     handle = os.open(path, flags, 0o600)
     if stat.S_ISREG(os.fstat(handle).st_mode) and hasattr(os, "fchmod"):
-        os.fchmod(handle, 0o600)  # an older file
+        os.fchmod(handle, 0o600)  # the file may exist with other permissions
     return handle
 
 
@@ -106,7 +109,7 @@ def file_digest(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of evidence file: its name, the kinds and the maximum number of its lines, and its error class."""
+    """A kind of evidence file: its name, the kinds of its lines, the maximum number of lines, and its error class."""
 
     name: str
     kinds: tuple[str, ...]
@@ -116,7 +119,15 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file: its place, its bytes, its members, and the digest of all previous lines."""
+    """A line of an evidence file.
+
+    Attributes:
+        of: the kind of file.
+        where: the file name and line number, for messages.
+        data: the bytes of the line.
+        members: the parsed line.
+        digest: the digest of all previous lines.
+    """
 
     of: Kind
     where: str
@@ -134,22 +145,27 @@ class Line:
         return self.of.error(f"{self.where}: {why}")
 
     def check(self, schema: str, part: str) -> None:
-        """Validate the line by a part of a schema. Raises the error of its kind."""
+        """Validate the line by a part of a schema. Raises the error class of its kind of file."""
         if said := first_flaw(schema, self.members, part):
             raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
 
     def check_seal(self) -> None:
-        """Compare the stated digest with the digest of the previous lines. Raises the error of its kind."""
+        """Compare the digest in the line with the digest of the previous lines. Raises the error class of its kind of
+        file.
+        """
         if self.members["sha256"] != self.digest:
             raise self.refused(f"the digest is another one, so the {self.of.name} was changed")
 
 
-def lines(path: Path, of: Kind, take: Callable[[bytes], object]) -> Iterator[Line]:
-    """Yield each line of a file; `take` gets the bytes. An incomplete last line is left out.
+def read_sealed_lines(path: Path, of: Kind, take: Callable[[bytes], object]) -> Iterator[Line]:
+    """Yield each line of an evidence file. An incomplete last line is left out.
+
+    Args:
+        take: is called with the bytes of the file, as they are read.
 
     Raises:
         FileRefused: the file cannot be read or exceeds the limits.
-        PlainError: the kind's error: the file is of another kind, or lines were removed, added or moved.
+        PlainError: the error class of the kind: the file is of another kind, or lines were removed, added or moved.
     """
     digest = hashlib.sha256()
     for number, data in enumerate(bounded.read_lines(path, take=take), 1):

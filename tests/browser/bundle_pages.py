@@ -38,12 +38,12 @@ def page(variants: dict[str, float], cases: int) -> str:
         runs.append((head, [_result(number, rate, draw) for number in range(cases)]))
     built: list[dict[str, Any]] = []
     for head, results in runs:
-        built.append({**section.build(head, results), "results": [each.numbers for each in results]})
+        built.append({**section.build_section(head, results), "results": [each.numbers for each in results]})
         if len(built) > 1:
-            found = comparison.compare(comparison.outcome(runs[0][1]), comparison.outcome(results))
+            found = comparison.compare_runs(comparison.make_outcome(runs[0][1]), comparison.make_outcome(results))
             built[-1]["compared"] = [{"with": runs[0][0].label, **found}]
     ledger = Ledger("no adapter")
     ledger.mark_partial("only behaviour bundles ran")
     run = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, bundles=tuple(built))
-    contents = [each for head, results in runs for each in section.contents(head, results)]
+    contents = [each for head, results in runs for each in section.collect_contents(head, results)]
     return formats.render(json_report.build(ledger, decide(ledger), run), ".html", contents=contents)

@@ -15,8 +15,8 @@ from samples import PLUGIN, bundle, echo, run, text
 
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError
-from pytest_corpus.bundles.loading.bundle_file import load
-from pytest_corpus.bundles.running.shards import DURATIONS, cut, digest, durations
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
+from pytest_corpus.bundles.running.shards import DURATIONS, compute_digest, read_durations, select_cases
 from pytest_corpus.verdict.shards import Shard
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
@@ -98,7 +98,7 @@ def test_a_killed_shard_is_started_again(pytester: pytest.Pytester) -> None:
     """A shard is killed and started again; combined, all give what one process gives, and ask each case once."""
     there, of = Project(pytester, 60), 2
     assert there.run("one") == 0
-    last = cut(load(there.path), Shard(1, of))[-4].id
+    last = select_cases(load_bundle(there.path), Shard(1, of))[-4].id
     assert there.shard(1, of, dies=last) == -signal.SIGKILL
     assert [there.shard(number, of) for number in range(1, of + 1)] == [0] * of
     there.check(of, 60)
@@ -116,8 +116,10 @@ def test_two_thousand_cases_in_eight_processes(pytester: pytest.Pytester) -> Non
         words = [sys.executable, "-m", "pytest", *PLUGIN, "-p", "no:randomly", *given]
         return subprocess.Popen(words, cwd=pytester.path, env=known, stdout=subprocess.DEVNULL)
 
-    found = load(there.path)
-    running = [start(number, cut(found, Shard(number, 8))[-9].id if number < 3 else "") for number in range(1, 9)]
+    found = load_bundle(there.path)
+    running = [
+        start(number, select_cases(found, Shard(number, 8))[-9].id if number < 3 else "") for number in range(1, 9)
+    ]
     assert [each.wait(600) for each in running] == [-signal.SIGKILL, -signal.SIGKILL, *[0] * 6]
     assert [start(number).wait(600) for number in (1, 2)] == [0, 0]
     there.check(8, 2000)
@@ -156,7 +158,7 @@ def test_what_combine_refuses(pytester: pytest.Pytester) -> None:
     assert [there.shard(number, 2) for number in (1, 2)] == [0, 0]
     kept = (there.pytester.path / "2.json").read_text()
     assert there.combine("1", "2", more=("--write-durations",))[0] == 0
-    assert set(durations(there.pytester.path / "bundles" / "qa")) == {f"case-{number}" for number in range(10)}
+    assert set(read_durations(there.pytester.path / "bundles" / "qa")) == {f"case-{number}" for number in range(10)}
     for change, words in REFUSALS:
         code, said = there.combine(*change(there))
         assert (code, words in said) == (2, True), said
@@ -168,19 +170,19 @@ def test_what_combine_refuses(pytester: pytest.Pytester) -> None:
 def test_a_cut_by_time(tmp_path: Path) -> None:
     """Each case is in one shard, and the shards take about as long; a case without a time counts as the mean."""
     path = bundle(tmp_path, [echo(number) for number in range(100)])
-    found = load(path)
-    assert [len(cut(found, Shard(number, 8))) for number in range(1, 9)] == [13] * 4 + [12] * 4
-    before = digest(found)
+    found = load_bundle(path)
+    assert [len(select_cases(found, Shard(number, 8))) for number in range(1, 9)] == [13] * 4 + [12] * 4
+    before = compute_digest(found)
     seconds = {f"case-{number}": float(number % 7) ** 3 for number in range(90)}
     (tmp_path / DURATIONS).write_text(json.dumps(seconds))
-    shards = [cut(found, Shard(number, 8)) for number in range(1, 9)]
+    shards = [select_cases(found, Shard(number, 8)) for number in range(1, 9)]
     assert sorted(case.id for shard in shards for case in shard) == sorted(case.id for case in found.cases)
     sums = [sum(seconds.get(case.id, 55) for case in shard) for shard in shards]
     assert max(sums) < 1.2 * min(sums)
-    assert digest(found) != before
+    assert compute_digest(found) != before
     (tmp_path / DURATIONS).write_text('{"case-0": "long"}')
     with pytest.raises(BundleError, match="is not a JSON object with the seconds of each case"):
-        cut(found, Shard(1, 8))
+        select_cases(found, Shard(1, 8))
 
 
 def test_the_digest_knows_the_bundle_and_not_its_place(tmp_path: Path) -> None:
@@ -197,7 +199,9 @@ def test_the_digest_knows_the_bundle_and_not_its_place(tmp_path: Path) -> None:
     ]
     found = []
     for number, (given, lines, files) in enumerate(made):
-        one, two = (digest(load(bundle(tmp_path / f"{number}{place}", given, lines, **files))) for place in "ab")
+        one, two = (
+            compute_digest(load_bundle(bundle(tmp_path / f"{number}{place}", given, lines, **files))) for place in "ab"
+        )
         assert one == two
         found.append(one)
     assert len(set(found)) == len(made)
@@ -220,7 +224,7 @@ def test_a_run_that_stops_is_resumed(pytester: pytest.Pytester) -> None:
     gate = "stop: decided\nthresholds: [{metric: pass_rate, operator: '>=', value: 0.5, confidence: 0.95}]\n"
     there = Project(pytester, 60, f"provider: {{name: ours}}\nparallel: true\n{gate}")
     assert there.run("one") == 0
-    fifth = load(there.path).cases[4].id
+    fifth = load_bundle(there.path).cases[4].id
     assert there.run("two", "--corpus-bundle-resume=kept", dies=fifth) == -signal.SIGKILL
     assert there.run("two", "--corpus-bundle-resume=kept") == 0
     assert untimed(there.read("one")) == untimed(there.read("two"))

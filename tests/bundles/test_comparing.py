@@ -9,7 +9,7 @@ import pytest
 from cli_runs import called
 from samples import HALF, STOP, bundle, echo, mixed, provider, run, section, text
 
-from pytest_corpus.bundles.reporting.comparison import compare
+from pytest_corpus.bundles.reporting.comparison import compare_runs
 from pytest_corpus.reports.reading import bundle_flaw
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -33,12 +33,12 @@ def outcome(passes: str, **numbers: list[float]) -> dict[str, Any]:
 
 def test_passes() -> None:
     """Ten cases that fail now against none that are fixed: p is 0.002, and the interval is without 0."""
-    found = compare(outcome("y" * 40), outcome("n" * 10 + "y" * 30))
+    found = compare_runs(outcome("y" * 40), outcome("n" * 10 + "y" * 30))
     [passes] = found["differences"]
     assert (found["verdict"], passes["before"], passes["now"]) == ("worse", 1.0, 0.75)
     assert passes["interval"] == pytest.approx([-0.25, -0.0958], abs=1e-4)
     assert found["newly_failing"] == sorted(f"c{number}" for number in range(10))
-    assert compare(outcome("n" * 10 + "y" * 30), outcome("y" * 40))["verdict"] == "better"
+    assert compare_runs(outcome("n" * 10 + "y" * 30), outcome("y" * 40))["verdict"] == "better"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_passes() -> None:
 )
 def test_cannot_tell(before: str, now: str) -> None:
     """Five changed cases are not enough, and no case is nothing."""
-    assert compare(outcome(before), outcome(now))["verdict"] == "cannot_tell"
+    assert compare_runs(outcome(before), outcome(now))["verdict"] == "cannot_tell"
 
 
 def test_means() -> None:
@@ -54,7 +54,7 @@ def test_means() -> None:
     old = [0.5 + number % 7 / 20 for number in range(40)]
     new = [each - 0.1 - number % 3 / 50 for number, each in enumerate(old)]
     before, now = (outcome("y" * 40, score_tone=each, avg_latency_ms=[100 * e for e in each]) for each in (old, new))
-    found = compare(before, now)
+    found = compare_runs(before, now)
     assert found["verdict"] == "worse"
     words = {each["metric"]: (each["verdict"], each["confidence"]) for each in found["differences"]}
     assert words == {
@@ -62,8 +62,8 @@ def test_means() -> None:
         "avg_latency_ms": ("better", 0.95),
         "score_tone": ("worse", 0.975),
     }
-    assert compare(before, now, ["avg_latency_ms"])["verdict"] == "better"
-    few = compare(outcome("y" * 19, score_tone=old[:19]), outcome("y" * 19, score_tone=new[:19]))
+    assert compare_runs(before, now, ["avg_latency_ms"])["verdict"] == "better"
+    few = compare_runs(outcome("y" * 19, score_tone=old[:19]), outcome("y" * 19, score_tone=new[:19]))
     assert few["verdict"] == "cannot_tell"
 
 

@@ -10,7 +10,7 @@ from samples import SEED, bundle, echo, write
 
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.bundle import default_id
-from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
 
 GOOD = {"bundle.yaml": SEED, "prompt.md": "Q: {{ q }}", "data.jsonl": '{"input": {"q": 1}}\n'}
 
@@ -167,7 +167,7 @@ def test_what_is_wrong(tmp_path: Path, name: str) -> None:
     if name == "not UTF-8":
         (tmp_path / "prompt.md").write_bytes(b"caf\xe9 {{ q }}")
     with pytest.raises(BundleError) as found:
-        load(path)
+        load_bundle(path)
     assert said in str(found.value)
     assert len(found.value.problems) == 1
     assert "Traceback" not in str(found.value)
@@ -180,14 +180,14 @@ def test_links_that_leave_the_folder(tmp_path: Path) -> None:
     (tmp_path / "b" / "prompt.md").unlink()
     (tmp_path / "b" / "prompt.md").symlink_to(tmp_path / "secret.md")
     with pytest.raises(BundleError, match="leaves the folder"):
-        load(path)
+        load_bundle(path)
 
 
 def test_references_inside_the_folder(tmp_path: Path) -> None:
     """A schema may refer to itself and to another file of the folder, also in circles that consume the value."""
     tree = '{"type": "object", "properties": {"next": {"$ref": "#"}, "name": {"$ref": "defs/name.json#/$defs/n"}}}'
     path = write(tmp_path, {**GOOD, **schema(tree), "defs/name.json": '{"$defs": {"n": {"type": "string"}}}'})
-    found = load(path).contract.schema
+    found = load_bundle(path).contract.schema
     assert found is not None
     assert found.violations({"next": {"next": {"name": "x"}}}) == []
     assert [each.path for each in found.violations({"next": {"name": 1}})] == [("next", "name")]
@@ -204,7 +204,7 @@ DRAFTS = {
 def test_a_schema_counts_under_its_own_draft(tmp_path: Path, draft: str) -> None:
     """`$schema` decides which draft holds (R43)."""
     text = json.dumps({"$schema": draft, **DRAFTS[draft]})
-    found = load(write(tmp_path, {**GOOD, **schema(text)})).contract.schema
+    found = load_bundle(write(tmp_path, {**GOOD, **schema(text)})).contract.schema
     assert found is not None
     assert found.violations(1)
     assert not found.violations(2)
@@ -215,7 +215,7 @@ def test_a_schema_may_have_any_file_name(tmp_path: Path, name: str) -> None:
     """Names that are not valid URIs as they are lead to their files, too."""
     path = bundle(tmp_path, [echo(0)], f"output_contract: {{schema_path: '{name}'}}\n")
     write(tmp_path, {name: '{"$ref": "#/$defs/y", "$defs": {"y": {"type": "string"}}}'})
-    found = load(path).contract.schema
+    found = load_bundle(path).contract.schema
     assert found is not None
     assert (found.violations("x"), len(found.violations(1))) == ([], 1)
 
@@ -223,14 +223,14 @@ def test_a_schema_may_have_any_file_name(tmp_path: Path, name: str) -> None:
 def test_whole_numbers_may_have_a_point(tmp_path: Path) -> None:
     """3.0 is a whole number, as in JSON Schema."""
     more = "samples: 3.0\nmax_parallel: 2.0\nprovider: {name: mock, max_tokens: 9.0, temperature: 0.0}\n"
-    found = load(bundle(tmp_path, [echo(0)], more))
+    found = load_bundle(bundle(tmp_path, [echo(0)], more))
     assert repr((found.samples, found.max_parallel, found.provider and found.provider.max_tokens)) == "(3, 2, 9)"
 
 
 def test_a_variable_may_have_any_name(tmp_path: Path) -> None:
     """The names of parameters of Jinja's own functions are names like any other."""
     case = {"input": {"self": 1, "context": 2, "args": 3, "name": "x", "my key": 4}}
-    found = load(bundle(tmp_path, [case], "", prompt_md="{{ context }} {{ args }} {{ name }}"))
+    found = load_bundle(bundle(tmp_path, [case], "", prompt_md="{{ context }} {{ args }} {{ name }}"))
     assert found.prompts(found.cases[0])[0] == "2 3 x"
 
 
@@ -238,7 +238,7 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
     """A file that an editor of Windows saved is read."""
     path = write(tmp_path, GOOD)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert load(path).name == "qa"
+    assert load_bundle(path).name == "qa"
 
 
 def test_ids_do_not_change_with_the_process() -> None:
@@ -257,12 +257,12 @@ def test_every_problem_is_named(tmp_path: Path) -> None:
     lines = '{"input": 1}\n{"id": 2, "input": {}}\n'
     path = write(tmp_path, {**GOOD, "data.jsonl": lines, "prompt.md": "{{ q"})
     with pytest.raises(BundleError) as found:
-        load(path)
+        load_bundle(path)
     assert len(found.value.problems) == 3
 
 
 def test_a_sound_one_is_read(tmp_path: Path) -> None:
     """Defaults are those of the document and the rulings."""
-    found = load(bundle(tmp_path, [echo(1)]))
+    found = load_bundle(bundle(tmp_path, [echo(1)]))
     assert (found.timeout, found.retries, found.parallel, found.max_parallel, found.samples) == (30, 0, False, 4, 1)
     assert found.prompts(found.cases[0]) == ("Q: 1", None)

@@ -14,8 +14,8 @@ from test_running import results
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.evaluation.template import Template
 from pytest_corpus.bundles.loading.bundle import ProviderChoice
-from pytest_corpus.bundles.loading.bundle_file import load
-from pytest_corpus.bundles.providers.registry import make
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
+from pytest_corpus.bundles.providers.registry import make_provider
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 
@@ -67,10 +67,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]:
     """The results of the document's example with an official client."""
     pytest.importorskip(name, reason=f"the official client {name} is not installed")
-    found = replace(load(write(folder, QUESTION_ANSWERING)), **changes)
+    found = replace(load_bundle(write(folder, QUESTION_ANSWERING)), **changes)
     assert found.provider is not None
     choice = replace(found.provider, name=name, base_url=url)
-    provider = make(choice, found.file, {}, None)
+    provider = make_provider(choice, found.file, {}, None)
     try:
         return results(Asking(found, choice, provider, pause=lambda _: None))
     finally:
@@ -145,7 +145,7 @@ def test_options_that_are_said_elsewhere(name: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(
         BundleError, match=r"provider\.options\.stream cannot be passed on; answers are read as a whole"
     ):
-        make(choice, "bundle.yaml", {}, None)
+        make_provider(choice, "bundle.yaml", {}, None)
 
 
 def test_stop_is_spelled_as_the_vendor_does(tmp_path: Path, server: Server) -> None:

@@ -15,11 +15,11 @@ from samples import bundle, echo
 
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.loading.bundle import Bundle, ProviderChoice
-from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
 from pytest_corpus.bundles.providers.hook import HookProvider
 from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
-from pytest_corpus.bundles.providers.registry import make
+from pytest_corpus.bundles.providers.registry import make_provider
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
@@ -41,7 +41,7 @@ def results(asking: Asking) -> list[CaseResult]:
 
 
 def made(folder: Path, count: int = 1, **changes: Any) -> Bundle:
-    return replace(load(bundle(folder, [echo(number) for number in range(count)])), **changes)
+    return replace(load_bundle(bundle(folder, [echo(number) for number in range(count)])), **changes)
 
 
 def reasons(result: CaseResult) -> str:
@@ -139,7 +139,7 @@ def test_errors_of_a_function_that_may_pass_are_tried_again(tmp_path: Path, erro
 @pytest.mark.parametrize("expected", ["", "yes"])
 def test_an_empty_answer_is_an_answer(tmp_path: Path, expected: str) -> None:
     """It passes if it is expected; if not, a note says that it is empty (R135)."""
-    [result] = asked(load(bundle(tmp_path, [echo(0, expected)])), lambda _: Answer(""))
+    [result] = asked(load_bundle(bundle(tmp_path, [echo(0, expected)])), lambda _: Answer(""))
     assert result.status == ("failed" if expected else "passed")
     assert result.samples[0].notes == (("the answer is empty",) if expected else ())
 
@@ -147,7 +147,7 @@ def test_an_empty_answer_is_an_answer(tmp_path: Path, expected: str) -> None:
 def test_without_a_schema_every_answer_is_valid(tmp_path: Path) -> None:
     """`schema_valid_rate` of a bundle without a schema is 1, and reported only if a threshold names it."""
     gate = "thresholds: [{metric: schema_valid_rate, operator: '>=', value: 1}]\nprovider: {name: mock}\n"
-    found = load(bundle(tmp_path, [echo(0)], gate))
+    found = load_bundle(bundle(tmp_path, [echo(0)], gate))
     assert [each.schema_valid for each in asked(found, lambda _: "no")[0].samples] == [True]
     assert asked(made(tmp_path / "b"))[0].samples[0].schema_valid is None
 
@@ -203,7 +203,7 @@ def test_samples_of_a_cache_are_not_independent(tmp_path: Path) -> None:
 def test_scorers(tmp_path: Path) -> None:
     """A scorer gives a number that has to reach its minimum; one that raises fails the case."""
     more = "provider: {name: mock}\noutput_contract: {scorers: [{name: length, minimum: 4}]}\n"
-    found = load(bundle(tmp_path, [echo(0, "yes")], more))
+    found = load_bundle(bundle(tmp_path, [echo(0, "yes")], more))
     [result] = asked(found, scorers={"length": lambda raw_output, **_: len(raw_output)})
     assert "the scorer length gives 3, below 4" in reasons(result)
 
@@ -211,7 +211,7 @@ def test_scorers(tmp_path: Path) -> None:
 def test_a_scorer_may_be_a_coroutine_and_gives_a_finite_number(tmp_path: Path) -> None:
     """A score that is not a JSON number fails the case and is in no metric."""
     more = "provider: {name: mock}\noutput_contract: {scorers: [{name: one, minimum: 0}]}\n"
-    found = load(bundle(tmp_path, [echo(0, "yes")], more))
+    found = load_bundle(bundle(tmp_path, [echo(0, "yes")], more))
 
     async def half(**_: Any) -> float:
         return 0.5
@@ -318,7 +318,7 @@ def test_playing_takes_no_key(tmp_path: Path, name: str, monkeypatch: pytest.Mon
     choice = ProviderChoice(name, "some-model")
     stub = HookProvider(name, "some-model", lambda _: "yes")
     results(Asking(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})))
-    player = make(choice, "bundle.yaml", {}, None, plays=True)
+    player = make_provider(choice, "bundle.yaml", {}, None, plays=True)
     asking = Asking(found, choice, player, cassettes=Cassettes(tmp_path, "none", {}))
     [result] = results(asking)
     player.close()

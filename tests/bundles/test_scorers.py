@@ -8,9 +8,9 @@ import pytest
 from cli_runs import called
 from samples import bundle, echo, run, section, text
 
-from pytest_corpus.bundles.contract import _grade
+from pytest_corpus.bundles.contract import _parse_grade
 from pytest_corpus.bundles.errors import BundleError
-from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
 from pytest_corpus.reports.reading import bundle_flaw
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
@@ -160,14 +160,14 @@ def test_similarity_in_pytest(pytester: pytest.Pytester) -> None:
 )
 def test_replies_of_judges(reply: str, grade: tuple[float, str] | None) -> None:
     """A number from 0 to 1 in an object, with or without text around it."""
-    assert _grade(reply) == grade
+    assert _parse_grade(reply) == grade
 
 
 def test_a_cost_needs_prices(tmp_path: Path) -> None:
     """A threshold on cost without a price table is a mistake; with one it is a sum."""
     gate = "thresholds: [{metric: cost, operator: '<=', value: 1}]\n"
     with pytest.raises(BundleError, match="the metric 'cost' is not known"):
-        load(bundle(tmp_path / "a", [echo(0)], gate))
-    found = load(bundle(tmp_path / "b", [echo(0)], gate + PRICES))
+        load_bundle(bundle(tmp_path / "a", [echo(0)], gate))
+    found = load_bundle(bundle(tmp_path / "b", [echo(0)], gate + PRICES))
     assert found.cost(("none", "m"), 1_000_000, 100_000) == 2.0
     assert found.cost(("none",), 1, 1) is found.cost(("m",), None, 1) is None

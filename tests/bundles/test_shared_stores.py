@@ -11,7 +11,7 @@ from samples import bundle, echo
 
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.loading.bundle import Bundle, ProviderChoice
-from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
 from pytest_corpus.bundles.providers.hook import HookProvider
 from pytest_corpus.bundles.providers.protocol import CompletionRequest
 from pytest_corpus.bundles.results import CaseResult
@@ -42,7 +42,7 @@ class Wire:
 
 
 def made(folder: Path, count: int = 1, more: str = "") -> Bundle:
-    return load(bundle(folder, [echo(number) for number in range(count)], "provider: {name: mock}\n" + more))
+    return load_bundle(bundle(folder, [echo(number) for number in range(count)], "provider: {name: mock}\n" + more))
 
 
 def shared(server: StoreServer, found: Bundle, *, eager: bool = False) -> tuple[Wire, RemoteStore]:

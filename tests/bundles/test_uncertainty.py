@@ -13,8 +13,8 @@ from test_running import asked
 
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError
-from pytest_corpus.bundles.loading.bundle_file import load
-from pytest_corpus.bundles.metrics import Threshold, are_decided, judge
+from pytest_corpus.bundles.loading.bundle_file import load_bundle
+from pytest_corpus.bundles.metrics import Threshold, are_decided, judge_threshold
 from pytest_corpus.bundles.results import CaseResult
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -60,7 +60,7 @@ def test_means() -> None:
 )
 def test_a_gate_fails_only_if_its_interval_does(passed: int, on_undecided: str, holds: bool, undecided: bool) -> None:
     """All of the interval on one side decides; between, `on_undecided` does."""
-    found = judge(Threshold("pass_rate", ">=", 0.9, 0.95, on_undecided), passing(passed, 100), 100)
+    found = judge_threshold(Threshold("pass_rate", ">=", 0.9, 0.95, on_undecided), passing(passed, 100), 100)
     assert (found.holds, found.undecided) == (holds, undecided)
     assert "at 0.95 confidence" in str(found)
 
@@ -68,9 +68,9 @@ def test_a_gate_fails_only_if_its_interval_does(passed: int, on_undecided: str, 
 def test_without_scipy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A confidence says what to install; a bundle without one needs no scipy."""
     monkeypatch.setitem(sys.modules, "scipy", None)
-    assert load(bundle(tmp_path / "a", [echo(0)])).thresholds == ()
+    assert load_bundle(bundle(tmp_path / "a", [echo(0)])).thresholds == ()
     with pytest.raises(BundleError, match=r"scipy is needed and not installed; pip install 'pytest-corpus\[bundles\]'"):
-        load(bundle(tmp_path / "b", [echo(0)], gate()))
+        load_bundle(bundle(tmp_path / "b", [echo(0)], gate()))
 
 
 @pytest.mark.parametrize(("more", "code"), [("", 0), (", on_undecided: fail", 1)])
@@ -124,7 +124,7 @@ def test_samples_stop_without_changing_a_case(tmp_path: Path) -> None:
     cases = [echo(number) for number in range(60)]
     rolls = {case["id"]: random.Random(case["id"]).choices(["yes", "no"], k=20) for case in cases}
     plans = [f"samples: {plan}\nmin_passing: 10\n" for plan in ("{at_least: 3, at_most: 20}", "20")]
-    found = [load(bundle(tmp_path / str(number), cases, plan)) for number, plan in enumerate(plans)]
+    found = [load_bundle(bundle(tmp_path / str(number), cases, plan)) for number, plan in enumerate(plans)]
     early, whole = (asked(each, lambda request: rolls[request.case][request.sample]) for each in found)
     assert [each.status for each in early] == [each.status for each in whole]
     assert min(len(each.samples) for each in early) >= 3
@@ -150,5 +150,5 @@ def test_the_simulation_decides_as_bundles_do() -> None:
     """The evidence of the simulation and the interval of a threshold decide alike."""
     threshold = Threshold("pass_rate", ">=", decisions.GATE, decisions.CONFIDENCE, sequential=True)
     for passed, total in ((10, 10), (30, 30), (60, 60), (5, 10), (20, 26), (85, 100), (890, 1000), (190, 200)):
-        enough = metrics.evidence(passed, total, decisions.GATE) >= 2.9957
+        enough = metrics.log_evidence(passed, total, decisions.GATE) >= 2.9957
         assert are_decided([threshold], passing(passed, total)) == enough, json.dumps([passed, total])

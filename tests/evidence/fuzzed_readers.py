@@ -157,7 +157,7 @@ def read_archive(path: Path) -> None:
 
 
 def read_durations(path: Path) -> None:
-    shards.durations(path.parent)
+    shards.read_durations(path.parent)
 
 
 def read_cassette(path: Path) -> None:
@@ -172,13 +172,13 @@ def read_recording(path: Path) -> None:
 
 
 def read_baseline(path: Path) -> None:
-    for entry in comparison.read(path).values():
+    for entry in comparison.read_baseline(path).values():
         comparison.compare_with_baseline(NOW, entry)
 
 
 def read_bundle(path: Path) -> None:
     bundle_file.is_bundle(path)
-    bundle_file.load(path)
+    bundle_file.load_bundle(path)
 
 
 def read_deviations(path: Path) -> None:
@@ -204,7 +204,7 @@ def read_leftovers(path: Path) -> None:
 
 def read_schema_file(path: Path) -> None:
     with contextlib.suppress(SchemaFileError):
-        schema_files.read(path.parent, path.name)
+        schema_files.read_schema_file(path.parent, path.name)
 
 
 def read_dialects(path: Path) -> None:
@@ -237,7 +237,7 @@ def read_settings(path: Path) -> None:
 
 
 def read_dataset(path: Path) -> None:
-    bundle_file.load(path.parent / "bundle.yaml")
+    bundle_file.load_bundle(path.parent / "bundle.yaml")
 
 
 def read_output_schema(path: Path) -> None:

@@ -142,7 +142,11 @@ def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
         ):  # fmt: skip
             ended = called(*words)
             said.append((ended.code, ended.err))
-        for read, given in ((shards.durations, folder), (AnswerJournal, folder), (deviations.read, folder / "d.toml")):
+        for read, given in (
+            (shards.read_durations, folder),
+            (AnswerJournal, folder),
+            (deviations.read, folder / "d.toml"),
+        ):
             with pytest.raises(DOCUMENTED):
                 read(given)
 

@@ -1,4 +1,4 @@
-"""Invariants: parse the expression once, evaluate its syntax tree, and explain a false result."""
+"""Invariants, which are expressions that must be true: parse, evaluate, and explain a false result."""
 
 import ast
 import contextlib
@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from pytest_corpus.bundles.evaluation import values
-from pytest_corpus.bundles.evaluation.functions import call
-from pytest_corpus.bundles.evaluation.syntax import Comprehension, parse_expression, types_of
+from pytest_corpus.bundles.evaluation.functions import call_allowed
+from pytest_corpus.bundles.evaluation.syntax import Comprehension, parse_expression, parse_types
 from pytest_corpus.bundles.evaluation.values import (
     SIZE_OF_A_STEP,
     BudgetError,
     OperationError,
     StepBudget,
-    attempt,
+    run_builtin,
     size_of,
 )
 
@@ -59,7 +59,12 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 class Interpreter:
-    """One evaluation of an expression. `seen` collects the values of the expression's parts, if they are needed."""
+    """One evaluation of an expression.
+
+    Args:
+        budget: the limits of the evaluation.
+        seen: if given, a list to which each part of the expression is appended with its value.
+    """
 
     def __init__(self, budget: StepBudget, seen: list[tuple[ast.expr, Any]] | None = None) -> None:
         self._budget, self._seen = budget, seen
@@ -78,7 +83,7 @@ class Interpreter:
     def _name(self, node: ast.Name, names: Names) -> Any:
         if node.id in names:
             return names[node.id]
-        return lambda *items: call(self._budget, node.id, list(items), {})
+        return lambda *items: call_allowed(self._budget, node.id, list(items), {})
 
     def _boolop(self, node: ast.BoolOp, names: Names) -> Any:
         ends = isinstance(node.op, ast.Or)
@@ -90,11 +95,11 @@ class Interpreter:
         return found
 
     def _unaryop(self, node: ast.UnaryOp, names: Names) -> Any:
-        return self._budget.keep(attempt(_UNARY[type(node.op)], self.value(node.operand, names)))
+        return self._budget.keep(run_builtin(_UNARY[type(node.op)], self.value(node.operand, names)))
 
     def _binop(self, node: ast.BinOp, names: Names) -> Any:
         left = self.value(node.left, names)
-        return values.binary(self._budget, _BINARY[type(node.op)], left, self.value(node.right, names))
+        return values.apply_operator(self._budget, _BINARY[type(node.op)], left, self.value(node.right, names))
 
     def _compare(self, node: ast.Compare, names: Names) -> Any:
         left = self.value(node.left, names)
@@ -106,7 +111,7 @@ class Interpreter:
                     self._budget.spend(size_of(side) // SIZE_OF_A_STEP)
             if isinstance(how, ast.In | ast.NotIn) and isinstance(right, Iterator):
                 right = values.collect(self._budget, right)
-            found = attempt(_COMPARE[type(how)], left, right)
+            found = run_builtin(_COMPARE[type(how)], left, right)
             if not found:
                 break
             left = right
@@ -120,8 +125,8 @@ class Interpreter:
         if isinstance(node.slice, ast.Slice):
             parts = (node.slice.lower, node.slice.upper, node.slice.step)
             ends = [None if part is None else self.value(part, names) for part in parts]
-            return self._budget.keep(attempt(operator.getitem, found, slice(*ends)))
-        return attempt(operator.getitem, found, self.value(node.slice, names))
+            return self._budget.keep(run_builtin(operator.getitem, found, slice(*ends)))
+        return run_builtin(operator.getitem, found, self.value(node.slice, names))
 
     def _list(self, node: ast.List, names: Names) -> Any:
         return self._budget.keep([self.value(item, names) for item in node.elts])
@@ -130,7 +135,7 @@ class Interpreter:
         return self._budget.keep(tuple(self.value(item, names) for item in node.elts))
 
     def _set(self, node: ast.Set, names: Names) -> Any:
-        return self._budget.keep(attempt(set, [self.value(item, names) for item in node.elts]))
+        return self._budget.keep(run_builtin(set, [self.value(item, names) for item in node.elts]))
 
     def _dict(self, node: ast.Dict, names: Names) -> Any:
         pairs = [
@@ -138,30 +143,30 @@ class Interpreter:
             for key, item in zip(node.keys, node.values, strict=True)
             if key is not None
         ]
-        return self._budget.keep(attempt(dict, pairs))
+        return self._budget.keep(run_builtin(dict, pairs))
 
     def _listcomp(self, node: ast.ListComp, names: Names) -> Any:
-        return self._budget.keep([self.value(node.elt, inner) for inner in self._rounds(node, names)])
+        return self._budget.keep([self.value(node.elt, inner) for inner in self._iterate(node, names)])
 
     def _setcomp(self, node: ast.SetComp, names: Names) -> Any:
         found: set[Any] = set()
-        for inner in self._rounds(node, names):
-            attempt(found.add, self.value(node.elt, inner))
+        for inner in self._iterate(node, names):
+            run_builtin(found.add, self.value(node.elt, inner))
         return self._budget.keep(found)
 
     def _dictcomp(self, node: ast.DictComp, names: Names) -> Any:
         found: dict[Any, Any] = {}
-        for inner in self._rounds(node, names):
+        for inner in self._iterate(node, names):
             key = self.value(node.key, inner)
-            attempt(found.__setitem__, key, self.value(node.value, inner))
+            run_builtin(found.__setitem__, key, self.value(node.value, inner))
         return self._budget.keep(found)
 
     def _generatorexp(self, node: ast.GeneratorExp, names: Names) -> Iterator[Any]:
-        return (self.value(node.elt, inner) for inner in self._rounds(node, names))
+        return (self.value(node.elt, inner) for inner in self._iterate(node, names))
 
-    def _rounds(self, node: Comprehension, names: Names) -> Iterator[Names]:
-        """Yield the names of each round. The first iterable is evaluated at once, as Python does."""
-        first = attempt(iter, self.value(node.generators[0].iter, names))
+    def _iterate(self, node: Comprehension, names: Names) -> Iterator[Names]:
+        """Yield the variables for each round of a comprehension. As in Python, the first iterable is evaluated now."""
+        first = run_builtin(iter, self.value(node.generators[0].iter, names))
         return self._loop(node.generators, 0, first, dict(names))
 
     def _loop(
@@ -175,7 +180,7 @@ class Interpreter:
             if at + 1 == len(generators):
                 yield names
                 continue
-            inner = attempt(iter, self.value(generators[at + 1].iter, names))
+            inner = run_builtin(iter, self.value(generators[at + 1].iter, names))
             yield from self._loop(generators, at + 1, inner, names)
 
     def _bind(self, target: ast.expr, item: Any, names: dict[str, Any]) -> None:
@@ -194,12 +199,12 @@ class Interpreter:
         if isinstance(function, ast.Attribute):
             owner = self.value(function.value, names)
             arguments, keywords = self._arguments(node, names)
-            return values.method(self._budget, owner, function.attr, arguments, keywords)
+            return values.call_method(self._budget, owner, function.attr, arguments, keywords)
         assert isinstance(function, ast.Name)
         if function.id == "isinstance":
-            return isinstance(self.value(node.args[0], names), types_of(node.args[1]) or ())
+            return isinstance(self.value(node.args[0], names), parse_types(node.args[1]) or ())
         arguments, keywords = self._arguments(node, names)
-        return call(self._budget, function.id, arguments, keywords)
+        return call_allowed(self._budget, function.id, arguments, keywords)
 
     def _arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any]]:
         arguments = [self.value(argument, names) for argument in node.args]
@@ -210,7 +215,7 @@ class Interpreter:
         return arguments, keywords
 
     def _lambda(self, node: ast.Lambda, names: Names) -> Callable[..., Any]:
-        """Make a lambda callable. Values inside it are not collected, because they differ for each item."""
+        """Return a function for a lambda. Values inside it are not recorded, because they differ for each item."""
 
         def applied(*items: Any) -> Any:
             if len(items) != len(node.args.args):
@@ -239,19 +244,23 @@ LONGEST_VALUE = 200
 
 
 def is_size(source: str) -> bool:
-    """True if a part of an expression is a count, such as ``len(output['items'])``. A count reveals no content."""
+    """True if a part of an expression is a length, such as ``len(output['items'])``, which reveals no content."""
     try:
         node = ast.parse(source.strip(), mode="eval").body
-    except SyntaxError:  # a part that is not an expression on its own
+    except SyntaxError:  # some parts are not complete expressions
         return False
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
 
 
 @dataclass(frozen=True)
 class InvariantVerdict:
-    """The verdict of an invariant on an answer. `error` is the reason if it cannot be evaluated; `note` is a remark.
+    """The verdict of an invariant on an answer.
 
-    If the invariant is false, `parts` has the source and the value of each part.
+    Attributes:
+        holds: True if the invariant is true.
+        error: the reason why it cannot be evaluated; otherwise empty.
+        note: a remark about an unusual type of its value; may be empty.
+        parts: if it is false, the source and the value of each part of the expression.
     """
 
     holds: bool
@@ -276,11 +285,11 @@ class Expression:
         return Interpreter(StepBudget()).value(self.tree, names)
 
     def judge(self, names: Mapping[str, Any]) -> InvariantVerdict:
-        """Evaluate the expression. It passes if its value is true in Python's sense, whatever its type (R81)."""
+        """Evaluate the expression. It holds if its value is true in Python's sense, whatever its type (R81)."""
         try:
             found = self.value(names)
         except (OperationError, BudgetError) as error:
-            return InvariantVerdict(False, error=str(error), parts=self._parts(names))
+            return InvariantVerdict(False, error=str(error), parts=self._part_values(names))
         except RecursionError:
             return InvariantVerdict(False, error="the values are nested too deep")
         kind = type(found).__name__
@@ -288,11 +297,13 @@ class Expression:
             "" if isinstance(found, bool) else f"its value is not a boolean but a {kind}, which counts as {bool(found)}"
         )
         return (
-            InvariantVerdict(True, note=note) if found else InvariantVerdict(False, note=note, parts=self._parts(names))
+            InvariantVerdict(True, note=note)
+            if found
+            else InvariantVerdict(False, note=note, parts=self._part_values(names))
         )
 
-    def _parts(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-        """Return the values of all parts, innermost first and each once, except constants and the whole expression."""
+    def _part_values(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+        """Return the source and value of each part, innermost first, without constants and the whole expression."""
         seen: list[tuple[ast.expr, Any]] = []
         with contextlib.suppress(OperationError, BudgetError, RecursionError):
             Interpreter(StepBudget(), seen).value(self.tree, names)

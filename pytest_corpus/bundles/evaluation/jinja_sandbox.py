@@ -18,7 +18,7 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from pytest_corpus.bundles.evaluation import values
-from pytest_corpus.bundles.evaluation.functions import call
+from pytest_corpus.bundles.evaluation.functions import call_allowed
 from pytest_corpus.bundles.evaluation.values import (
     MOST_BITS,
     MOST_SIZE,
@@ -36,13 +36,13 @@ FILTERS = (
     *("rejectattr", "replace", "reverse", "round", "select", "selectattr", "sort", "string", "sum", "title", "tojson"),
     *("trim", "truncate", "unique", "upper", "wordcount", "wordwrap"),
 )
-"""Jinja's filters that a prompt may use."""
+"""The filters of Jinja that a prompt may use."""
 
 TESTS = tuple(name for name in DEFAULT_TESTS if name not in ("filter", "test", "callable"))
-"""Jinja's tests that a prompt may use."""
+"""The tests of Jinja (`is defined`, ...) that a prompt may use."""
 
 _BY_REMAINDER = ("odd", "even", "divisibleby")
-"""Tests that compute `%`, which of a text would be its formatting."""
+"""Tests that use `%`, which would format a text."""
 
 _REFUSED: Mapping[type[nodes.Node], str] = {
     nodes.Include: "includes another file",
@@ -63,8 +63,8 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def budget() -> StepBudget:
-    """Return the budget of the rendering in progress."""
+def current_budget() -> StepBudget:
+    """Return the budget of the template that is being rendered."""
     return _BUDGET.get()
 
 
@@ -82,11 +82,11 @@ def compile_template(source: str) -> Any:
     sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_to_text)
     tree = sandbox.parse(source, filename="<template>")
     for node in tree.find_all(nodes.Node):
-        _refuse(node)
-    return sandbox.from_string(_Counted().visit(tree))
+        _refuse_node(node)
+    return sandbox.from_string(_StepCounter().visit(tree))
 
 
-def _refuse(node: nodes.Node) -> None:
+def _refuse_node(node: nodes.Node) -> None:
     for kind, said in _REFUSED.items():
         if isinstance(node, kind):
             raise TemplateSyntaxError(f"it {said}, which is not offered", node.lineno)
@@ -102,8 +102,8 @@ def _refuse(node: nodes.Node) -> None:
         raise TemplateSyntaxError("it names something that begins with two underscores", node.lineno)
 
 
-class _Counted(NodeTransformer):  # type: ignore[misc]
-    """Adds calls that count steps to the parts of a template that call nothing themselves."""
+class _StepCounter(NodeTransformer):  # type: ignore[misc]
+    """Adds calls that count steps to the parts of a template that contain no call."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja's own name
         self.generic_visit(node)
@@ -123,7 +123,7 @@ def _wrap_in_call(name: str, node: Any) -> nodes.Filter:
 
 
 class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
-    """Jinja's sandbox with the evaluation budget."""
+    """Jinja's sandbox, in which every operation counts towards the budget of the template."""
 
     intercepted_binops = frozenset(_ARITHMETIC)
 
@@ -134,8 +134,8 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         self.filters["attr"] = pass_context(lambda context, value, name: context.environment.getattr(value, str(name)))
         self.filters["tojson"] = pass_context(_tojson)
         self.filters |= {
-            "corpus_each": pass_context(lambda _context, items: budget().each(iter(items))),
-            "corpus_text": pass_context(_text),
+            "corpus_each": pass_context(lambda _context, items: current_budget().each(iter(items))),
+            "corpus_text": pass_context(_count_text),
             "corpus_joined": pass_context(lambda _context, items: _join(map(_to_text, items))),
         }
         self.tests = {name: _count_test(name, DEFAULT_TESTS[name]) for name in TESTS}
@@ -144,28 +144,28 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
     def call_binop(self, _context: Any, symbol: str, left: Any, right: Any) -> Any:
         if symbol == "%" and isinstance(left, str):
             raise SecurityError("'%' on text is not offered")
-        return values.binary(budget(), _ARITHMETIC[symbol], _unwrap(left), _unwrap(right))
+        return values.apply_operator(current_budget(), _ARITHMETIC[symbol], _unwrap(left), _unwrap(right))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if isinstance(obj, str | list | tuple | dict | set):
-            return self._of_value(obj, attribute)
+            return self._look_up(obj, attribute)
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        budget().spend()
+        current_budget().spend()
         if isinstance(obj, str | list | tuple | dict | set):
             if isinstance(argument, slice):
-                return budget().keep(values.attempt(lambda: obj[argument]))  # type: ignore[index]
+                return current_budget().keep(values.run_builtin(lambda: obj[argument]))  # type: ignore[index]
             try:
                 return obj[argument]  # type: ignore[index]
             except (TypeError, LookupError):
                 named = isinstance(argument, str)
-                return self._of_value(obj, argument) if named else self.undefined(obj=obj, name=argument)
+                return self._look_up(obj, argument) if named else self.undefined(obj=obj, name=argument)
         return super().getitem(obj, argument)
 
-    def _of_value(self, obj: Any, name: str) -> Any:
-        """Look up an item or a method without side effects; in a mapping, items take precedence over methods."""
-        budget().spend()
+    def _look_up(self, obj: Any, name: str) -> Any:
+        """Return an item or a method of a value; in a mapping, items take precedence over methods."""
+        current_budget().spend()
         if isinstance(obj, dict) and name in obj:
             return obj[name]
         if name in values.METHODS.get(type(obj), ()):
@@ -174,65 +174,65 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
             raise SecurityError(f"{name!r} of a value of type {type(obj).__name__} is not offered")
         return self.undefined(obj=obj, name=name)
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as in Jinja
-        budget().spend(10)
+    def call_allowed(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as in Jinja
+        current_budget().spend(10)
         if isinstance(__obj, _Method):
             return __obj(*args, **kwargs)
-        if isinstance(__obj, Macro) or __obj is _range or __obj is Namespace or _is_of_a_loop(__obj):
+        if isinstance(__obj, Macro) or __obj is _range or __obj is Namespace or _is_loop_method(__obj):
             return super().call(__context, __obj, *args, **kwargs)
         raise SecurityError("only macros, range, namespace and methods that change nothing can be called")
 
 
 class _Method:
-    """A bound method of a plain value."""
+    """A method of a JSON value that a template calls, with its value."""
 
     def __init__(self, owner: Any, name: str) -> None:
         self._owner, self._name = owner, name
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return values.method(budget(), self._owner, self._name, [_unwrap(each) for each in args], keywords)
+        return values.call_method(current_budget(), self._owner, self._name, [_unwrap(each) for each in args], keywords)
 
 
-def _is_of_a_loop(found: Any) -> bool:
+def _is_loop_method(found: Any) -> bool:
     return type(getattr(found, "__self__", None)).__name__ == "LoopContext" and found.__name__ in ("cycle", "changed")
 
 
 def _unwrap(value: Any) -> Any:
-    """Return the plain value behind Jinja's wrappers, such as Markup."""
+    """Return the str in a wrapper of Jinja, such as Markup; any other value unchanged."""
     return str(value) if isinstance(value, str) and type(value) is not str else value
 
 
 def _range(*ends: Any) -> range:
-    found: range = call(budget(), "range", list(ends), {})
+    found: range = call_allowed(current_budget(), "range", list(ends), {})
     return found
 
 
-def _text(_context: Any, text: str) -> str:
-    budget().reserve(len(text))
-    budget().spend(len(text) // SIZE_OF_A_STEP)
+def _count_text(_context: Any, text: str) -> str:
+    current_budget().reserve(len(text))
+    current_budget().spend(len(text) // SIZE_OF_A_STEP)
     return text
 
 
 def _join(parts: Iterable[str]) -> str:
-    """Join the parts into one text; refuse it before it becomes too large."""
+    """Join the parts of a rendered template. Raises BudgetError before the text becomes too large."""
     size, found = 0, []
     for part in parts:
         size += len(part)
-        budget().reserve(size)
+        current_budget().reserve(size)
         found.append(part)
     return "".join(found)
 
 
 def _to_text(value: Any) -> str:
-    """Convert a value to text, if it is small enough."""
+    """Convert a value to text. Raises SecurityError or BudgetError if it is not a JSON value or too large."""
     if isinstance(value, StrictUndefined):
         return str(value)  # raises and names it
     if not isinstance(value, _SHOWN):
         raise SecurityError("the value to write is not a plain value; is a call or |list missing?")
-    budget().reserve(size_of(value))
+    current_budget().reserve(size_of(value))
     _refuse_undefined(value)
     text = str(value)
-    budget().reserve(len(text))
+    current_budget().reserve(len(text))
     return text
 
 
@@ -251,7 +251,7 @@ def _refuse_undefined(value: Any) -> None:
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _SHOWN: tuple[type, ...] = (str, int, float, list, tuple, dict, set, range, type(None), *_VIEWS)
-"""The values that a prompt may hold."""
+"""The types of values that a template may write."""
 
 
 def _count_filter(name: str, function: Any) -> Any:
@@ -264,17 +264,17 @@ def _count_filter(name: str, function: Any) -> Any:
             if name not in ("default", "d"):
                 str(value)  # raises and names it
         elif hasattr(value, "__next__"):
-            value = values.collect(budget(), value)
+            value = values.collect(current_budget(), value)
         else:
-            budget().reserve(size_of(value))
+            current_budget().reserve(size_of(value))
         for each in (*args, *keywords.values()):
-            budget().reserve(size_of(each))
-        _foresee(name, value, [*args, *keywords.values()])
+            current_budget().reserve(size_of(each))
+        _refuse_large_result(name, value, [*args, *keywords.values()])
         first = {"context": (context,), "eval_context": (context.eval_ctx,), "environment": (context.environment,)}
         result = function(*first.get(how, ()), value, *args, **keywords)
         if hasattr(result, "__next__"):
-            result = values.collect(budget(), result)
-        return result if isinstance(result, StrictUndefined) else budget().keep(_unwrap(result))
+            result = values.collect(current_budget(), result)
+        return result if isinstance(result, StrictUndefined) else current_budget().keep(_unwrap(result))
 
     return counted
 
@@ -283,7 +283,7 @@ def _count_test(name: str, function: Any) -> Any:
 
     def counted(value: Any, *args: Any) -> bool:
         for each in (value, *args):
-            budget().reserve(size_of(each))
+            current_budget().reserve(size_of(each))
         if name in _BY_REMAINDER and not isinstance(value, int | float):
             raise SecurityError(f"the test {name!r} is for numbers alone")
         return bool(function(value, *args))
@@ -291,8 +291,8 @@ def _count_test(name: str, function: Any) -> Any:
     return counted
 
 
-def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
-    """Refuse a filter whose result would be too large, before it runs."""
+def _refuse_large_result(name: str, value: Any, arguments: list[Any]) -> None:
+    """Raise BudgetError for a filter whose result would be too large, before the filter runs."""
     numbers = [each for each in arguments if isinstance(each, int) and not isinstance(each, bool)]
     largest = max(map(abs, numbers), default=0)
     if name == "round" and largest > values.MOST_PLACES:
@@ -300,23 +300,23 @@ def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
     lines = len(value.splitlines()) + 1 if name == "indent" and isinstance(value, str) else 1
     longest = max((len(each) for each in arguments if isinstance(each, str)), default=0)
     if name in ("center", "indent", "batch", "truncate"):
-        budget().reserve(size_of(value) + lines * max(largest, longest))
+        current_budget().reserve(size_of(value) + lines * max(largest, longest))
     if name == "wordwrap" and isinstance(value, str):
-        # Two lines in a row hold more than the width; a long word is copied for each of its lines.
+        # Two successive lines are longer than the width; a long word is copied for each of its lines.
         folds = 2 * len(value) // max(1, numbers[0] if numbers else 79) + len(value.splitlines()) + 1
-        budget().reserve(len(value) + folds * longest)
-        budget().spend(len(value) * folds // (SIZE_OF_A_STEP * 64))
+        current_budget().reserve(len(value) + folds * longest)
+        current_budget().spend(len(value) * folds // (SIZE_OF_A_STEP * 64))
     if name == "tojson":
-        budget().reserve(size_of(value) * max(1, largest))
+        current_budget().reserve(size_of(value) * max(1, largest))
     if name == "replace" and len(arguments) > 1:
         text, old, new = map(str, (value, *arguments[:2]))
-        budget().reserve(len(text) + text.count(old) * len(new))
+        current_budget().reserve(len(text) + text.count(old) * len(new))
     if name == "join":
         between = len(str(arguments[0])) if arguments else 0
-        budget().reserve(size_of(value) + between * (len(value) if hasattr(value, "__len__") else 0))
+        current_budget().reserve(size_of(value) + between * (len(value) if hasattr(value, "__len__") else 0))
     if name == "int" and isinstance(value, str) and len(value) > MOST_BITS:
         raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
-    # Each partial sum of lists would be a list of its own.
+    # sum() of lists would build a new list for each item.
     if name == "sum" and isinstance(value, list | tuple) and any(isinstance(v, list | tuple | str) for v in value):
         raise SecurityError("the filter sum adds numbers alone")
 
@@ -328,5 +328,5 @@ def _tojson(_context: Any, value: Any, indent: int | None = None) -> str:
         if size > MOST_SIZE:
             break
         parts.append(part)
-    budget().reserve(size)
+    current_budget().reserve(size)
     return "".join(parts)

@@ -7,10 +7,10 @@ from pytest_corpus.bundles.evaluation import functions
 from pytest_corpus.bundles.evaluation.values import ALL_METHODS
 
 LONGEST = 4_096
-"""Characters of source."""
+"""The largest length of an expression, in bytes."""
 
 DEEPEST = 60
-"""Levels of syntax."""
+"""The largest depth of an expression's syntax tree."""
 
 VARIABLES = ("output", "raw_output", "input", "expected", "metadata")
 
@@ -41,7 +41,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class ExpressionError(Exception):
-    """The error for an expression that is not allowed. The message completes a sentence."""
+    """An expression that is not allowed. The message is the end of a sentence."""
 
 
 def parse_expression(source: str) -> ast.expr:
@@ -73,7 +73,7 @@ def _check_nodes(tree: ast.AST) -> None:
 
 
 def _check_names(node: ast.AST, names: frozenset[str]) -> None:
-    """Check that every name is known, also in branches that Python would not run."""
+    """Check that every name is known, also in branches that are not evaluated."""
     match node:
         case ast.Name():
             _check_variable(node.id, names)
@@ -108,7 +108,7 @@ def _check_comprehension(node: Comprehension, names: frozenset[str]) -> None:
         if part.is_async:
             raise ExpressionError("holds async, which is not offered")
         _check_names(part.iter, names)
-        names |= _targets(part.target)
+        names |= _assigned_names(part.target)
         for condition in part.ifs:
             _check_names(condition, names)
     for element in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
@@ -132,7 +132,7 @@ def _check_call(node: ast.Call, names: frozenset[str]) -> None:
 
 
 def _arguments_of(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
-    """Check a call of an allowed function or method, and return the arguments that are values."""
+    """Check a call of an allowed function or method; return the arguments that are ordinary values."""
     arguments, function = node.args, node.func
     if isinstance(function, ast.Attribute):
         name = function.attr
@@ -150,7 +150,7 @@ def _arguments_of(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
         if function.id not in FUNCTIONS or function.id in names:
             raise ExpressionError(f"the function {function.id!r} is not offered; {suggestion(function.id, FUNCTIONS)}")
         if function.id == "isinstance":
-            if len(arguments) != 2 or node.keywords or types_of(arguments[1]) is None:
+            if len(arguments) != 2 or node.keywords or parse_types(arguments[1]) is None:
                 raise ExpressionError(f"isinstance takes a value and of the types {', '.join(TYPES)} one or a tuple")
             arguments = arguments[:1]
     else:
@@ -164,7 +164,7 @@ def _check_function(caller: str, node: ast.expr, names: frozenset[str]) -> None:
         given = node.args
         if given.posonlyargs or given.vararg or given.kwonlyargs or given.kwarg or given.defaults:
             raise ExpressionError("holds a lambda whose parameters are not plain names")
-        targets = [_targets(ast.Name(each.arg)) for each in given.args]
+        targets = [_assigned_names(ast.Name(each.arg)) for each in given.args]
         _check_names(node.body, names.union(*targets))
     elif not (isinstance(node, ast.Name) and node.id in functions.FUNCTIONS and node.id not in names) and (
         caller == "map" or not (isinstance(node, ast.Constant) and node.value is None)
@@ -172,7 +172,7 @@ def _check_function(caller: str, node: ast.expr, names: frozenset[str]) -> None:
         raise ExpressionError(f"{caller} takes a lambda or the name of a function, such as len")
 
 
-def types_of(node: ast.expr) -> tuple[type, ...] | None:
+def parse_types(node: ast.expr) -> tuple[type, ...] | None:
     """Return the types in the second argument of `isinstance`; None if it contains anything else."""
     names = node.elts if isinstance(node, ast.Tuple) else [node]
     found = [TYPES.get(each.id) for each in names if isinstance(each, ast.Name)]
@@ -180,14 +180,14 @@ def types_of(node: ast.expr) -> tuple[type, ...] | None:
     return known if len(known) == len(names) and known else None
 
 
-def _targets(node: ast.expr) -> frozenset[str]:
+def _assigned_names(node: ast.expr) -> frozenset[str]:
     if isinstance(node, ast.Name):
         _check_spelling(node.id)
         if node.id in FUNCTIONS:
             raise ExpressionError(f"gives the name of the function {node.id!r} to something else")
         return frozenset((node.id,))
     if isinstance(node, ast.Tuple | ast.List):
-        return frozenset().union(*map(_targets, node.elts))
+        return frozenset().union(*map(_assigned_names, node.elts))
     raise ExpressionError("assigns to something that is not a name")
 
 

@@ -1,4 +1,4 @@
-"""Prompts: Jinja templates in a sandbox, with strict undefined names and the budget of expressions (R81)."""
+"""Prompt templates: Jinja in a sandbox, where undefined names are errors, with the same budget as invariants (R81)."""
 
 import traceback
 from collections.abc import Mapping
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, refusal
+from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, describe_exception
 
 LONGEST = 2**20
-"""Characters of a template's source."""
+"""The most characters of a template's source."""
 
 
 class TemplateError(Exception):
-    """The error for a template that cannot be read or rendered. The message completes a sentence."""
+    """A template that cannot be read or rendered. The message is the end of a sentence."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class TemplateError(Exception):
 
 @dataclass(frozen=True)
 class Template:
-    """A template in a file; `file` is the name of the file in messages."""
+    """The source of a template, and the name of its file in messages."""
 
     source: str
     file: str
@@ -56,18 +56,20 @@ class Template:
         try:
             return jinja_sandbox.render(compiled, variables)
         except jinja2.UndefinedError as error:
-            raise TemplateError(f"{error.message}; the input of the case does not hold it", _line(error)) from None
+            raise TemplateError(
+                f"{error.message}; the input of the case does not hold it", _template_line(error)
+            ) from None
         except jinja2.exceptions.SecurityError as error:
-            raise TemplateError(f"is refused: {error}", _line(error)) from None
+            raise TemplateError(f"is refused: {error}", _template_line(error)) from None
         except (BudgetError, OperationError) as error:
-            raise TemplateError(str(error), _line(error)) from None
+            raise TemplateError(str(error), _template_line(error)) from None
         except RecursionError:
             raise TemplateError("calls itself too often") from None
         except Exception as error:  # noqa: BLE001 - a filter raises what Python does
-            raise TemplateError(f"cannot be rendered: {refusal(error)}", _line(error)) from None
+            raise TemplateError(f"cannot be rendered: {describe_exception(error)}", _template_line(error)) from None
 
 
-def _line(error: BaseException) -> int | None:
-    """Return the template line of an exception. Jinja adds this line to tracebacks."""
+def _template_line(error: BaseException) -> int | None:
+    """Return the line of the template that raised an exception, or None. Jinja puts this line into tracebacks."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"]
     return lines[-1] if lines else None

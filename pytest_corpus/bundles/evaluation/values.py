@@ -1,4 +1,4 @@
-"""Operations on plain values within a budget, shared by expressions and templates (R81)."""
+"""Operations on JSON values within a budget, shared by expressions and templates (R81)."""
 
 import operator
 import re
@@ -8,33 +8,33 @@ from typing import Any
 
 MOST_STEPS = 100_000
 MOST_SIZE = 2**20
-"""Of a value: characters, plus eight for each item of what holds others."""
+"""The largest size of a value: its characters, plus eight for each item of a container."""
 
 MOST_BITS = 4_096
-"""Of an integer."""
+"""The largest size of an integer."""
 
 MOST_SECONDS = 5.0
-"""A net below the steps, for what costs more than its steps say."""
+"""The time limit of one evaluation, because some operations take longer than their number of steps suggests."""
 
 SIZE_OF_A_STEP = 256
-"""So many characters or items that are looked at cost a step."""
+"""The number of characters or items that an operation processes for one step of the budget."""
 
 _LEAF = 8
 
 
 class BudgetError(Exception):
-    """The error for an evaluation that exceeded its budget. The message completes a sentence."""
+    """An evaluation that exceeded its budget. The message is the end of a sentence."""
 
 
 class StepBudget:
-    """The budget of one evaluation: steps, time and sizes."""
+    """The limits of one evaluation: number of steps, time, and sizes of values."""
 
     def __init__(self) -> None:
         self.steps = 0
         self._until = time.monotonic() + MOST_SECONDS
 
     def spend(self, steps: int = 1) -> None:
-        """Spend steps. Raises BudgetError if the steps or the time are used up."""
+        """Count steps. Raises BudgetError if the steps or the time are used up."""
         before = self.steps >> 8
         self.steps += steps
         if self.steps > MOST_STEPS:
@@ -43,19 +43,19 @@ class StepBudget:
             raise BudgetError(f"takes longer than {MOST_SECONDS:g} s")
 
     def each(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Yield the items, and spend one step for each."""
+        """Yield the items and count one step for each."""
         for item in items:
             self.spend()
             yield item
 
     def reserve(self, size: int) -> None:
-        """Check that a value of this size may be created. Raises BudgetError if it would be too large."""
+        """Raise BudgetError if a value of this size would be too large; otherwise count the steps to create it."""
         if size > MOST_SIZE:
             raise BudgetError(f"makes a value larger than {MOST_SIZE:,} characters")
         self.spend(1 + size // SIZE_OF_A_STEP)
 
     def keep(self, value: Any) -> Any:
-        """Return a value that was just created. Raises BudgetError if it is too large."""
+        """Return a new value unchanged. Raises BudgetError if it is too large."""
         if value is None or isinstance(value, bool | float):
             return value
         if isinstance(value, int):
@@ -67,7 +67,7 @@ class StepBudget:
 
 
 def size_of(value: Any) -> int:
-    """Return the size of a value with its contents. Counting stops when the value is certainly too large."""
+    """Return the size of a value with its items. Counting stops when the value is certainly too large."""
     size, waiting = 0, [value]
     while waiting:
         found = waiting.pop()
@@ -92,51 +92,51 @@ def size_of(value: Any) -> int:
 
 
 MOST_PIECES = MOST_SIZE // 8
-"""Items of the longest list that may be made."""
+"""The most items of a new list."""
 
 MOST_PLACES = 300
-"""Digits that `round` may be asked for."""
+"""The most decimal places for `round`."""
 
 REGEX_SECONDS = 1.0
 
 
 class OperationError(Exception):
-    """The error for an operation that Python refuses or that is not allowed. The message completes a sentence."""
+    """An operation that Python refuses or that is not allowed. The message is the end of a sentence."""
 
 
-def _names(words: str) -> frozenset[str]:
+def _to_names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
 METHODS: Mapping[type, frozenset[str]] = {
-    str: _names(
+    str: _to_names(
         "capitalize casefold center count endswith find index isalnum isalpha isascii isdecimal isdigit isidentifier "
         "islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix removesuffix replace "
         "rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill"
     ),
-    list: _names("copy count index"),
-    tuple: _names("count index"),
-    dict: _names("copy get items keys values"),
-    set: _names("copy difference intersection isdisjoint issubset issuperset symmetric_difference union"),
+    list: _to_names("copy count index"),
+    tuple: _to_names("count index"),
+    dict: _to_names("copy get items keys values"),
+    set: _to_names("copy difference intersection isdisjoint issubset issuperset symmetric_difference union"),
 }
-"""The methods that may be called, by the type of the value: they change nothing."""
+"""The methods that may be called, by the type of the value; none of them changes the value."""
 
 ALL_METHODS = frozenset().union(*METHODS.values())
 
 
-def method(budget: StepBudget, value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+def call_method(budget: StepBudget, value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
     """Call a method of a value. Raises OperationError if it is not allowed, BudgetError if it costs too much."""
     if name not in METHODS.get(type(value), ()):
         raise OperationError(f"a value of type {type(value).__name__} has no method {name!r} here")
     if name == "join" and len(arguments) == 1:
         arguments = [collect(budget, arguments[0])]
     budget.spend(1 + (len(value) + sum(map(size_of, arguments))) // SIZE_OF_A_STEP)
-    _foresee(budget, value, name, arguments)
-    return budget.keep(attempt(getattr(value, name), *arguments, **keywords))
+    _reserve_result(budget, value, name, arguments)
+    return budget.keep(run_builtin(getattr(value, name), *arguments, **keywords))
 
 
-def _foresee(budget: StepBudget, value: Any, name: str, arguments: list[Any]) -> None:
-    """Refuse a method call whose text would be too large, before it runs."""
+def _reserve_result(budget: StepBudget, value: Any, name: str, arguments: list[Any]) -> None:
+    """Raise BudgetError for a method call whose text would be too large, before the method runs."""
     if not isinstance(value, str):
         return
     if name in ("center", "ljust", "rjust", "zfill") and arguments and isinstance(arguments[0], int):
@@ -154,26 +154,26 @@ def _foresee(budget: StepBudget, value: Any, name: str, arguments: list[Any]) ->
             raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
 
 
-def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Run a built-in operation of Python on plain values. Raises OperationError if Python refuses it."""
+def run_builtin(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Call a built-in function of Python with JSON values. Raises OperationError if it raises."""
     try:
         return call(*arguments, **keywords)
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
-        raise OperationError(refusal(error)) from None
+        raise OperationError(describe_exception(error)) from None
     except RecursionError:
         raise OperationError("the values are nested too deep") from None
 
 
-def refusal(error: BaseException) -> str:
-    """Describe a Python exception as a part of a sentence."""
+def describe_exception(error: BaseException) -> str:
+    """Return the type and the first line of an exception, as a part of a sentence."""
     said = str(error).strip().splitlines()
     return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__
 
 
-def binary(budget: StepBudget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    """Apply a function of `operator` to two operands. Raises OperationError or BudgetError."""
+def apply_operator(budget: StepBudget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """Apply a function of the module `operator` to two operands. Raises OperationError or BudgetError."""
     if operation is operator.mod and isinstance(left, str):
-        _foresee_percent(budget, left, right)
+        _reserve_formatted(budget, left, right)
     elif operation is operator.mul:
         for many, often in ((left, right), (right, left)):
             if isinstance(many, str | list | tuple) and isinstance(often, int):
@@ -187,18 +187,21 @@ def binary(budget: StepBudget, operation: Callable[[Any, Any], Any], left: Any, 
             raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
     elif isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
         budget.reserve(size_of(left) + size_of(right))
-    result = attempt(operation, left, right)
+    result = run_builtin(operation, left, right)
     if isinstance(result, complex):
         raise OperationError("the result is a complex number")
     return budget.keep(result)
 
 
 _PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
-"""A conversion of `%`, and what may follow the key of one, with its width and its precision."""
+"""A conversion of `%` formatting, from its sign or the end of its key, with its width and precision."""
 
 
-def _foresee_percent(budget: StepBudget, text: str, given: Any) -> None:
-    """Refuse `%` formatting whose text would be too large; each conversion may write the largest value."""
+def _reserve_formatted(budget: StepBudget, text: str, given: Any) -> None:
+    """Raise BudgetError if `%` formatting could make a text that is too large.
+
+    Each conversion counts as the largest of the values.
+    """
     if re.search(r"%[#0\- +.\d]*\*", text):
         raise OperationError("a width of '*' is not offered")
     listed = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else (given,)
@@ -207,7 +210,7 @@ def _foresee_percent(budget: StepBudget, text: str, given: Any) -> None:
     largest = 32 + max(map(size_of, (given, *listed)))
     keyed = "%(" in text
     ends = [found for found in _PERCENT.finditer(text) if keyed or found[0][0] == "%"]
-    widths = sum(_number(digits) for found in ends for digits in found.groups(""))
+    widths = sum(_parse_width(digits) for found in ends for digits in found.groups(""))
     budget.reserve(len(text) + widths + text.count("%") * largest)
 
 
@@ -215,24 +218,24 @@ def format_value(budget: StepBudget, value: Any, conversion: int, spec: str) -> 
     """Format a value as an f-string does. Raises OperationError or BudgetError."""
     if hasattr(value, "__next__"):
         raise OperationError("an iterator cannot be written as text; use list()")
-    widths = sum(map(_number, re.findall(r"\d+", spec)))
+    widths = sum(map(_parse_width, re.findall(r"\d+", spec)))
     budget.reserve(size_of(value) + widths)
     converters: dict[int, Callable[[Any], str]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
     if conversion in converters:
-        value = attempt(converters[conversion], value)
-    return str(budget.keep(attempt(format, value, spec)))
+        value = run_builtin(converters[conversion], value)
+    return str(budget.keep(run_builtin(format, value, spec)))
 
 
-def _number(digits: str) -> int:
-    """Parse a width; if it is too long to parse, return more than the limit."""
+def _parse_width(digits: str) -> int:
+    """Parse a width; if it has many digits, return a number above the limit."""
     return int(digits or 0) if len(digits) < 8 else MOST_SIZE + 1
 
 
 def collect(budget: StepBudget, items: Any) -> list[Any]:
-    """Collect the items of an iterable in a list. Raises OperationError or BudgetError."""
+    """Return the items of an iterable as a list. Raises OperationError or BudgetError."""
     if isinstance(items, range | str | list | tuple | dict | set) and len(items) > MOST_PIECES:
         raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
-    walk = attempt(iter, items)
+    walk = run_builtin(iter, items)
     found = []
     for item in budget.each(walk):
         found.append(item)
@@ -240,7 +243,7 @@ def collect(budget: StepBudget, items: Any) -> list[Any]:
 
 
 def search_pattern(pattern: str, text: str) -> bool:
-    """`re.search` with a time limit. Raises OperationError if the pattern is not valid, BudgetError if it is slow."""
+    """Call `re.search` with a time limit. Raises OperationError for an invalid pattern, BudgetError for a slow one."""
     import regex
 
     check_pattern(pattern)
@@ -249,19 +252,19 @@ def search_pattern(pattern: str, text: str) -> bool:
     except TimeoutError:
         raise BudgetError(f"searches for longer than {REGEX_SECONDS:g} s") from None
     except (regex.error, RecursionError, MemoryError, OverflowError) as error:
-        raise OperationError(f"the pattern is not a valid regular expression: {refusal(error)}") from None
+        raise OperationError(f"the pattern is not a valid regular expression: {describe_exception(error)}") from None
 
 
 def _to_regex_syntax(pattern: str) -> str:
-    """Translate a pattern of `re` for `regex`, which would read braces as fuzzy matching: ``(cat){e<=1}``."""
+    """Translate a pattern of `re` for the library `regex`, which reads ``(cat){e<=1}`` as fuzzy matching."""
     return _BRACE.sub(lambda found: "\\{" if found[0] == "{" else found[0], pattern)
 
 
 _BRACE = re.compile(r"\\N\{[^}]*\}|\\.|\{(?:\d+(?:,\d*)?|,\d*)\}|\{", re.DOTALL)
-"""A named character, an escape and a repetition, which stay as they are; and any other brace."""
+"""Matches named characters, escapes and repetitions, which stay unchanged, and other braces, which are escaped."""
 
 MOST_REPEATS = 10_000
-"""The largest number of repetitions in a pattern, nested ones multiplied."""
+"""The largest number of repetitions in a pattern; numbers of nested repetitions are multiplied."""
 
 
 def check_pattern(pattern: str) -> None:
@@ -275,7 +278,7 @@ def check_pattern(pattern: str) -> None:
             warnings.simplefilter("ignore")
             re.compile(pattern)
     except (re.error, RecursionError, MemoryError, OverflowError) as error:
-        raise OperationError(f"the pattern is not a valid regular expression: {refusal(error)}") from None
+        raise OperationError(f"the pattern is not a valid regular expression: {describe_exception(error)}") from None
     repeats = 1
     for low, high in re.findall(r"\{(\d*)(?:,(\d*))?\}", pattern):
         repeats *= max(1, int(high or low or 1))

@@ -1,4 +1,4 @@
-"""The records of a loaded bundle, and its cases, which are read from JSON Lines (R84)."""
+"""The records of a loaded bundle, and the reader of its cases from JSON Lines (R84)."""
 
 import hashlib
 import json
@@ -14,13 +14,13 @@ from pytest_corpus.bundles.evaluation.template import Template
 from pytest_corpus.bundles.evaluation.values import OperationError, check_pattern
 from pytest_corpus.bundles.loading.files import display_path, read_text
 from pytest_corpus.bundles.loading.output_schema import OutputSchema
-from pytest_corpus.bundles.matching import MATCHES, TEXT_MATCHES, kind
+from pytest_corpus.bundles.matching import MATCHES, TEXT_MATCHES, name_type
 from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.text.strict_json import parse
 
 
 class NotGiven:
-    """The marker of an absent value; null is a value."""
+    """The type of `NOT_GIVEN`, which marks an absent value, because null is a value."""
 
     def __repr__(self) -> str:
         return "(not given)"
@@ -31,7 +31,14 @@ NOT_GIVEN = NotGiven()
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case: the input of the templates and the expected answer. `expected` is NOT_GIVEN if the case has none."""
+    """One case: the variables of the templates, and the expected answer.
+
+    Attributes:
+        line: the line of the dataset.
+        expected: NOT_GIVEN if the case has no expected answer.
+        match: how answers are compared with it, one of `matching.MATCHES`.
+        invariants: the case's own invariants, in addition to those of the bundle.
+    """
 
     id: str
     input: Mapping[str, Any]
@@ -43,7 +50,7 @@ class Case:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags in the metadata of the case, which are a list of texts or one text."""
+        """The tags in the metadata: a list of texts, or one text."""
         given = self.metadata.get("tags", ())
         found = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         return tuple(tag for tag in found if isinstance(tag, str) and tag)
@@ -51,7 +58,10 @@ class Case:
 
 @dataclass(frozen=True)
 class ProviderChoice:
-    """The chosen provider: its name, its model (None: the default model) and the options."""
+    """The provider that a bundle names, with its model (None: the default model) and options.
+
+    `script` is the file with the answers of the provider `mock`.
+    """
 
     name: str
     model: str | None = None
@@ -64,7 +74,10 @@ class ProviderChoice:
 
 @dataclass(frozen=True)
 class Similarity:
-    """Compares an answer with the expected one by embeddings; `adapter` is the label of the adapter."""
+    """Compares an answer with the expected answer by their embeddings.
+
+    `adapter` is the label of the embedding adapter; if it is empty, the first one is used.
+    """
 
     model: str
     adapter: str = ""
@@ -72,7 +85,7 @@ class Similarity:
 
 @dataclass(frozen=True)
 class Rubric:
-    """A rubric by which a provider grades each answer; `samples` is the number of grades."""
+    """The text of a rubric, the provider that grades answers by it, and the number of grades for each answer."""
 
     text: str
     provider: ProviderChoice
@@ -81,7 +94,7 @@ class Rubric:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer with the lowest score that passes. A plugin provides it if it has neither similarity nor rubric."""
+    """A scorer with the lowest score that passes. Without similarity and rubric, a plugin has its function."""
 
     name: str
     minimum: float = 1.0
@@ -89,13 +102,13 @@ class Scorer:
     rubric: Rubric | None = None
 
     @property
-    def asks(self) -> bool:
+    def asks_provider(self) -> bool:
         """True if the scorer asks a provider."""
         return self.similarity is not None or self.rubric is not None
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of the scorer's metrics."""
+        """The names of the metrics that the scorer adds to reports."""
         several = self.rubric is not None and self.rubric.samples > 1
         return (f"score_{self.name}", *((f"agreement_{self.name}",) if several else ()))
 
@@ -110,7 +123,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Contract:
-    """The checks of every answer."""
+    """The checks that every answer of a bundle must pass."""
 
     schema: OutputSchema | None = None
     invariants: tuple[Expression, ...] = ()
@@ -120,7 +133,7 @@ class Contract:
 
 @dataclass(frozen=True)
 class Variant:
-    """One cell of a bundle's matrix: its prompts and its provider."""
+    """One combination of prompt and provider in a bundle's `variants`."""
 
     name: str
     prompt: Template
@@ -130,7 +143,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A loaded bundle. `file` is the name of its bundle.yaml in messages; `provider` is None if the file names none."""
+    """A loaded bundle. `file` is the name of its bundle.yaml in messages; `provider` is None if it names none."""
 
     path: Path
     file: str
@@ -149,22 +162,22 @@ class Bundle:
     retries: int = 0
     samples: int = 1
     at_least: int = 1
-    """Samples of each case; further ones up to `samples` are asked until `min_passing` is met or out of reach."""
+    """The minimum of samples of each case. Up to `samples`, more are requested until enough pass or too many fail."""
 
     stops: bool = False
-    """Ask no further case once the thresholds are decided."""
+    """True if no further case runs once the thresholds are decided."""
 
     min_passing: int = 1
     prices: Mapping[str, Price] = field(default_factory=dict)
-    """By model."""
+    """The prices of tokens, by model."""
 
     currency: str = ""
     variants: tuple[Variant, ...] = ()
     variant: str = ""
-    """The name of the variant that this is; empty for a bundle without variants."""
+    """The name of this variant; empty for a bundle without variants."""
 
     compare_with: str = ""
-    """The variant that the others are compared with."""
+    """The name of the variant that the other variants are compared with."""
 
     @property
     def folder(self) -> Path:
@@ -173,12 +186,12 @@ class Bundle:
 
     @property
     def concurrency(self) -> int:
-        """The number of cases that run concurrently."""
+        """The largest number of cases that run concurrently."""
         return self.max_parallel if self.parallel else 1
 
     @property
     def each_variant(self) -> list["Bundle"]:
-        """Yield a bundle for each variant, or this bundle if it has no variants."""
+        """A list with one bundle for each variant, or with this bundle if it has no variants."""
         return [
             replace(
                 self, variants=(), variant=each.name, prompt=each.prompt, system=each.system, provider=each.provider
@@ -193,7 +206,7 @@ class Bundle:
         return [*scores, *(["cost"] if self.prices else [])]
 
     def cost(self, models: Iterable[str], prompt: int | None, completion: int | None) -> float | None:
-        """Return the cost of the tokens by the first of these models that has a price; None if it is unknown."""
+        """Return the cost of the tokens, by the first of these models that has a price; None if it is unknown."""
         price = next((self.prices[model] for model in models if model in self.prices), None)
         if price is None or prompt is None or completion is None:
             return None
@@ -204,21 +217,21 @@ class Bundle:
         return any(each.metric == metric for each in self.thresholds)
 
     def prompts(self, case: Case) -> tuple[str, str | None]:
-        """Render the prompt and the system prompt of a case. Raises TemplateError if they cannot be rendered."""
+        """Return the prompt and the system prompt of a case. Raises TemplateError if they cannot be rendered."""
         system = self.system.render(case.input) if self.system else None
         return self.prompt.render(case.input), system
 
 
 KEYS = ("input", "id", "expected_output", "metadata", "expected_match", "invariants")
 MEANT = {"expected": "expected_output", "vars": "input", "inputs": "input", "tags": "metadata"}
-"""Names that other tools use for a key, if the nearest spelling is another key."""
+"""Keys of other tools, with the key that is meant; similar spelling would suggest a wrong key."""
 
 LONGEST_ID = 200
 _NO_METADATA: dict[str, Any] = {}
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, Any, str]]:
-    """Yield number, value and flaw (usually None) of each line that is not blank. Only line feeds end lines."""
+    """Yield the number, value and flaw (usually empty) of each line that is not blank. Only line feeds end lines."""
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
             value, flaw = parse(line.strip(" \t\r").encode("utf-8"))
@@ -227,7 +240,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any, str]]:
 
 def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
     """Read the cases of a dataset. Raises BundleError if it has no case or a line is not a valid case."""
-    reader = _BundleReader(display_path(path), contract)
+    reader = _DatasetReader(display_path(path), contract)
     for number, value, flaw in read_lines(path):
         reader.read_case(number, value, flaw)
     if not reader.cases and not reader.problems:
@@ -238,13 +251,13 @@ def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
 
 
 def default_id(value: Any) -> str:
-    """Return the id of a case without an id: a hash of the input as canonical JSON, the same in each process."""
+    """Return the id of a case that has none: a hash of its input as canonical JSON, the same in each process."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"case-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
-class _BundleReader:
-    """Reads one dataset and collects all problems of the dataset."""
+class _DatasetReader:
+    """Reads the cases of a dataset and collects its problems."""
 
     def __init__(self, file: str, contract: Contract) -> None:
         self.file, self._contract = file, contract
@@ -256,7 +269,7 @@ class _BundleReader:
         try:
             if flaw:
                 raise ValueError(f"is not valid JSON: {flaw}" if "JSON" not in flaw else flaw)
-            case = self._case(number, value)
+            case = self._parse_case(number, value)
             if first := self._lines.get(case.id):
                 named = "id" in value
                 said = f"the id {case.id!r}" if named else "the same input without an id"
@@ -266,9 +279,9 @@ class _BundleReader:
         except ValueError as error:
             self.problems.append(BundleProblem(self.file, str(error), number))
 
-    def _case(self, number: int, value: Any) -> Case:
+    def _parse_case(self, number: int, value: Any) -> Case:
         if not isinstance(value, dict):
-            raise ValueError(f"is {kind(value)}; a case is an object with the key 'input'")
+            raise ValueError(f"is {name_type(value)}; a case is an object with the key 'input'")
         for key in value:
             if key not in KEYS:
                 known = f"did you mean {MEANT[key]!r}?" if key in MEANT else suggestion(key, KEYS)
@@ -277,8 +290,8 @@ class _BundleReader:
             raise ValueError("the key 'input' is missing; it holds the variables of the prompt")
         for key, wanted in (("input", dict), ("metadata", dict), ("id", str), ("invariants", list)):
             if key in value and not isinstance(value[key], wanted):
-                raise ValueError(f"'{key}' is {kind(value[key])}, and must be {kind(wanted())}")
-        match = self._match(value)
+                raise ValueError(f"'{key}' is {name_type(value[key])}, and must be {name_type(wanted())}")
+        match = self._parse_match(value)
         return Case(
             id=_check_id(value["id"]) if "id" in value else default_id(value["input"]),
             input=value["input"],
@@ -286,17 +299,17 @@ class _BundleReader:
             expected=value.get("expected_output", NOT_GIVEN),
             match=match,
             metadata=value.get("metadata", _NO_METADATA),
-            invariants=tuple(map(invariant, value.get("invariants", ()))),
+            invariants=tuple(map(parse_invariant, value.get("invariants", ()))),
         )
 
-    def _match(self, value: dict[str, Any]) -> str:
+    def _parse_match(self, value: dict[str, Any]) -> str:
         match = value.get("expected_match", self._contract.match)
         if match not in MATCHES:
             raise ValueError(f"'expected_match' is {match!r}; {suggestion(str(match), MATCHES)}")
         if match in TEXT_MATCHES and "expected_output" in value:
             expected = value["expected_output"]
             if not isinstance(expected, str):
-                said = f"'expected_output' is {kind(expected)}, and must be a text for expected_match {match}"
+                said = f"'expected_output' is {name_type(expected)}, and must be a text for expected_match {match}"
                 raise ValueError(said)
             if match == "regex":
                 try:
@@ -314,10 +327,10 @@ def _check_id(given: str) -> str:
     return given
 
 
-def invariant(source: Any) -> Expression:
-    """Parse an invariant. Raises ValueError, whose message completes a sentence, if it is not allowed."""
+def parse_invariant(source: Any) -> Expression:
+    """Parse an invariant. Raises ValueError if it is not allowed; the message is the end of a sentence."""
     if not isinstance(source, str):
-        raise ValueError(f"an invariant is {kind(source)}, and must be a text")
+        raise ValueError(f"an invariant is {name_type(source)}, and must be a text")
     expression = Expression(source)
     try:
         _ = expression.tree

@@ -1,4 +1,7 @@
-"""The files of a bundle: UTF-8, inside its folder (R84). YAML values keep their lines; YAML bombs are refused."""
+"""Reads the files of a bundle: UTF-8, inside its folder (R84); YAML with the line of each value.
+
+YAML files that expand to many values ("YAML bombs") are refused.
+"""
 
 import math
 import os
@@ -7,13 +10,13 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from stat import S_ISREG
 from typing import Any, NoReturn
 
-from pytest_corpus.bundles.errors import BundleError, BundleProblem, library
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, import_library
 from pytest_corpus.redaction import printable
 from pytest_corpus.text import bounded
 
 
 def display_path(path: Path) -> str:
-    """Return a path for messages: relative to the working folder for files below this folder."""
+    """Return a path for messages, relative to the working folder if it is inside."""
     try:
         return path.relative_to(Path.cwd()).as_posix()
     except ValueError:
@@ -21,7 +24,7 @@ def display_path(path: Path) -> str:
 
 
 def resolve_inside(folder: Path, given: str) -> Path:
-    """Return the file in a bundle's folder that a path names. Raises ValueError, whose message completes a sentence."""
+    """Return the file in a bundle's folder that a path names. Raises ValueError, to be put after "PATH:"."""
     if "\0" in given or not given.strip():
         raise ValueError(f"{printable(given)!r} is not a path; name a file in the folder of the bundle")
     if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("\\", "~")):
@@ -58,17 +61,17 @@ def read_text(path: Path, most: int = bounded.LARGEST) -> str:
 
 
 MOST_VALUES = 20_000
-"""Values that a file may come to, those of aliases each time they are used."""
+"""The most values of a file; values behind a YAML alias count each time."""
 
 DEEPEST = 50
 
 TOO_DEEP = f"is nested deeper than {DEEPEST} levels"
 
 LONGEST_NUMBER = 1000
-"""The characters of a number: those in base 60 take a time that grows with the square of their length."""
+"""The most characters of a number, because parsing a number in base 60 takes quadratic time."""
 
 LARGEST_YAML = 2**20
-"""The bytes of a YAML file; prompts and data stand in files of their own."""
+"""The most bytes of a YAML file; prompts and data are in other files."""
 
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
@@ -77,7 +80,7 @@ Key = str | int
 
 @dataclass
 class SourceFile:
-    """The value of a file, and the line of each value in it."""
+    """The value of a YAML file, and the line of each value in it, by its path."""
 
     file: str
     value: Any = None
@@ -89,23 +92,23 @@ class SourceFile:
             path = path[:-1]
         return self.lines.get(path, 1)
 
-    def problem(self, message: str, *path: Key) -> BundleProblem:
-        """Make a problem of the value at a path."""
+    def problem_at(self, message: str, *path: Key) -> BundleProblem:
+        """Return a problem that names the line of the value at a path."""
         return BundleProblem(self.file, message, self.line(*path))
 
 
-def read(path: Path) -> SourceFile:
-    """Read a YAML file. Raises BundleError if it is not valid YAML or contains more than plain values."""
-    yaml = library("yaml", display_path(path))
+def read_yaml(path: Path) -> SourceFile:
+    """Read a YAML file. Raises BundleError if it is not valid YAML or contains values that JSON cannot represent."""
+    yaml = import_library("yaml", display_path(path))
     source, line = SourceFile(display_path(path)), None
     text = read_text(path, LARGEST_YAML)
     try:
-        loader = _loader(yaml, text, source.file)
+        loader = _make_loader(yaml, text, source.file)
         try:
             node = loader.get_single_node()
             if node is None:
                 raise BundleError(BundleProblem(source.file, "is empty"))
-            source.value = _Reader(yaml, loader, source).value(node, ())
+            source.value = _NodeReader(yaml, loader, source).value(node, ())
             return source
         finally:
             loader.dispose()
@@ -124,8 +127,8 @@ def read(path: Path) -> SourceFile:
     raise BundleError(BundleProblem(source.file, said, line))
 
 
-def _loader(yaml: Any, text: str, name: str) -> Any:
-    """Return a loader that limits nodes and depth while it parses, before it builds any value."""
+def _make_loader(yaml: Any, text: str, name: str) -> Any:
+    """Return a YAML loader that limits nodes and depth while it parses, before it builds any value."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         made = deep = 0
@@ -147,8 +150,8 @@ def _loader(yaml: Any, text: str, name: str) -> Any:
     return Loader(text)
 
 
-class _Reader:
-    """Turns the nodes of one document into values."""
+class _NodeReader:
+    """Converts the nodes of one YAML document to values."""
 
     def __init__(self, yaml: Any, loader: Any, source: SourceFile) -> None:
         self._yaml, self._loader, self._source = yaml, loader, source
@@ -162,14 +165,14 @@ class _Reader:
         if len(path) > DEEPEST:
             self._fail(node, TOO_DEEP)
         if isinstance(node, self._yaml.ScalarNode):
-            return self._scalar(node)
+            return self._read_scalar(node)
         if node.tag not in ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"):
             self._fail(node, f"holds the tag {node.tag[:100]!r}; a bundle holds plain values")
         if isinstance(node, self._yaml.SequenceNode):
             return [self.value(item, (*path, number)) for number, item in enumerate(node.value)]
-        return self._mapping(node, path)
+        return self._read_mapping(node, path)
 
-    def _scalar(self, node: Any) -> Any:
+    def _read_scalar(self, node: Any) -> Any:
         if len(node.value) > LONGEST_NUMBER and node.tag in NUMBERS:
             self._fail(node, f"holds a number of more than {LONGEST_NUMBER:,} characters; quote it if it is a text")
         value = self._loader.construct_object(node)
@@ -177,13 +180,13 @@ class _Reader:
             self._fail(node, f"holds {node.value}, which is not a JSON number")
         return value
 
-    def _mapping(self, node: Any, path: tuple[Key, ...]) -> dict[str, Any]:
+    def _read_mapping(self, node: Any, path: tuple[Key, ...]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         first: dict[str, int] = {}
         for key_node, item in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 self._fail(key_node, "merges another mapping, which a bundle does not; write its keys here")
-            key = self._key(key_node)
+            key = self._read_key(key_node)
             if key in found:
                 self._fail(key_node, f"the key {key!r} appears twice; it is in line {first[key]} already")
             first[key] = key_node.start_mark.line + 1
@@ -192,8 +195,8 @@ class _Reader:
             found[key] = self.value(item, place)
         return found
 
-    def _key(self, node: Any) -> str:
-        key = self._scalar(node) if isinstance(node, self._yaml.ScalarNode) else None
+    def _read_key(self, node: Any) -> str:
+        key = self._read_scalar(node) if isinstance(node, self._yaml.ScalarNode) else None
         if not isinstance(key, str):
             self._fail(node, f"{'this key' if key is None else repr(key)} is not text; quote the key")
         return str(key)

@@ -1,4 +1,6 @@
-"""The JSON Schema of answers, in the draft that its `$schema` names (R43); each `$ref` stays in the folder (R82)."""
+"""The JSON Schema that answers must satisfy, in the draft that its `$schema` names (R43). Each `$ref` must stay in the
+folder of the bundle (R82).
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -27,7 +29,7 @@ DRAFTS = {
 }
 
 _BASE = "file:///corpus-bundle/"
-"""The base of references, which is not a real place."""
+"""The base URI of references; no such folder exists."""
 
 _IN_PLACE = ("not", "if", "then", "else")
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
@@ -44,7 +46,7 @@ class SchemaViolation:
 
 @dataclass(frozen=True, eq=False)
 class OutputSchema:
-    """A valid output schema."""
+    """A valid output schema: its document, the documents that it refers to by URI, and its own URI."""
 
     document: Any
     others: Mapping[str, Any]
@@ -60,7 +62,7 @@ class OutputSchema:
         return jsonschema_rs.validator_for(self.document, validate_formats=False, retriever=retrieve, base_uri=self.uri)
 
     def violations(self, value: Any) -> list[SchemaViolation]:
-        """Return the violations in a value, at most ten; an empty list for a valid value."""
+        """Return the violations of the schema in a value, at most ten."""
         if self._validator.is_valid(value):
             return []
         found = []
@@ -75,16 +77,16 @@ class OutputSchema:
 def read_schema(folder: Path, given: str) -> OutputSchema:
     """Read a schema and the files it refers to. Raises BundleError for an invalid file, ValueError for the path."""
     path = resolve_inside(folder, given)
-    document = _json(path)
-    draft = _draft(path, document)
+    document = _read_json(path)
+    draft = _draft_of(path, document)
     uri = _BASE + quote(path.relative_to(folder).as_posix())
     references = _References(folder, path, draft)
     try:
         references.check(document, uri)
     except BundleError:
         raise
-    except Exception as error:  # noqa: BLE001 - what follows references takes for granted that keywords are sound
-        _check_meaning(folder, path, OutputSchema(document, {}, uri))  # says where, if the schema itself is not
+    except Exception as error:  # noqa: BLE001 - following references fails in many ways if a keyword has an invalid value
+        _check_meaning(folder, path, OutputSchema(document, {}, uri))  # raises a better error for an invalid schema
         said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise BundleError(
             BundleProblem(display_path(path), f"is not a valid JSON Schema: what it refers to is none ({said})")
@@ -94,7 +96,7 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
     return schema
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     value, flaw = parse(read_text(path).encode())
     if flaw is not None:
         raise BundleError(
@@ -103,8 +105,8 @@ def _json(path: Path) -> Any:
     return value
 
 
-def _draft(path: Path, document: Any) -> Any:
-    """Return the draft that a schema names, or the newest draft."""
+def _draft_of(path: Path, document: Any) -> Any:
+    """Return the draft that a schema names, by default the newest draft."""
     if not isinstance(document, dict | bool):
         raise BundleError(
             BundleProblem(display_path(path), "is not a JSON Schema: it is neither an object nor true or false")
@@ -139,7 +141,7 @@ def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
 
 
 class _References:
-    """Follows every `$ref` of a schema. No `$ref` may dangle, leave the folder, or form an endless loop."""
+    """Follows every `$ref` of a schema. Each must lead to a schema inside the folder; endless loops are refused."""
 
     def __init__(self, folder: Path, path: Path, draft: Any) -> None:
         self._folder, self._file, self._draft = folder, display_path(path), draft
@@ -165,7 +167,7 @@ class _References:
         if uri not in self.documents:
             if not uri.startswith(_BASE):
                 raise ValueError("leaves the folder of the bundle; copy what it refers to into it")
-            self.documents[uri] = _json(resolve_inside(self._folder, unquote(uri.removeprefix(_BASE))))
+            self.documents[uri] = _read_json(resolve_inside(self._folder, unquote(uri.removeprefix(_BASE))))
         return self._draft.create_resource(self.documents[uri])
 
     def _walk(self, schema: Any, resolver: Any) -> None:
@@ -194,7 +196,7 @@ class _References:
 
 
 def _in_place_subschemas(node: dict[str, Any]) -> Iterator[Any]:
-    """Yield the subschemas that apply to the same value as the schema."""
+    """Yield the subschemas that apply to the same value as their schema."""
     yield from (node[key] for key in _IN_PLACE if key in node)
     for key in _IN_PLACE_LISTS:
         if isinstance(node.get(key), list):

@@ -6,14 +6,14 @@ from pytest_corpus.bundles.providers.official import OfficialProvider
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 
 MAX_TOKENS = 1024
-"""The API requires a limit; this one if the bundle names none."""
+"""The limit of tokens if the bundle names none, because the API requires one."""
 
 _FINISHED = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls",
              "refusal": "content_filter"}  # fmt: skip
 
 
 class AnthropicProvider(OfficialProvider):
-    """Calls `messages`."""
+    """Calls `messages.create`."""
 
     vendor, client, method = "anthropic", "Anthropic", "messages.create"
 

@@ -1,4 +1,4 @@
-"""Providers that use the adapters under test: completions of an LLM adapter, cosine similarity of embeddings."""
+"""Providers that use adapters under test: completions by an LLM adapter, cosine similarity by an embedding adapter."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -18,10 +18,12 @@ class CorpusProvider(BundleProvider):
         self._model, self._opened = model, opened
 
     def complete(self, request: CompletionRequest) -> Answer:
-        result, cached, elapsed_s = result_of(self._opened, "llm.complete", self._args(request), request.remaining_s())
+        result, cached, elapsed_s = call_adapter(
+            self._opened, "llm.complete", self._args(request), request.remaining_s()
+        )
         if not isinstance(result.get("text"), str):
             raise ProviderError("Unavailable", "the answer is not a completion")
-        return replace(_answer(result), cached=cached, latency_ms=elapsed_s * 1000)
+        return replace(_to_answer(result), cached=cached, latency_ms=elapsed_s * 1000)
 
     def _args(self, request: CompletionRequest) -> dict[str, Any]:
         args: dict[str, Any] = {"messages": [{"role": "user", "content": request.prompt}]}
@@ -35,10 +37,10 @@ class CorpusProvider(BundleProvider):
         return args | request.options_with_stop_sequences
 
 
-def result_of(
+def call_adapter(
     opened: Callable[[], AdapterClient] | None, op: str, args: Mapping[str, Any], limit_s: float
 ) -> tuple[Mapping[str, Any], bool, float]:
-    """Return the result of a unary call, True if it came from a cache, and the seconds of the call.
+    """Make a unary call; return its result, True if the answer came from a cache, and the seconds of the call.
 
     Raises:
         ProviderError: the adapter does not answer with a success.
@@ -54,13 +56,13 @@ def result_of(
     if exchange.fault is not None:
         name = "DeadlineExceeded" if exchange.fault.kind == "timeout" else "Unavailable"
         raise ProviderError(name, f"{exchange.fault.kind}: {exchange.fault.text}")
-    result = _result(exchange.frames[0].body if exchange.frames else None)
+    result = _result_in(exchange.frames[0].body if exchange.frames else None)
     cached = client.provider.calls() > 0 and not exchange.observed.reached_provider
     client.part.exchanges.clear()
     return result, cached, exchange.elapsed_s
 
 
-def _result(body: Any) -> Mapping[str, Any]:
+def _result_in(body: Any) -> Mapping[str, Any]:
     """Return the result in a success envelope. Raises ProviderError for any other answer."""
     if not isinstance(body, dict):
         raise ProviderError("Unavailable", "the answer is not an envelope")
@@ -77,7 +79,7 @@ def _result(body: Any) -> Mapping[str, Any]:
     return result
 
 
-def _answer(result: Mapping[str, Any]) -> Answer:
+def _to_answer(result: Mapping[str, Any]) -> Answer:
     usage = result.get("usage")
     counts = usage if isinstance(usage, dict) else {}
 
@@ -102,7 +104,7 @@ class SimilarityProvider(BundleProvider):
         from scipy.spatial.distance import cosine
 
         found = [self._embed(text, request) for text in (request.prompt, request.system)]
-        one, other = (_vector(each) for each in found)
+        one, other = (_vector_in(each) for each in found)
         if len(one) != len(other) or not any(one) or not any(other):
             raise ProviderError("BadRequest", "the vectors have no angle", is_own=True)
         tokens = [each["tokens_used"] for each in found if isinstance(each.get("tokens_used"), int)]
@@ -111,10 +113,10 @@ class SimilarityProvider(BundleProvider):
 
     def _embed(self, text: str | None, request: CompletionRequest) -> Mapping[str, Any]:
         args = {"text": text, "model": request.model}
-        return result_of(self._opened, "embedding.embed", args, request.remaining_s())[0]
+        return call_adapter(self._opened, "embedding.embed", args, request.remaining_s())[0]
 
 
-def _vector(result: Mapping[str, Any]) -> list[float]:
+def _vector_in(result: Mapping[str, Any]) -> list[float]:
     embedding = result.get("embedding")
     vector = embedding.get("vector") if isinstance(embedding, dict) else None
     if not isinstance(vector, list) or not all(type(each) in (int, float) for each in vector):

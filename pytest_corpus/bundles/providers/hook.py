@@ -1,4 +1,4 @@
-"""Scorers and providers that a plugin or a conftest defines as functions. A provider is any callable for a request."""
+"""Scorers and providers that a plugin or a conftest defines as functions."""
 
 import asyncio
 import inspect
@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pytest_corpus.bundles.errors import BundleError, BundleProblem
-from pytest_corpus.bundles.evaluation.values import refusal
+from pytest_corpus.bundles.evaluation.values import describe_exception
 from pytest_corpus.bundles.providers.official import status_error
 from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
 
 
-def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[str, Callable[..., Any]]:
-    """Return the functions that a hook returns, by name; later ones win. Raises BundleError if the hook
-    fails."""
+def collect_functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[str, Callable[..., Any]]:
+    """Return the functions that a hook returns, by name; a later one replaces an earlier one of the same name.
+
+    Raises:
+        BundleError: the hook fails, or does not return functions by name.
+    """
     found: dict[str, Callable[..., Any]] = {}
     try:
         given = list(ask())
     except Exception as error:  # noqa: BLE001 - foreign code
-        raise BundleError(BundleProblem(file, f"{hook} raised {refusal(error)}")) from None
+        raise BundleError(BundleProblem(file, f"{hook} raised {describe_exception(error)}")) from None
     for each in given:
         if not isinstance(each, Mapping):
             said = f"{hook} gave a {type(each).__name__}, and must give a dict of functions by name"
@@ -32,7 +35,7 @@ def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[st
 
 
 def call_function(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function; a coroutine function runs in a new event loop."""
+    """Call a function and return its result; a coroutine runs in a new event loop."""
     found = function(*arguments, **keywords)
     return asyncio.run(_await_result(found)) if inspect.isawaitable(found) else found
 
@@ -42,11 +45,11 @@ async def _await_result(found: Any) -> Any:
 
 
 Complete = Callable[[CompletionRequest], Any]
-"""Gives an `Answer`, a text, or an awaitable of one; raises `ProviderError` where it has none."""
+"""The function of a provider: it returns an `Answer`, a text, or an awaitable of one, or raises `ProviderError`."""
 
 
 class HookProvider(BundleProvider):
-    """A provider behind a function. Only failed connections, 429 and 5xx are retried (R135)."""
+    """A provider that calls a function. Only failed connections and the statuses 429 and 5xx are retried (R135)."""
 
     def __init__(self, name: str, model: str | None, complete: Complete) -> None:
         self.label = f"{name}:{model}" if model else name
@@ -70,7 +73,7 @@ class HookProvider(BundleProvider):
 
 
 def _provider_error(error: BaseException) -> ProviderError:
-    """Convert an exception, or one of its causes, to a provider error as clients treat socket errors."""
+    """Return the provider error for an exception; it or a cause of it may have an HTTP status or be a socket error."""
     cause: BaseException | None = error
     while cause is not None:
         if found := status_error(cause):

@@ -1,4 +1,4 @@
-"""Answers without a model: from a script, or the expected answers (R79)."""
+"""A provider without a model: it answers from a script, or with the expected answers (R79)."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from typing import Any
 from pytest_corpus.bundles.errors import BundleError, BundleProblem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, default_id, read_lines
 from pytest_corpus.bundles.loading.files import display_path
-from pytest_corpus.bundles.matching import as_text, kind
+from pytest_corpus.bundles.matching import as_text, name_type
 from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 
@@ -18,12 +18,12 @@ KEYS = ("id", "input", "output", "error", "retry_after_ms", "delay_ms", "finish_
 
 
 class MockProvider(BundleProvider):
-    """Plays a script, or returns `expected_output` if there is no script."""
+    """Answers from a script; without a script, answers with the case's `expected_output`."""
 
     label = "mock"
 
     def __init__(self, script: Path | None = None) -> None:
-        self._script = _read(script) if script is not None else None
+        self._script = _read_script(script) if script is not None else None
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -43,7 +43,7 @@ class MockProvider(BundleProvider):
         return Answer(as_text(line["output"]), line.get("finish_reason", "stop"))
 
     def _next(self, request: CompletionRequest) -> Mapping[str, Any]:
-        """Return the script line for this call. Lines of one case answer successive calls; the last line repeats."""
+        """Return the script line for this call. The lines of a case answer its calls in order; the last one repeats."""
         assert self._script is not None
         key = request.case if request.case in self._script else f"input {default_id(request.input)}"
         lines = self._script.get(key)
@@ -55,20 +55,20 @@ class MockProvider(BundleProvider):
         return lines[min(number, len(lines) - 1)]
 
 
-def read_script(bundle: Bundle) -> None:
+def check_scripts(bundle: Bundle) -> None:
     """Check the scripts of a bundle, its variants and its judges. Raises BundleError if one is not valid."""
     choices = [each.provider for each in bundle.each_variant]
     choices += [scorer.rubric.provider for scorer in bundle.contract.scorers if scorer.rubric is not None]
     for script in dict.fromkeys(choice.script for choice in choices if choice is not None and choice.script):
-        _read(script)
+        _read_script(script)
 
 
-def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
-    """Read a script: the lines by the case that they answer."""
+def _read_script(path: Path) -> dict[str, list[Mapping[str, Any]]]:
+    """Read a script: for each case, its lines in order."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     problems = []
     for number, value, flaw in read_lines(path):
-        if said := flaw or _fault(value):
+        if said := flaw or _line_fault(value):
             problems.append(BundleProblem(display_path(path), said, number))
         else:
             key = value["id"] if "id" in value else f"input {default_id(value['input'])}"
@@ -78,9 +78,9 @@ def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
     return found
 
 
-def _fault(value: Any) -> str:
+def _line_fault(value: Any) -> str:
     if not isinstance(value, dict):
-        return f"is {kind(value)}, and must be an object"
+        return f"is {name_type(value)}, and must be an object"
     for key in value:
         if key not in KEYS:
             return f"unknown key {key!r}; {suggestion(key, KEYS)}"

@@ -1,4 +1,4 @@
-"""A provider that uses a vendor's official client, with the client's errors in the protocol's taxonomy."""
+"""A provider that calls a vendor's official client and converts its errors to error classes of the protocol."""
 
 import inspect
 import os
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from pytest_corpus.bundles.errors import BundleError, BundleProblem, library
+from pytest_corpus.bundles.errors import BundleError, BundleProblem, import_library
 from pytest_corpus.bundles.loading.bundle import ProviderChoice
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
@@ -29,7 +29,7 @@ _RESERVED = {
     "timeout": "write timeout at the top",
     "stream": "answers are read as a whole",
 }
-"""Options that would contradict the bundle's own keys, with where to write them."""
+"""Options that other keys of the bundle set, with the hint for the user."""
 
 
 class OfficialProvider:
@@ -60,19 +60,19 @@ class OfficialProvider:
                 raise BundleError(BundleProblem(file, f"provider.options.{key} cannot be passed on; {hint}"))
         if plays:
             return
-        self._module = library(self.vendor, file)
+        self._module = import_library(self.vendor, file)
         variable = f"{self.vendor.upper()}_API_KEY"
         if not os.environ.get(variable):
             said = f"the provider {self.vendor} needs a key; set the environment variable {variable}"
             raise BundleError(BundleProblem(file, said))
-        # A redirect would take the key along to another host: the clients follow them by default.
+        # By default the clients follow redirects, which could send the API key to another host.
         direct = self._module.DefaultHttpxClient(follow_redirects=False)
         self._client = getattr(self._module, self.client)(base_url=choice.base_url, max_retries=0, http_client=direct)
 
     def complete(self, request: CompletionRequest) -> Answer:
         try:
             create = attrgetter(self.method)(self._client)
-            found = create(**_arguments(create, self.arguments(request)), timeout=request.remaining_s())
+            found = create(**_fit_arguments(create, self.arguments(request)), timeout=request.remaining_s())
         except Exception as error:  # noqa: BLE001 - foreign code; whatever it raises is an error of the case
             raise _provider_error(self._module, error) from None
         try:
@@ -92,12 +92,12 @@ class OfficialProvider:
         raise NotImplementedError
 
     def answer(self, found: Any) -> Answer:
-        """Read the answer from the client's result. Raises LookupError, TypeError or AttributeError."""
+        """Convert the client's result to an answer. Raises LookupError, TypeError or AttributeError."""
         raise NotImplementedError
 
 
-def _arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the client's method. Options unknown to this client version go into the body."""
+def _fit_arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments for the client's method. Options that this client version does not know go into the body."""
     known = inspect.signature(create).parameters
     named = {key: value for key, value in asked.items() if key in known}
     rest = {key: value for key, value in asked.items() if key not in known}
@@ -116,7 +116,7 @@ def _provider_error(client: Any, error: Exception) -> ProviderError:
 
 
 def status_error(error: BaseException) -> ProviderError | None:
-    """Convert an exception with an HTTP status, as common clients raise it; None if it has no status."""
+    """Convert an exception with an HTTP status to a provider error; None if the exception has no status."""
     response = getattr(error, "response", None)
     for holder, name in ((error, "status_code"), (response, "status_code"), (error, "status"), (error, "code")):
         status = getattr(holder, name, None)

@@ -10,7 +10,15 @@ from pytest_corpus.spec.errors import TAXONOMY
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """A request to a provider. `deadline` is on the monotonic clock; scripts use `case`, `expected` and `sample`."""
+    """A request to a provider.
+
+    Attributes:
+        system: the system prompt, or None.
+        options: further options of the provider.
+        deadline: the end of the time of the case, on the monotonic clock.
+        case, input, expected, sample: the case that asks; `sample` is the number of the answer, from 0. Scripts use
+        them.
+    """
 
     prompt: str
     system: str | None
@@ -26,7 +34,7 @@ class CompletionRequest:
     sample: int = 0
 
     def remaining_s(self) -> float:
-        """Return the seconds left. A call makes sense only if the number is above 0."""
+        """Return the seconds before the deadline, at least 0.001."""
         return max(0.001, self.deadline - time.monotonic())
 
     @property
@@ -47,9 +55,12 @@ class CompletionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a provider. `id` is the provider's id; `cached` is true if the answer repeats an earlier one.
+    """The answer of a provider.
 
-    `latency_ms` is measured by the provider; None if the caller measures it.
+    Attributes:
+        id: the provider's id of the answer.
+        cached: True if the provider repeats an earlier answer.
+        latency_ms: measured by the provider; None if the caller measures it.
     """
 
     text: str
@@ -62,7 +73,9 @@ class Answer:
     latency_ms: float | None = None
 
     def flaw(self) -> str:
-        """Describe a field with a value of a wrong type, as a part of a sentence, or return an empty text."""
+        """Return a description of a field whose value has a wrong type, as a part of a sentence; empty if there is
+        none.
+        """
         for name, kinds in _KINDS.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, kinds):
@@ -78,11 +91,13 @@ _KINDS: Mapping[str, Any] = {
 
 
 class ProviderError(Exception):
-    """A failed call: the error class of the protocol, and the provider's message.
+    """A failed call of a provider.
 
     Args:
-        name: the error class, such as ``ResourceExhausted``; it determines if a retry is allowed (ERRORS 4).
-        detail: the message. It may contain content, unless this product wrote it (`is_own`).
+        name: the error class of the protocol, such as ``ResourceExhausted``; it determines if a retry is allowed
+            (ERRORS 4).
+        detail: the provider's message, which may contain content.
+        is_own: True if this product wrote the message, so that it contains no content.
     """
 
     def __init__(
@@ -99,11 +114,11 @@ class ProviderError(Exception):
 
 
 class BundleProvider(Protocol):
-    """Answers prompts. It may block, because each call runs in a daemon thread and is abandoned at its deadline.
+    """Answers requests. It may block, because each call runs in a daemon thread and is abandoned at its deadline.
 
     Attributes:
         label: the name in reports, with the model if one is named.
-        calls: the number of calls for one request.
+        calls: the number of calls that one request needs.
     """
 
     label: str
@@ -113,5 +128,5 @@ class BundleProvider(Protocol):
         """Answer one request. Raises ProviderError if there is no answer."""
 
     def close(self) -> None:
-        """Release resources; by default there are none."""
+        """Release resources, if the provider has any."""
         return

@@ -1,4 +1,4 @@
-"""The providers by name. To add one, write a module and add a line here."""
+"""The providers by name. To add a provider, write a module and add a line here."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -12,7 +12,7 @@ from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.protocol import BundleProvider
 
 CLIENTS = {"openai": "OpenAIProvider", "anthropic": "AnthropicProvider"}
-"""The class in the module of each official client."""
+"""The providers with an official client: module and class."""
 
 BUILT_IN = ("corpus", "openai", "anthropic", "mock")
 
@@ -22,7 +22,7 @@ def provider_names(hooks: Mapping[str, Complete]) -> list[str]:
     return [*BUILT_IN, *hooks]
 
 
-def make(
+def make_provider(
     choice: ProviderChoice,
     file: str,
     hooks: Mapping[str, Complete],
@@ -30,12 +30,13 @@ def make(
     *,
     plays: bool = False,
 ) -> BundleProvider:
-    """Make the provider of a choice.
+    """Create the provider that a bundle names.
 
     Args:
         file: the bundle.yaml, for messages.
-        adapter: the label of the LLM adapter under test and the function that opens it, if one is declared.
-        plays: only recordings are replayed, so the official client and its key are not needed.
+        hooks: the functions of plugins, by the name of the provider.
+        adapter: the label of the LLM adapter under test and the function that opens it, or None.
+        plays: True if only recordings are replayed, so that the official client and its key are not needed.
 
     Raises:
         BundleError: the provider is unknown, or a library or a key is missing.

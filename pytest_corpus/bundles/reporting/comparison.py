@@ -1,4 +1,4 @@
-"""Comparison of runs: case by case (McNemar, a bootstrap for means), and with a committed baseline."""
+"""Compares two runs of a bundle case by case (McNemar's test, a bootstrap for means), and a run with a baseline."""
 
 import json
 import os
@@ -15,20 +15,20 @@ from pytest_corpus.validation.schema.evidence import first_flaw
 
 CONFIDENCE = 0.95
 FEWEST = 20
-"""Cases; the bootstrap of fewer is wrong too often."""
+"""The fewest cases for a bootstrap; with fewer cases its interval is wrong too often."""
 
 PASSES, LATENCY = "pass_rate", "avg_latency_ms"
 WORDS = {"better": "better", "worse": "worse", "cannot_tell": "cannot tell"}
 
 CHANGES = ("newly_failing", "fixed", "added", "gone")
-"""The kinds of cases that differ."""
+"""The keys of a comparison that list cases with another status than before."""
 
 Outcome = Mapping[str, Any]
-"""A run of a bundle: `cases` has the status of each, `numbers` the number of each by metric."""
+"""The outcome of a run without content: `cases` has the status of each case; `numbers` has, by metric, its numbers."""
 
 
-def outcome(results: Iterable[CaseResult]) -> dict[str, Any]:
-    """Return the outcome of a run, without content."""
+def make_outcome(results: Iterable[CaseResult]) -> dict[str, Any]:
+    """Return the outcome of a run as JSON, without content."""
     asked = [result for result in results if result.status != NOT_ASKED]
     numbers: dict[str, dict[str, float]] = defaultdict(dict)
     for result in asked:
@@ -41,11 +41,12 @@ def outcome(results: Iterable[CaseResult]) -> dict[str, Any]:
     return {"cases": {result.case: result.status for result in asked}, "numbers": dict(numbers)}
 
 
-def compare(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) -> dict[str, Any]:
-    """Compare two runs over their common cases: differences and verdict.
+def compare_runs(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) -> dict[str, Any]:
+    """Compare two runs over the cases that both have; return the differences and the verdict as JSON.
 
     Args:
-        deciding: the metrics that decide; by default passes and scores. They have equal parts of the error probability.
+        deciding: the metrics that decide the verdict; by default passes and scores. They share the error probability
+            equally.
     """
     old, new = before["cases"], now["cases"]
     both = [case for case in new if case in old]
@@ -55,8 +56,8 @@ def compare(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) -> dict
     differences = []
     for name in names:
         level = confidence if name in decides else CONFIDENCE
-        pairs = _pairs(name, before, now, both)
-        differences.append(_difference(name, pairs, level) | ({"decides": True} if name in decides else {}))
+        pairs = _number_pairs(name, before, now, both)
+        differences.append(_compare_metric(name, pairs, level) | ({"decides": True} if name in decides else {}))
     found = {each["verdict"] for each in differences if "decides" in each}
     verdict = "worse" if "worse" in found else "better" if "better" in found else "cannot_tell"
     changes = {
@@ -69,21 +70,21 @@ def compare(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) -> dict
     return {"verdict": verdict, "cases": len(both), "differences": differences, **changed}
 
 
-def _pairs(name: str, before: Outcome, now: Outcome, both: Iterable[str]) -> list[tuple[float, float]]:
+def _number_pairs(name: str, before: Outcome, now: Outcome, both: Iterable[str]) -> list[tuple[float, float]]:
     if name == PASSES:
         return [(float(before["cases"][case] == PASSED), float(now["cases"][case] == PASSED)) for case in both]
     old, new = before["numbers"][name], now["numbers"][name]
     return [(old[case], new[case]) for case in both if case in old and case in new]
 
 
-def _difference(name: str, pairs: Sequence[tuple[float, float]], confidence: float) -> dict[str, Any]:
+def _compare_metric(name: str, pairs: Sequence[tuple[float, float]], confidence: float) -> dict[str, Any]:
     entry: dict[str, Any] = {"metric": name, "pairs": len(pairs), "verdict": "cannot_tell", "confidence": confidence}
     if not pairs:
         return entry
     old, new = (sum(each) / len(pairs) for each in zip(*pairs, strict=True))
     entry |= {"before": round(old, 6), "now": round(new, 6), "difference": round(new - old, 6)}
     changes = [later - earlier for earlier, later in pairs]
-    interval = (_mcnemar if name == PASSES else _bootstrap)(changes, confidence)
+    interval = (_mcnemar_interval if name == PASSES else _bootstrap_interval)(changes, confidence)
     if interval is not None:
         low, high = interval
         entry["interval"] = [round(low, 6), round(high, 6)]
@@ -92,8 +93,10 @@ def _difference(name: str, pairs: Sequence[tuple[float, float]], confidence: flo
     return entry
 
 
-def _mcnemar(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Return the exact interval of McNemar's test. The interval excludes 0 if and only if the test rejects."""
+def _mcnemar_interval(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
+    """Return the exact interval of McNemar's test, which excludes 0 if and only if the test rejects; None without
+    changes.
+    """
     from scipy.stats import binomtest
 
     changed, better = sum(change != 0 for change in changes), sum(change > 0 for change in changes)
@@ -103,8 +106,8 @@ def _mcnemar(changes: Sequence[float], confidence: float) -> tuple[float, float]
     return tuple(float(2 * end - 1) * changed / len(changes) for end in (found.low, found.high))  # type: ignore[return-value]
 
 
-def _bootstrap(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Return the bootstrap interval of a mean, resampled by case; None if there are too few cases."""
+def _bootstrap_interval(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
+    """Return the bootstrap interval of a mean change, resampled by case; None if there are too few cases."""
     if len(changes) < FEWEST or len(set(changes)) == 1:
         return None
     import numpy as np
@@ -122,10 +125,10 @@ def _bootstrap(changes: Sequence[float], confidence: float) -> tuple[float, floa
     return float(found.low), float(found.high)
 
 
-def lines(found: Mapping[str, Any], name: str) -> list[str]:
-    """Return the lines that show a comparison in the terminal."""
+def comparison_lines(found: Mapping[str, Any], name: str) -> list[str]:
+    """Return the lines of the terminal that show a comparison."""
     said = [f"  compared with {name}: {WORDS[found['verdict']]} ({found['cases']} cases of both)"]
-    said += [f"    {difference(each)}" for each in found["differences"]]
+    said += [f"    {describe_difference(each)}" for each in found["differences"]]
     for kind in CHANGES:
         if cases := found.get(kind):
             more = f" and {len(cases) - 20} more" if len(cases) > 20 else ""
@@ -133,8 +136,8 @@ def lines(found: Mapping[str, Any], name: str) -> list[str]:
     return said
 
 
-def difference(entry: Mapping[str, Any]) -> str:
-    """Describe the difference of one metric."""
+def describe_difference(entry: Mapping[str, Any]) -> str:
+    """Describe the difference of one metric in one line."""
     if "difference" not in entry:
         return f"{entry['metric']}: no case has it in both"
     sign = "+" if entry["difference"] > 0 else ""
@@ -147,16 +150,19 @@ FORMAT = "1.0"
 
 
 class BaselineError(Exception):
-    """The error for a file that is not a valid baseline. Its text completes a sentence that names the file."""
+    """A file that is not a valid baseline. The message is the end of a sentence that names the file."""
 
 
-def entry(results: Iterable[CaseResult], metrics: Mapping[str, float | None]) -> dict[str, Any]:
-    """Return the baseline entry of a bundle with one provider: outcome without content, and metrics except times."""
-    return {**outcome(results), "metrics": {name: each for name, each in metrics.items() if not name.endswith("_ms")}}
+def make_entry(results: Iterable[CaseResult], metrics: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return the baseline entry of a bundle with one provider: its outcome, and its metrics except times."""
+    return {
+        **make_outcome(results),
+        "metrics": {name: each for name, each in metrics.items() if not name.endswith("_ms")},
+    }
 
 
 def name_of(bundle: Path, provider: str, baseline: Path) -> str:
-    """Return the name of a bundle with a provider in a baseline. Paths are relative to the baseline file."""
+    """Return the key of a bundle with a provider in a baseline. The path is relative to the baseline file."""
     try:
         path = Path(os.path.relpath(bundle, baseline.absolute().parent)).as_posix()
     except ValueError:  # another drive of Windows
@@ -164,8 +170,8 @@ def name_of(bundle: Path, provider: str, baseline: Path) -> str:
     return f"{path} | {provider}"
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read the entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is not valid."""
+def read_baseline(path: Path) -> dict[str, Any]:
+    """Return the entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is not valid."""
     try:
         document = bounded.read_document(path)
     except bounded.FileRefused as error:
@@ -180,14 +186,14 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Write a baseline and keep the entries of other bundles. Raises OSError if it cannot be written."""
+def write_baseline(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    """Write a baseline with new entries; entries of other bundles are kept. Raises OSError."""
     document = {"format": FORMAT, "bundles": {**before, **entries}}
     write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
 
 def compare_with_baseline(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Compare a section with its baseline: the changes by kind, if any, and the paired comparison."""
+    """Compare a run with its baseline entry; return lists of changed cases, changed metrics, and all differences."""
     if before is None:
         return {"baseline": {"added": sorted(now["cases"])}}
     changed = [
@@ -195,7 +201,7 @@ def compare_with_baseline(now: Mapping[str, Any], before: Mapping[str, Any] | No
         for name, number in sorted(now["metrics"].items())
         if before["metrics"].get(name) != number
     ]
-    found = compare(before, now)
+    found = compare_runs(before, now)
     changes = {kind: found.pop(kind) for kind in CHANGES if kind in found}
     changes |= {"metrics": changed} if changed else {}
     return {"baseline": changes, "compared": [{"with": "the baseline", **found}]}

@@ -16,24 +16,24 @@ from pytest_corpus.redaction import mask_secrets, printable, secret_values, shor
 from pytest_corpus.text.values import to_json_value
 
 LONGEST = 2_000
-"""Characters that are shown of a prompt or an answer."""
+"""The most characters of a prompt or an answer that are shown."""
 
 
-def message(file: str, provider: str, result: CaseResult, *, full: bool, option: str = "") -> str:
-    """Return the failure text of a case; `option` is the name of the option that shows the content."""
-    lines = list(_lines(file, provider, result, full=full))
+def failure_message(file: str, provider: str, result: CaseResult, *, full: bool, option: str = "") -> str:
+    """Return the failure message of a case; `option` is the command-line option that shows content."""
+    lines = list(_failure_lines(file, provider, result, full=full))
     if option and not full:
         lines.append(f"  ({option} shows the prompt and the answer)")
     return make_text_safe("\n".join(lines))
 
 
 def make_text_safe(text: str, secrets: Sequence[str] | None = None) -> str:
-    """Make text safe to show: mask secrets of the environment and replace control characters."""
+    """Make a text safe to show: mask secrets (by default those of the environment) and escape control characters."""
     hidden = secret_values(os.environ) if secrets is None else secrets
     return "\n".join(map(printable, mask_secrets(text, hidden).split("\n")))
 
 
-def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Iterator[str]:
+def _failure_lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Iterator[str]:
     yield f"{file}: case {result.case}, provider {provider}: {result.status}"
     for reason in result.every_reason:
         yield "  " + (reason.full if full and reason.full else reason.shape).replace("\n", "\n  ")
@@ -58,12 +58,12 @@ def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Itera
 
 MOST_LISTED = 200
 CONFIDENCE = 0.95
-"""The level of the intervals of metrics."""
+"""The confidence level of intervals in reports."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """The facts of a bundle run that are known before it starts."""
+    """The facts of a bundle's run that are known before it starts."""
 
     file: str
     name: str
@@ -79,11 +79,11 @@ class Head:
     currency: str = ""
     variant: str = ""
     reference: str = ""
-    """The label of the run that this one is compared with."""
+    """The label of the run to compare with; empty if there is none."""
 
     @property
     def label(self) -> str:
-        """The label of the variant and the provider."""
+        """The name of the variant, if any, and of the provider."""
         return f"{self.variant} {self.provider}".lstrip()
 
     @property
@@ -92,9 +92,9 @@ class Head:
         return self.selected == len(self.cases)
 
 
-def metric_names(bundle: Bundle) -> tuple[str, ...]:
-    """Return the metrics that reports show for a bundle."""
-    several = metrics.names(bundle.at_least, ())
+def shown_metrics(bundle: Bundle) -> tuple[str, ...]:
+    """Return the names of the metrics that reports show for a bundle."""
+    several = metrics.metric_names(bundle.at_least, ())
     every = [*several, *bundle.extra_metrics]
     kept = {each.metric for each in bundle.thresholds}
     return tuple(
@@ -106,8 +106,8 @@ def metric_names(bundle: Bundle) -> tuple[str, ...]:
     )
 
 
-def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -> dict[str, Any]:
-    """Build the report section, a JSON value.
+def build_section(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -> dict[str, Any]:
+    """Return the report section, a JSON value.
 
     Args:
         results: the results of the finished cases.
@@ -118,8 +118,8 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     results = [result for result in results if result.status != NOT_ASKED]
     asked = len(head.cases) - by_status[NOT_ASKED]
     total = asked if judges else len(results)
-    found = metrics.measure(results, total, head.metrics)
-    judged = [metrics.judge(each, results, total) for each in head.thresholds] if judges else []
+    found = metrics.compute_metrics(results, total, head.metrics)
+    judged = [metrics.judge_threshold(each, results, total) for each in head.thresholds] if judges else []
     bad = [result for result in results if result.status != PASSED]
     missing = asked - len(results) if judges else 0
     passed = all(each.holds for each in judged) if head.thresholds else not bad and not missing
@@ -142,11 +142,11 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
         "intervals": {
             name: [_round(end) for end in interval]
             for name in head.metrics
-            if (interval := metrics.interval(name, results, total, CONFIDENCE)) is not None
+            if (interval := metrics.metric_interval(name, results, total, CONFIDENCE)) is not None
         },
-        "thresholds": [_threshold(each) for each in judged],
+        "thresholds": [_threshold_entry(each) for each in judged],
         "calls": sum(result.calls for result in results),
-        "failures": [_failure(result, tolerated=tolerated) for result in bad[:MOST_LISTED]],
+        "failures": [_failure_entry(result, tolerated=tolerated) for result in bad[:MOST_LISTED]],
     }
     section |= {key: given for key in ("version", "variant", "adapter", "currency") if (given := getattr(head, key))}
     judging = [sample.judging for result in results for sample in result.samples if sample.judging is not None]
@@ -167,24 +167,24 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     return section
 
 
-def build_all(
+def build_sections(
     runs: Mapping[str, tuple[Head, Sequence[CaseResult]]], judged: Container[str]
 ) -> dict[str, dict[str, Any]]:
-    """Build the sections by key, ``bundle | label``. Each section is compared with its reference run.
+    """Return the sections by key, ``bundle | label``, each compared with its reference run if it has one.
 
     Args:
         judged: the keys of the runs to which thresholds apply.
     """
-    found = {key: build(head, results, stopped=key not in judged) for key, (head, results) in runs.items()}
+    found = {key: build_section(head, results, stopped=key not in judged) for key, (head, results) in runs.items()}
     for key, (head, results) in runs.items():
         other, before = runs.get(f"{key.removesuffix(head.label)}{head.reference}", (head, ()))
         if head.reference and len(results) == head.selected and len(before) == other.selected:
-            compared = comparison.compare(comparison.outcome(before), comparison.outcome(results))
+            compared = comparison.compare_runs(comparison.make_outcome(before), comparison.make_outcome(results))
             found[key]["compared"] = [{"with": head.reference, **compared}]
     return found
 
 
-def _threshold(judged: metrics.Judged) -> dict[str, Any]:
+def _threshold_entry(judged: metrics.ThresholdOutcome) -> dict[str, Any]:
     entry: dict[str, Any] = {"threshold": str(judged.threshold), "actual": _round(judged.actual), "holds": judged.holds}
     if judged.interval is not None:
         entry["interval"] = [_round(end) for end in judged.interval]
@@ -197,13 +197,13 @@ def _round(number: float | None) -> float | None:
     return None if number is None else round(number, 6)
 
 
-def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
+def _failure_entry(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
     said = [reason.shape for reason in result.every_reason][:10]
     return {"case": result.case, "status": result.status, "tolerated": tolerated, "reasons": said}
 
 
-def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
-    """Return the recorded prompts and answers of each sample, safe to show, with the sample's number."""
+def collect_contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
+    """Return the prompts and answers of each recorded sample, with the sample's number, with secrets masked."""
     shown = partial(make_text_safe, secrets=secret_values(os.environ))
     return [
         {
@@ -225,8 +225,8 @@ def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
     ]
 
 
-def one_line(section: Mapping[str, Any]) -> str:
-    """Describe a bundle in one line."""
+def describe_section(section: Mapping[str, Any]) -> str:
+    """Describe the result of a bundle in one line."""
     cases = section["cases"]
     said = section["verdict"].replace("_", " ")
     parts = [f"{cases['passed']}/{cases['total']} cases passed"]
@@ -238,25 +238,25 @@ def one_line(section: Mapping[str, Any]) -> str:
         parts.append(f"{cases['selected']} selected")
     if NOT_ASKED in cases:
         parts.append(f"{cases[NOT_ASKED]} not asked")
-    return f"{section['name']} ({label(section)}): {said}; {', '.join(parts)}; {section['calls']} calls"
+    return f"{section['name']} ({label_of(section)}): {said}; {', '.join(parts)}; {section['calls']} calls"
 
 
-def label(section: Mapping[str, Any]) -> str:
-    """Return the label of the variant and the provider in a section."""
+def label_of(section: Mapping[str, Any]) -> str:
+    """Return the name of the variant, if any, and of the provider in a section."""
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 
 def usage_text(usage: Mapping[str, Any], currency: str) -> str:
-    """Describe the calls, tokens and cost of the scorers."""
+    """Describe the calls, tokens and cost of the scorers in one line."""
     parts = [f"{usage['calls']} calls"]
     parts += [f"{usage['tokens']} tokens"] if "tokens" in usage else []
     parts += [f"cost {usage['cost']:.6g} {currency}".rstrip()] if "cost" in usage else []
     return ", ".join(parts)
 
 
-def lines(section: Mapping[str, Any]) -> list[str]:
-    """Return the lines that show a bundle in the terminal."""
-    found = [one_line(section)]
+def section_lines(section: Mapping[str, Any]) -> list[str]:
+    """Return the lines of the terminal that show the result of a bundle."""
+    found = [describe_section(section)]
     for each in section["thresholds"]:
         word = "UNDECIDED" if each.get("undecided") else "holds" if each["holds"] else "FAILS"
         found.append(f"  {word}  {each['threshold']}  ({metrics.metric_text(each['actual'], each.get('interval'))})")
@@ -283,5 +283,5 @@ def lines(section: Mapping[str, Any]) -> list[str]:
     for kind, what in section.get("baseline", {}).items():
         found.append(f"  baseline, {kind.replace('_', ' ')}: {', '.join(what[:20])}")
     for each in section.get("compared", ()):
-        found += comparison.lines(each, each["with"])
+        found += comparison.comparison_lines(each, each["with"])
     return found

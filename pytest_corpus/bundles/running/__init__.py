@@ -1,1 +1,1 @@
-"""Running cases: one case with its retries, many cases concurrently, in one process or several."""
+"""Runs cases: one case with its retries, and many cases concurrently, in one process or several."""

@@ -1,4 +1,4 @@
-"""Running one case: samples, attempts and pauses, until there is a result or the time is over."""
+"""Runs one case: requests its samples, with retries and pauses, until there is a result or the time is over."""
 
 import random
 import time
@@ -33,12 +33,19 @@ LONGEST_PAUSE_S = 20.0
 
 
 class OverBudget(Exception):
-    """No further call is allowed."""
+    """Raised if the budget of the run allows no further call."""
 
 
 @dataclass
 class CaseProgress:
-    """The progress of a case. Reports show it if the case is abandoned."""
+    """The progress of a running case; its result has these numbers if the case is abandoned.
+
+    Attributes:
+        deadline: the end of its time, on the monotonic clock.
+        ids: the ids of the answers so far.
+        judging: calls, tokens and cost of the scorers of the current sample.
+        over: True if the case was abandoned, so that it must make no further call.
+    """
 
     deadline: float
     calls: int = 0
@@ -50,7 +57,7 @@ class CaseProgress:
 
 @dataclass(frozen=True)
 class Asking:
-    """The parts that are necessary to run the cases of a bundle."""
+    """Runs the cases of a bundle with one provider."""
 
     bundle: Bundle
     choice: ProviderChoice
@@ -60,10 +67,10 @@ class Asking:
     limit: Budget = Budget()  # noqa: RUF009 - it is frozen
     cassettes: Cassettes | None = None
     keeps_content: bool = True
-    """Keep prompts and answers of cases that do not pass."""
+    """True if results keep the prompts and answers of samples that did not pass."""
 
     keeps_passing: bool = False
-    """Keep those of other cases too."""
+    """True if results also keep those of samples that passed."""
 
     pause: Callable[[float], None] = time.sleep
 
@@ -76,26 +83,26 @@ class Asking:
             try:
                 answer, attempts, latency, how = self._get_answer(request, store, progress)
                 progress.judging = Usage()
-                sample = self._sample(
+                sample = self._judge_sample(
                     case, request, (answer, attempts, latency), self._scorers(request, store, progress)
                 )
                 sample = replace(sample, judging=progress.judging if self.judges else None)
             except NotScored as error:
-                failed = self._error(error.reason, prompts, progress.calls, answer.text)
+                failed = self._error_sample(error.reason, prompts, progress.calls, answer.text)
                 progress.samples.append(replace(failed, judging=progress.judging))
                 break
             except (ProviderError, OverBudget, MissingAnswer) as error:
                 calls = 0 if isinstance(error, MissingAnswer) else progress.calls
-                progress.samples.append(self._error(_reason(error), prompts, calls))
+                progress.samples.append(self._error_sample(_reason_of(error), prompts, calls))
                 break
-            # A later sample came from a cache by its flag, or by the id of an earlier one.
+            # An answer with the id of an earlier one came from a cache, like an answer with the flag.
             repeated = number > 0 and (answer.cached or bool(answer.id and answer.id in progress.ids))
             progress.ids.add(answer.id)
             extra = number >= self.bundle.at_least
             progress.samples.append(replace(sample, from_cache=repeated, extra=extra))
             if number + 1 >= self.bundle.at_least and self._is_decided(progress.samples):
                 break
-        return self._result(case, progress, how)
+        return self._make_result(case, progress, how)
 
     def _is_decided(self, samples: list[Sample]) -> bool:
         """True if enough samples passed or too many failed, so further samples cannot change the result."""
@@ -119,7 +126,10 @@ class Asking:
         )
 
     def _scorers(self, asked: CompletionRequest, store: CaseStore, progress: CaseProgress) -> dict[str, Score]:
-        """Return the scorers of an answer. Scorers with a provider share the time, budget and cassettes of the case."""
+        """Return the functions of the scorers for one answer.
+
+        Scorers with a provider share the time, budget and cassettes of the case.
+        """
         own: dict[str, Score] = {}
         for judge in self.judges:
             other = replace(self, provider=judge.provider)
@@ -128,7 +138,7 @@ class Asking:
                 try:
                     return judge.score(asked, lambda request: other._ask_for_scorer(request, store, progress), names)
                 except (ProviderError, OverBudget, MissingAnswer) as error:
-                    reason, who = _reason(error), f"the scorer {judge.scorer.name}: "
+                    reason, who = _reason_of(error), f"the scorer {judge.scorer.name}: "
                     full = who + reason.full if reason.full else ""
                     raise NotScored(replace(reason, shape=who + reason.shape, full=full)) from None
 
@@ -136,14 +146,14 @@ class Asking:
         return {**self.scorers, **own}
 
     def _ask_for_scorer(self, request: CompletionRequest, store: CaseStore, progress: CaseProgress) -> Answer:
-        """Ask a provider on behalf of a scorer. These calls do not count as calls of the case."""
+        """Send a request of a scorer to its provider. Such calls do not count as calls of the case."""
         before = progress.calls
         try:
             answer = self._get_answer(request, store, progress)[0]
         finally:
             calls, progress.calls = progress.calls - before, before
             progress.judging = progress.judging.plus(Usage(calls))
-        tokens = _total(answer)
+        tokens = _total_tokens(answer)
         cost = self.bundle.cost(
             (request.model or "", self.provider.label), answer.prompt_tokens, answer.completion_tokens
         )
@@ -153,7 +163,9 @@ class Asking:
     def _get_answer(
         self, request: CompletionRequest, store: CaseStore, progress: CaseProgress
     ) -> tuple[Answer, int, float | None, str]:
-        """Return an answer, with its attempts, its latency, and a word for a replayed or recorded answer."""
+        """Return an answer, the number of attempts, its latency in ms or None, and "replayed", "recorded" or an empty
+        text.
+        """
         tape = self.cassettes
         if tape is not None and (replayed := tape.replay(self.provider.label, request)) is not None:
             return replayed, 0, None, "replayed"
@@ -166,24 +178,24 @@ class Asking:
     def _saved_answer(
         self, request: CompletionRequest, store: CaseStore, progress: CaseProgress
     ) -> tuple[Answer, int, float]:
-        """Return the answer of an interrupted run, if it exists; otherwise ask the provider, and save the answer."""
+        """Return the answer that an interrupted run saved; otherwise ask the provider and save the answer."""
         if store.journal is None:
-            return self._attempts(request, store, progress)
+            return self._ask_with_retries(request, store, progress)
         named = filter(None, (self.bundle.name, self.bundle.variant, request.case))
         key = f"{' '.join(named)} {key_of(self.provider.label, request)}"
         if (kept := store.journal.recall(key)) is not None:
             progress.calls += kept["attempts"]
             return Answer(**kept["answer"]), kept["attempts"], kept["latency_ms"]
         before = progress.calls
-        answer, _, latency = self._attempts(request, store, progress)
+        answer, _, latency = self._ask_with_retries(request, store, progress)
         attempts = progress.calls - before
         store.journal.record(key, {"answer": asdict(answer), "attempts": attempts, "latency_ms": latency})
         return answer, attempts, latency
 
-    def _attempts(
+    def _ask_with_retries(
         self, request: CompletionRequest, store: CaseStore, progress: CaseProgress
     ) -> tuple[Answer, int, float]:
-        """Ask with retries. Return the answer, the number of attempts and the milliseconds of the last attempt."""
+        """Ask the provider, with retries; return the answer, the number of attempts, and the ms of the last attempt."""
         attempt = 0
         while True:
             attempt += 1
@@ -207,7 +219,7 @@ class Asking:
                 self._wait(error, attempt, request, progress)
 
     def _wait(self, error: ProviderError, attempt: int, request: CompletionRequest, progress: CaseProgress) -> None:
-        """Wait before a retry: the time that the provider asks for, plus a random part."""
+        """Wait before a retry: the time that the provider asked for, or a growing pause, with a random part."""
         asked = (error.retry_after_ms or 0) / 1000
         usual = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))
         seconds = asked * random.uniform(1, 1.1) if asked else usual * random.uniform(0.5, 1)
@@ -216,7 +228,7 @@ class Asking:
             raise ProviderError(error.name, said, is_own=error.is_own)
         self.pause(seconds)
 
-    def _sample(
+    def _judge_sample(
         self,
         case: Case,
         request: CompletionRequest,
@@ -238,18 +250,20 @@ class Asking:
             latency_ms=None if latency is None else round(latency, 3),
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
-            total_tokens=_total(answer),
+            total_tokens=_total_tokens(answer),
             cost=self.bundle.cost(models, answer.prompt_tokens, answer.completion_tokens),
             finish_reason=describe_word(answer.finish_reason),
             attempts=attempts,
             content=found.content if kept else None,
         )
 
-    def _error(self, reason: Reason, prompts: tuple[str, str | None], calls: int, output: str | None = None) -> Sample:
+    def _error_sample(
+        self, reason: Reason, prompts: tuple[str, str | None], calls: int, output: str | None = None
+    ) -> Sample:
         content = CaseContent(*prompts, output) if self.keeps_content else None
         return Sample(ERROR, (reason,), attempts=calls, content=content)
 
-    def _result(self, case: Case, progress: CaseProgress, how: str) -> CaseResult:
+    def _make_result(self, case: Case, progress: CaseProgress, how: str) -> CaseResult:
         samples = tuple(progress.samples)
         own = uncached_samples(samples)
         passed = sum(sample.status == PASSED for sample in own)
@@ -270,7 +284,7 @@ class Asking:
         progress.over = True
         said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"
         prompts = self.bundle.prompts(case)
-        samples = (*progress.samples, self._error(Reason("provider", said), prompts, progress.calls))
+        samples = (*progress.samples, self._error_sample(Reason("provider", said), prompts, progress.calls))
         return CaseResult(case.id, ERROR, samples, calls=progress.calls, seconds=self.bundle.timeout)
 
     def broken_result(self, case: Case, said: str, calls: int = 0) -> CaseResult:
@@ -278,14 +292,14 @@ class Asking:
         return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),), calls=calls)
 
 
-def _total(answer: Answer) -> int | None:
+def _total_tokens(answer: Answer) -> int | None:
     if answer.total_tokens is not None or answer.prompt_tokens is None or answer.completion_tokens is None:
         return answer.total_tokens
     return answer.prompt_tokens + answer.completion_tokens
 
 
-def _reason(error: ProviderError | OverBudget | MissingAnswer) -> Reason:
-    """Return the reason for a missing answer. The provider's message may contain content."""
+def _reason_of(error: ProviderError | OverBudget | MissingAnswer) -> Reason:
+    """Return the reason why there is no answer. The provider's message may contain content."""
     if isinstance(error, OverBudget):
         return Reason("budget", str(error))
     if isinstance(error, MissingAnswer):

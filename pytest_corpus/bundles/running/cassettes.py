@@ -1,4 +1,4 @@
-"""Recording and replaying answers (R85): one sorted JSON file per case, with a hash of the request as the key.
+"""Records and replays answers (R85): one JSON file per case, sorted, with a hash of each request as the key.
 
 The files contain requests and answers, but no headers and no API keys.
 """
@@ -24,14 +24,14 @@ from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.validation.schema.evidence import first_flaw
 
 MODES = ("off", *kept_answers.MODES)
-"""off: not used; the others as in `kept_answers`, each case for itself."""
+""""off": cassettes are not used. The other modes are those of `kept_answers`, applied to each case."""
 
 FOLDER = "cassettes"
 FORMAT = "1.0"
 
 
 def mode_of(given: str | None, folder: Path, environment: Mapping[str, str]) -> str:
-    """Return the mode in effect: the given mode, or else `none` under CI if cassettes exist, or else `off`."""
+    """Return the mode in effect: the given one; without one, `none` if this is a CI job with cassettes, else `off`."""
     return usual_mode(given, environment, "off", exists=any((folder / FOLDER).glob("*.json")))
 
 
@@ -46,8 +46,7 @@ class Cassettes:
         self._recorded: set[tuple[str, str]] = set()
 
     def replay(self, provider: str, request: CompletionRequest) -> Answer | None:
-        """Return the recorded answer; None if it is to be recorded. Raises MissingAnswer if recording is not
-        allowed."""
+        """Return the recorded answer; None if the provider must be asked. Raises MissingAnswer if that is forbidden."""
         if self.mode == "all":
             return None
         path = self._path(request.case)
@@ -60,7 +59,7 @@ class Cassettes:
         own = any(entry["request"].get("provider") == provider for entry in entries)
         if may_ask(self.mode, is_first=not own or (provider, request.case) in self._recorded):
             return None
-        raise self._miss(provider, request, entries)
+        raise self._explain_missing_answer(provider, request, entries)
 
     def record(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
         """Write the answer to the file of its case. Raises MissingAnswer if the file cannot be written."""
@@ -83,12 +82,12 @@ class Cassettes:
             known = [each for each in self._entries(path) if each["key"] != entry["key"]]
             kept = [each for each in known if not (fresh and each["request"]["provider"] == provider)]
             self._recorded.add((provider, request.case))
-            entries = sorted([*kept, entry], key=_order)
+            entries = sorted([*kept, entry], key=_sort_key)
             document = {"format": FORMAT, "case": request.case, "recordings": entries}
             write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
     def unused_files(self, cases: Iterable[str]) -> list[str]:
-        """Return the files that belong to none of these cases."""
+        """Return the names of the files that belong to none of these cases."""
         known = {self._path(case).name for case in cases}
         return sorted(path.name for path in self._folder.glob("*.json") if path.name not in known)
 
@@ -109,7 +108,9 @@ class Cassettes:
         recordings: list[dict[str, Any]] = document["recordings"]
         return recordings
 
-    def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> MissingAnswer:
+    def _explain_missing_answer(
+        self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]
+    ) -> MissingAnswer:
         every = [each["request"] for each in entries]
         own = [each for each in every if each.get("provider") == provider] or every
         asked = _request_members(provider, request)
@@ -124,9 +125,9 @@ class Cassettes:
 
 @contextmanager
 def _lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder for writing, because providers and workers share the files of cases."""
+    """Lock a folder for writing, because several providers and workers write the files of the same cases."""
     with _WRITING:
-        if os.name == "nt":  # it has no flock: record in one process
+        if os.name == "nt":  # no flock; recording works in one process only
             yield
             return
         import fcntl
@@ -142,12 +143,12 @@ def _lock_folder(folder: Path) -> Iterator[None]:
 _WRITING = threading.Lock()
 
 
-def _order(entry: Mapping[str, Any]) -> tuple[str, int, str]:
+def _sort_key(entry: Mapping[str, Any]) -> tuple[str, int, str]:
     return entry["request"]["provider"], entry["request"]["sample"], entry["key"]
 
 
 def key_of(provider: str, request: CompletionRequest) -> str:
-    """Return the key of a recording: a hash of everything that can influence the answer."""
+    """Return the key of a recording: a hash of everything in the request that can influence the answer."""
     return kept_answers.key_of(_request_members(provider, request))
 
 

@@ -1,7 +1,7 @@
-"""Runs cases concurrently, each once and with a time limit. The number of concurrent cases has a limit.
+"""Runs cases concurrently, each once and with a time limit.
 
 Cases run in daemon threads, so a blocked provider can be abandoned and does not keep the process alive. New cases start
-only while a caller waits for a result, or when the store of another process hands them out.
+only while a caller waits for a result, or when the store of another process assigns them.
 """
 
 import math
@@ -20,7 +20,7 @@ from pytest_corpus.bundles.running.store import CaseStore
 LONGEST_WAIT_S = 1.0
 
 MOST_HANGING = 100
-"""Calls that were given up and still hang; with more of them no further case is asked."""
+"""The most abandoned calls that still block a thread; beyond this number no further case runs."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class _Running:
 class Pool:
     """Runs the cases of one bundle with one provider.
 
-    The pool releases its lock before it uses the store: a store in another process may wait for that lock.
+    The pool releases its lock before it calls the store, because a store in another process may wait for that lock.
     """
 
     def __init__(self, asking: Asking, cases: Iterable[Case], store: CaseStore) -> None:
@@ -50,9 +50,9 @@ class Pool:
         store.begin(self._start, lambda: self._changed.put(None))
 
     def result(self, wanted: str) -> CaseResult:
-        """Wait for the result of a case. Meanwhile, run this case and others as long as there is room."""
+        """Return the result of a case. Until it is there, run this case and others, as many as the store allows."""
         while True:
-            self._give_up()
+            self._abandon_late_cases()
             found = self._store.next(wanted)
             if isinstance(found, CaseResult):
                 return found
@@ -62,18 +62,18 @@ class Pool:
                 self._wait()
 
     def finish(self) -> None:
-        """Wait for the running cases, because other processes may need their results."""
+        """Start no further case and wait for the running ones, because other processes may need their results."""
         self._store.leave()
         while self._running:
-            self._give_up()
+            self._abandon_late_cases()
             self._wait()
 
     def leave_out(self, case: str) -> CaseResult:
-        """Return the result of a case that is not needed any more."""
+        """Return the result of a case that is not needed and does not run."""
         return self._store.leave_out(CaseResult(case, NOT_ASKED))
 
     def drain(self) -> None:
-        """Abandon the running cases and stop waiting."""
+        """Abandon the running cases."""
         self._ends.set()
         with self._lock:
             for running in self._running.values():
@@ -82,18 +82,18 @@ class Pool:
                 self._ready.put(None)
 
     def _watch(self) -> None:
-        """Abandon the cases whose time is over, even if this process does not wait for these cases."""
+        """Abandon the cases whose time is over, even if no caller waits for a result."""
         while not self._ends.wait(LONGEST_WAIT_S):
-            self._give_up()
+            self._abandon_late_cases()
 
     def _wait(self) -> None:
-        """Wait until a case ends in any process, or until the time of a case is over."""
+        """Wait until a case ends in any process, until the time of a case is over, or for a second."""
         until = min((each.progress.deadline for each in list(self._running.values())), default=math.inf)
         with suppress(queue.Empty):
             self._changed.get(timeout=max(0.001, min(until - time.monotonic(), LONGEST_WAIT_S)))
 
     def _start(self, name: str) -> None:
-        """Start a case that the store handed out, in an idle thread if there is one."""
+        """Start a case that the store assigned, in an idle thread if there is one."""
         case = self._cases[name]
         with self._lock:
             self._hanging = [thread for thread in self._hanging if thread.is_alive()]
@@ -103,11 +103,11 @@ class Pool:
                 self._ready.put(self._running[name])
                 if self._threads < len(self._running):
                     self._threads += 1
-                    threading.Thread(target=self._work, name="corpus-bundle", daemon=True).start()
+                    threading.Thread(target=self._run_thread, name="corpus-bundle", daemon=True).start()
         if hangs:
             self._store.keep(self._asking.broken_result(case, f"{MOST_HANGING} calls hang; no further one is made"))
 
-    def _work(self) -> None:
+    def _run_thread(self) -> None:
         while (running := self._ready.get()) is not None:
             running.thread = threading.current_thread()
             try:
@@ -118,11 +118,11 @@ class Pool:
             self._store.keep(result)  # while the case still counts as running: `finish` waits for the result too
             with self._lock:
                 given_up = self._running.pop(running.case.id, None) is None
-            if given_up:  # another thread has the place of this one
+            if given_up:  # another thread replaces this one
                 return
             self._changed.put(None)
 
-    def _give_up(self) -> None:
+    def _abandon_late_cases(self) -> None:
         now = time.monotonic()
         with self._lock:
             late = [each for each in self._running.values() if each.progress.deadline <= now]

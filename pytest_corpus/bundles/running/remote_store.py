@@ -1,7 +1,8 @@
-"""Stores that the workers of a run share. The controller owns them; workers use them over a channel (R84).
+"""Stores that the workers of a run share: the controller owns them, workers use them over a channel (R84).
 
 A message is a JSON array. A worker sends the name of a method of `StoreServer` and its arguments; the server sends
-`reply`, or `case` and `results` once a worker has a case to run or its results exist. Workers write no file.
+`reply`, or `case` and `results` when there is a case for the worker or the results that it waits for. Workers write no
+file.
 """
 
 import json
@@ -17,11 +18,11 @@ from pytest_corpus.bundles.running.store import AnswerJournal, CaseStore, SpentB
 from pytest_corpus.text.values import from_json_value, to_json_value
 
 MOST_AHEAD = 50
-"""The results that a worker is sent at a time: the one that it waits for, and those of the cases after it."""
+"""The most results in one message: the one that a worker waits for, and results of the cases after it."""
 
 
 class Channel(Protocol):
-    """The part of execnet's channel that is used here."""
+    """The methods of execnet's channel that are used here."""
 
     def send(self, item: object) -> None: ...
 
@@ -29,7 +30,14 @@ class Channel(Protocol):
 
 
 class _Shared(CaseStore):
-    """A store in the controller, with its waiting workers, and the workers that run cases before they wait."""
+    """A store in the controller.
+
+    Attributes:
+        numbers: the position of each case.
+        askers: the worker that runs each case.
+        wanted: for each waiting worker, the case that it waits for.
+        eager: the workers that run cases before they wait for results.
+    """
 
     def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: AnswerJournal | None) -> None:
         super().__init__(cases, slots, spent_budget, journal)
@@ -40,7 +48,7 @@ class _Shared(CaseStore):
         self.eager: list[Any] = []
 
     def next_message(self, worker: object) -> list[Any] | None:
-        """Return the message for a waiting worker; None if the worker must keep waiting."""
+        """Return the message for a waiting worker; None if it must keep waiting."""
         wanted = self.wanted[worker]
         found = self.results.get(wanted) if worker in self.eager else self.next(wanted, worker)
         if found is None:
@@ -54,7 +62,7 @@ class _Shared(CaseStore):
         return ["results", [to_json_value(each) for each in (found, *more)]]
 
     def early_messages(self) -> Iterator[tuple[Any, list[Any]]]:
-        """Yield messages that give cases to workers before they wait. The least busy worker comes first."""
+        """Yield messages with cases for the eager workers, the least busy worker first."""
         while self.eager:
             worker = min(self.eager, key=list(self._running.values()).count)
             found = self.next(None, worker)
@@ -64,16 +72,16 @@ class _Shared(CaseStore):
             yield worker, ["case", found]
 
     def forget(self, worker: object) -> None:
-        """Stop sending messages to a worker."""
+        """Send no further messages to a worker."""
         self.wanted.pop(worker, None)
         self.eager = [each for each in self.eager if each is not worker]
 
 
 class StoreServer:
-    """Answers the messages of workers; a separate thread receives them for each worker.
+    """Answers the messages of workers; a separate thread receives the messages of each worker.
 
     Args:
-        opened: called with the key and the description of each bundle that a worker starts.
+        opened: called with the key, the description and the store of each bundle that a worker starts.
     """
 
     def __init__(
@@ -91,7 +99,7 @@ class StoreServer:
                 with store.lock:
                     store.forget(worker)
                     store.abandon(worker)
-                self._serve(key)
+                self._send_waiting(key)
             return
         name, *given = json.loads(text)
         match name:
@@ -99,13 +107,13 @@ class StoreServer:
                 self._open(*given)
             case "ahead":
                 self._stores[given[0]].eager.append(worker)
-                self._serve(given[0])
+                self._send_waiting(given[0])
             case "want":
                 self._stores[given[0]].wanted[worker] = given[1]
-                self._serve(given[0])
+                self._send_waiting(given[0])
             case "keep":
                 self._stores[given[0]].keep(from_json_value(CaseResult, given[1]))
-                self._serve(given[0])
+                self._send_waiting(given[0])
             case "leave":
                 with self._stores[given[0]].lock:
                     self._stores[given[0]].forget(worker)
@@ -119,8 +127,8 @@ class StoreServer:
             case "record" if self._journal:
                 self._journal.record(*given)
 
-    def _serve(self, key: str) -> None:
-        """Send waiting workers their cases or results, if there are any."""
+    def _send_waiting(self, key: str) -> None:
+        """Send the waiting workers their cases or results, as far as there are any."""
         store = self._stores[key]
         with store.lock:
             found = [(worker, message) for worker in list(store.wanted) if (message := store.next_message(worker))]
@@ -135,12 +143,12 @@ class StoreServer:
 
 
 def _send(worker: Channel, *message: Any) -> None:
-    with suppress(OSError):  # it is lost, and its last message will say so
+    with suppress(OSError):  # the worker has died; its channel reports that separately
         worker.send(json.dumps(message))
 
 
 class StoreClient:
-    """A worker's end of its channel."""
+    """A worker's end of the channel to the controller."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -172,7 +180,7 @@ class StoreClient:
 
 
 class RemoteSpentBudget(SpentBudget):
-    """The calls and tokens of all workers, counted by the controller."""
+    """The calls and tokens of all workers together, counted by the controller."""
 
     def __init__(self, client: StoreClient) -> None:
         super().__init__()
@@ -186,7 +194,7 @@ class RemoteSpentBudget(SpentBudget):
 
 
 class RemoteJournal(AnswerJournal):
-    """The controller's journal, used by a worker."""
+    """The controller's journal, as workers use it."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client
@@ -198,14 +206,15 @@ class RemoteJournal(AnswerJournal):
         self._client.tell("record", key, entry)
 
     def close(self) -> None:
-        """Do nothing: the controller closes the file."""
+        """Do nothing, because the controller closes the file."""
 
 
 class RemoteStore(CaseStore):
-    """The controller's store, used by a worker.
+    """The controller's store, as workers use it.
 
     Args:
         local: provides the cases, the slots and the journal.
+        about: the description of the bundle for the controller.
         eager: True if the worker starts concurrent cases at once, and not only while it waits.
     """
 
@@ -229,7 +238,7 @@ class RemoteStore(CaseStore):
         """Handle a message that the controller sends unasked: a case to run, or results."""
         if kind == "case":
             self._start(value)
-            if self._eager:  # it still waits for a result
+            if self._eager:  # an eager worker still waits for its result
                 return
         self._wanted = ""
         for each in value if kind == "results" else ():

@@ -1,4 +1,4 @@
-"""Shards: the cases of a bundle divided by their durations, and the digest that all its shards share."""
+"""Divides the cases of a bundle into shards of similar duration, and computes a digest that all shards must share."""
 
 import heapq
 import json
@@ -19,12 +19,12 @@ from pytest_corpus.validation.schema.evidence import first_flaw
 from pytest_corpus.verdict.shards import Shard
 
 DURATIONS = "durations.json"
-"""The file beside bundle.yaml with the seconds of each case, which `pytest-corpus bundle combine` writes."""
+"""The file with the seconds of each case, next to bundle.yaml; `pytest-corpus bundle combine` writes it."""
 
 
-def cut(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
+def select_cases(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
     """Return the cases of a shard in order. The longest cases are assigned first, each to the least loaded shard."""
-    known = durations(bundle.folder)
+    known = read_durations(bundle.folder)
     usual = fmean(known.values()) if known else 1.0
     seconds = [known.get(case.id, usual) for case in bundle.cases]
     loads = [(0.0, 0, number) for number in range(1, shard.of + 1)]
@@ -37,8 +37,8 @@ def cut(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
     return tuple(bundle.cases[at] for at in sorted(own))
 
 
-def durations(folder: Path) -> dict[str, float]:
-    """Return the seconds of each case in an earlier run; empty without a file. Raises BundleError if it is unusable."""
+def read_durations(folder: Path) -> dict[str, float]:
+    """Return the seconds of each case in an earlier run; empty without a file. Raises BundleError if it is invalid."""
     path = folder / DURATIONS
     if not path.exists():
         return {}
@@ -62,14 +62,14 @@ def write_durations(folder: Path, results: Iterable[CaseResult]) -> None:
     write_atomically(json.dumps(means, indent=0, sort_keys=True) + "\n", folder / DURATIONS)
 
 
-def digest(bundle: Bundle) -> str:
+def compute_digest(bundle: Bundle) -> str:
     """Return the SHA-256 of everything that determines cases, prompts and checks, independent of the folder."""
-    text = json.dumps([bundle, durations(bundle.folder)], default=_to_plain, sort_keys=True)
+    text = json.dumps([bundle, read_durations(bundle.folder)], default=_to_plain, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _PLACES = ("path", "file", "line", "uri")
-"""The members of a bundle and its parts that say only where something is."""
+"""The fields of a bundle's records that only name a position; the digest leaves them out."""
 
 
 def _to_plain(value: Any) -> Any:

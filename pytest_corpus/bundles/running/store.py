@@ -1,4 +1,7 @@
-"""Claims and results of cases, and the cost of their calls (R84). A journal file keeps answers if a run is killed."""
+"""Stores assign each case of a bundle once and keep the results (R84); also the spent budget, and the answer journal.
+
+The journal is a file of answers, so that a killed run can be resumed without asking the provider again.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ from pytest_corpus.validation.schema.evidence import first_flaw
 from pytest_corpus.verdict.shards import Shard
 
 FILE = "answers{}.jsonl"
-"""Each shard writes a file of its own, so that shards may share a folder; all of them are read."""
+"""The name of a journal. Each shard writes its own file, so that shards may share a folder; all files are read."""
 
 
 class AnswerJournal:
-    """The answers of all bundles of a run, in a folder.
+    """The answers of all bundles of a run, in the files of a folder.
 
     Args:
-        shard: the shard that runs; None for a whole run.
+        shard: the shard that runs; None for a complete run.
 
     Raises:
         FileRefused: a file in the folder is not a valid journal or exceeds its limits.
@@ -36,12 +39,12 @@ class AnswerJournal:
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         own = folder / FILE.format(f"-{shard.number}-of-{shard.of}" if shard else "")
-        self._known: dict[str, bytes] = {}  # as lines, which take less memory than their values
+        self._known: dict[str, bytes] = {}  # as text, which needs less memory than the values
         is_cut_off = False
         for path in sorted(folder.glob(FILE.format("*"))):
             line = b""
             for line in bounded.read_lines(path):
-                with suppress(ValueError):  # a line that was cut off; what it answered is asked again
+                with suppress(ValueError):  # an incomplete line; its question is asked again
                     entry = bounded.parse_value(line)
                     if not first_flaw("bundle/answer", entry):
                         self._known[entry[0]] = line
@@ -51,12 +54,12 @@ class AnswerJournal:
             os.write(self._handle, b"\n")
 
     def recall(self, key: str) -> Any:
-        """Return the entry of a key, or None."""
+        """Return the entry that was recorded under a key, or None."""
         line = self._known.get(key)
         return line and bounded.parse_value(line)[1]
 
     def record(self, key: str, entry: Any) -> None:
-        """Save an entry. It is in the file when this method returns."""
+        """Record an entry under a key. It is in the file when this method returns."""
         line = json.dumps([key, entry]).encode() + b"\n"
         with self._lock:
             self._known[key] = line
@@ -69,13 +72,13 @@ class AnswerJournal:
 
 @dataclass(frozen=True)
 class Spent:
-    """Calls and tokens spent so far."""
+    """Calls and tokens that were spent."""
 
     calls: int = 0
     tokens: int = 0
 
     def plus(self, calls: int, tokens: int) -> Spent:
-        """Return these numbers plus more calls and tokens."""
+        """Return the sum of these numbers and more calls and tokens."""
         return Spent(self.calls + calls, self.tokens + tokens)
 
     def refusal(self, limit: Budget) -> str:
@@ -102,16 +105,16 @@ class SpentBudget:
         return self._spent
 
     def spend(self, limit: Budget, calls: int = 1) -> str:
-        """Count calls, or return the reason why they are not allowed."""
+        """Count calls; return the reason if the limit does not allow them, otherwise an empty text."""
         return self.change(calls, 0, limit)
 
     def pay(self, tokens: int) -> None:
-        """Count the tokens of a call."""
+        """Count the tokens of a finished call."""
         if tokens:
             self.change(0, tokens, Budget())
 
     def change(self, calls: int, tokens: int, limit: Budget) -> str:
-        """Count calls and tokens, or return the reason why no further call is allowed."""
+        """Count calls and tokens; return the reason if the limit does not allow them, otherwise an empty text."""
         with self._lock:
             if refusal := self._spent.plus(max(calls - 1, 0), 0).refusal(limit):
                 return refusal
@@ -120,16 +123,16 @@ class SpentBudget:
 
 
 class CaseStore:
-    """Hands out each case of one bundle with one provider exactly once, and keeps the results.
+    """Assigns each case of one bundle with one provider exactly once, and keeps the results.
 
     Args:
-        cases: the selected cases, in their order.
+        cases: the ids of the selected cases, in order.
         slots: the largest number of cases that run concurrently in all processes.
-        journal: keeps answers so that a run can be resumed.
+        journal: saves answers, so that a run can be resumed.
     """
 
     is_shared = False
-    """Other processes wait for its cases."""
+    """True if other processes use the same store."""
 
     def __init__(
         self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: AnswerJournal | None = None
@@ -137,50 +140,54 @@ class CaseStore:
         self.slots, self.spent_budget, self.journal = slots, spent_budget, journal
         self.results: dict[str, CaseResult] = {}
         self.cases = tuple(cases)
-        self._in_order = (case for case in self.cases if self._waits(case))
+        self._in_order = (case for case in self.cases if self._is_waiting(case))
         self._running: dict[str, object] = {}
         self._lock = threading.Lock()
 
     def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
-        """Set the callbacks that start a case and report a new result; only stores of other processes use them."""
+        """Set the callbacks that start a case and report a new result; only stores in other processes call them."""
 
     def leave(self) -> None:
-        """Stop handing out cases."""
+        """Assign no further cases to this process."""
 
-    def _waits(self, case: str) -> bool:
+    def _is_waiting(self, case: str) -> bool:
         return case not in self.results and case not in self._running
 
     def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:
         """Return the wanted result, or the id of a case that the caller must run now, or None if it must wait.
 
         Args:
-            wanted: the case whose result the caller needs; None for any case. Other cases are handed out if several may
-                run concurrently.
+            wanted: the case whose result the caller needs; None for any case. If several cases may run concurrently,
+                another case may be assigned.
             owner: the process of the caller.
         """
         with self._lock:
             case = None
             if len(self._running) < self.slots:
-                case = wanted if wanted and (self.slots == 1 or self._waits(wanted)) else next(self._in_order, None)
-            if case is None or not self._waits(case):
+                case = (
+                    wanted if wanted and (self.slots == 1 or self._is_waiting(wanted)) else next(self._in_order, None)
+                )
+            if case is None or not self._is_waiting(case):
                 return self.results.get(wanted or "")
             self._running[case] = owner
             return case
 
     def keep(self, result: CaseResult) -> None:
-        """Keep the result of a case that was handed out; drop a second result."""
+        """Keep the result of an assigned case; ignore a second result."""
         with self._lock:
             if self._running.pop(result.case, self) is not self:
                 self.results[result.case] = result
 
     def leave_out(self, result: CaseResult) -> CaseResult:
-        """Set the result of a case that is left out. It replaces a real result, so that timing has no influence."""
+        """Set the result of a case that is left out, and return it. It replaces a real result, so that timing has no
+        influence.
+        """
         with self._lock:
             self._running.pop(result.case, None)
             self.results[result.case] = result
         return result
 
     def abandon(self, owner: object) -> None:
-        """Mark the cases of a dead process as failed; they do not run again."""
+        """Set an error as the result of each running case of a dead process."""
         for case in [case for case, each in list(self._running.items()) if each is owner]:
             self.keep(lost_result(case))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.bundles.providers.hook import functions
+from pytest_corpus.bundles.providers.hook import collect_functions
 from pytest_corpus.bundles.session import BundleSession, Openers
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.bundles.conclusion_hooks import BundleConclusionHooks
@@ -45,7 +45,7 @@ class BundleHooks:
         self.concluding = BundleConclusionHooks(config, self.session.options)
 
     def _functions(self, hook: str, file: str) -> dict[str, Any]:
-        return functions(hook, lambda: reversed(getattr(self.config.hook, hook)(config=self.config)), file)
+        return collect_functions(hook, lambda: reversed(getattr(self.config.hook, hook)(config=self.config)), file)
 
     def _adapters(self, component: str) -> Openers:
         conformance = self.config.pluginmanager.get_plugin(CONFORMANCE)
@@ -94,7 +94,7 @@ class BundleHooks:
             words = tuple(each for each in report.keywords if each != item.name)
             report.keywords = self._keywords.setdefault(words, dict.fromkeys(words, 1))
         raised = call.excinfo.value if call.excinfo is not None else None
-        if isinstance(raised, BundleFailure) and isinstance(item, CaseItem) and item.run.tolerates:
+        if isinstance(raised, BundleFailure) and isinstance(item, CaseItem) and item.run.tolerates_failed_cases:
             report.outcome = "skipped"
             report.wasxfail = "tolerated: the thresholds of the bundle decide"
         return report

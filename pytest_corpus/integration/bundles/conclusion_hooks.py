@@ -111,7 +111,7 @@ class BundleConclusionHooks:
         found = {}
         for key in self._judged:
             results = self.results.stores[key].results.values()
-            found[key] = comparison.entry(results, self._sections[key]["metrics"])
+            found[key] = comparison.make_entry(results, self._sections[key]["metrics"])
         return found
 
     def _baseline_name(self, key: str, baseline: Path) -> str:
@@ -127,9 +127,11 @@ class BundleConclusionHooks:
         if len(entries) < len(self.results.heads):
             self._said.append("baseline: bundles of which only a part ran are neither compared nor written")
         try:
-            before = comparison.read(path) if path.exists() or not self.options.update_baseline else {}
+            before = comparison.read_baseline(path) if path.exists() or not self.options.update_baseline else {}
             if self.options.update_baseline:
-                comparison.write(path, {self._baseline_name(key, path): each for key, each in entries.items()}, before)
+                comparison.write_baseline(
+                    path, {self._baseline_name(key, path): each for key, each in entries.items()}, before
+                )
                 self._said.append(f"baseline: {path} holds {len(entries)} bundles of this run")
                 return False
         except comparison.BaselineError as error:
@@ -152,7 +154,7 @@ class BundleConclusionHooks:
             return
         terminalreporter.section("behaviour bundles")
         for each in (self._sections or {}).values():
-            for line in section.lines(each):
+            for line in section.section_lines(each):
                 terminalreporter.write_line(printable(line))
         for said in self._said:
             terminalreporter.write_line(printable(said))

@@ -38,7 +38,7 @@ class BundleFile(pytest.File):
 
     def collect(self) -> Iterable[pytest.Item]:
         try:
-            runs = self.session_of_bundles.runs_of(self.path)
+            runs = self.session_of_bundles.prepare_runs(self.path)
         except BundleError as error:
             raise self.CollectError(str(error)) from None
         self.add_marker(MARKER)  # its items inherit it
@@ -115,12 +115,12 @@ class ThresholdItem(_Item):
         results = [result for result in every if result.status != NOT_ASKED]
         if run.options.stops_early and any(result.status != PASSED for result in results):
             pytest.skip("not judged: the run stops at its first failure (-x, --maxfail), and a case failed")
-        judged = metrics.judge(self.threshold, results, len(results))
+        judged = metrics.judge_threshold(self.threshold, results, len(results))
         self.user_properties.append(("threshold", str(judged)))
         if judged.undecided and judged.holds:
             warnings.warn(f"{run.bundle.file}: {run.label}: {judged}", pytest.PytestWarning, stacklevel=1)
         if not judged.holds:
-            bad = metrics.cases_to_blame(self.threshold.metric, results)
+            bad = metrics.cases_lowering(self.threshold.metric, results)
             names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
             line = f"  {'not passed' if self.threshold.metric.startswith('pass_') else 'because of'}: "
             listed = f"{line}the cases of the threshold above" if line + names in run.named else line + names

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.bundles.loading.files import display_path
-from pytest_corpus.bundles.reporting.section import Head, build_all, contents
+from pytest_corpus.bundles.reporting.section import Head, build_sections, collect_contents
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
-from pytest_corpus.bundles.running.shards import digest
+from pytest_corpus.bundles.running.shards import compute_digest
 from pytest_corpus.bundles.running.store import AnswerJournal, CaseStore, SpentBudget
 from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
@@ -70,7 +70,7 @@ class BundleResults:
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
         key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
         if self._shard:
-            about["digest"] = digest(run.bundle)
+            about["digest"] = compute_digest(run.bundle)
         store = CaseStore(run.selected, run.bundle.concurrency, self.spent_budget, self.journal)
         if self._client is not None:
             return RemoteStore(self._client, key, store, about, eager=not run.options.stops_early)
@@ -91,7 +91,7 @@ class BundleResults:
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
         """Return the report section of each bundle, by key; thresholds apply to the keys in `judged`."""
-        found = build_all({key: (head, self.results_in_order(key)) for key, head in self.heads.items()}, judged)
+        found = build_sections({key: (head, self.results_in_order(key)) for key, head in self.heads.items()}, judged)
         for key, section in found.items() if self._shard else ():
             whole = replace(self.heads[key], selected=len(self.heads[key].cases))
             section["shard"] = {"digest": self.digests[key], "head": asdict(whole)}
@@ -105,7 +105,7 @@ class BundleResults:
     def contents(self) -> list[dict[str, Any]]:
         """Return the recorded prompts and answers, for the developer's page."""
         found = ((self.heads[key], list(store.results.values())) for key, store in self.stores.items())
-        return [each for head, results in found for each in contents(head, results)]
+        return [each for head, results in found for each in collect_contents(head, results)]
 
 
 _KEY = pytest.StashKey[BundleResults]()

@@ -50,7 +50,7 @@ def _check_request_schema(envelope: Any, case: WireRequestCase) -> None:
 
 
 STAGES = {
-    "WIR-ENV-1": Stage("a dict", lambda envelope, case: roundtrip.top_level(envelope, case.id)),
+    "WIR-ENV-1": Stage("a dict", lambda envelope, case: roundtrip.string_keyed_members(envelope, case.id)),
     "WIR-ENV-2": Stage("op, ctx and args", lambda envelope, case: pipeline.validate_envelope_shape(envelope, case.id)),
     "WIR-ENV-3": Stage("its op", lambda envelope, case: pipeline.validate_op_field(envelope, case.op, case.id)),
     "WIR-CTX-1": Stage("a valid ctx", lambda envelope, case: pipeline.validate_ctx_field(envelope, case.id)),

@@ -1,1 +1,1 @@
-"""The parts of `pytest_corpus.wire`: errors, round trip, stages, arguments, cases, metrics."""
+"""Request validation, which users import from `pytest_corpus.wire`: stages, arguments, cases, exceptions."""

@@ -1,4 +1,4 @@
-"""Validators of arguments: the rules of `spec/arguments.py`, and the request schema of an operation."""
+"""Validators of an operation's arguments: the rules in `spec/arguments.py`, and the operation's request schema."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -13,22 +13,23 @@ from pytest_corpus.validation.requests.exceptions import UNKNOWN_CASE, ArgsValid
 from pytest_corpus.validation.schema import registry as schema_registry
 
 _Fault = tuple[str, str]
-"""A path below `args`, and what is wrong there."""
+"""The path of an invalid argument, and a description of the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgsValidator:
     """The validator of one operation's arguments: `validate_rules`, then `validate_request_schema`.
 
-    `schema_versions` are the accepted editions of the request schema. If an edition has no such schema, only the rules
-    decide.
+    `schema_versions` are the accepted editions of the request schema. If none of them has the schema, only the rules
+    are
+    checked.
     """
 
     op: str
     schema_versions: tuple[str, ...] = SCHEMA_VERSIONS
 
     def __call__(self, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-        """Accept valid arguments. Raises ArgsValidationError."""
+        """Return if the arguments are valid. Raises ArgsValidationError otherwise."""
         if not isinstance(args, dict):
             raise ArgsValidationError(f"{case_id}: args must be a JSON object", case_id, "args")
         validate_rules(self.op, args, case_id)
@@ -36,25 +37,25 @@ class ArgsValidator:
 
 
 def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-    """Accept arguments that satisfy the rules of `spec/arguments.py`. Raises ArgsValidationError."""
+    """Return if the arguments satisfy the rules of `spec/arguments.py`. Raises ArgsValidationError otherwise."""
     for rule in RULES.get(op, ()):
-        for path, said in _faults(rule, args):
+        for path, said in _rule_faults(rule, args):
             raise ArgsValidationError(f"{case_id}: {said} ({rule.source})", case_id, path)
 
 
 def validate_request_schema(
     op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE, schema_versions: Iterable[str] = SCHEMA_VERSIONS
 ) -> None:
-    """Accept arguments that satisfy the request schema of the operation (R42) in one of the editions.
+    """Return if the arguments satisfy the operation's request schema (R42) in one of the editions.
 
     A key that SCHEMA 6.3 accepts instead of a required key is accepted here too.
 
     Raises:
-        ArgsValidationError
+        ArgsValidationError: no edition accepts the arguments.
     """
     problems: list[Problem] = []
     for edition in request_editions(op, schema_versions):
-        problems = _problems(op, args, edition)
+        problems = _schema_problems(op, args, edition)
         if not problems:
             return
     if problems:
@@ -69,7 +70,7 @@ def request_editions(op: str, schema_versions: Iterable[str] = SCHEMA_VERSIONS) 
 
 
 def replaced_keys(op: str, args: dict[str, Any]) -> dict[str, str]:
-    """Return the paths of absent required keys, and the keys that replace them (SCHEMA 6.3)."""
+    """Return the paths of absent required keys, each with the key that replaces it (SCHEMA 6.3)."""
     row = ALTERNATIVES.get(op)
     return {
         path_text(("args", *path, row.key)): row.other
@@ -78,14 +79,14 @@ def replaced_keys(op: str, args: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _problems(op: str, args: dict[str, Any], edition: str) -> list[Problem]:
+def _schema_problems(op: str, args: dict[str, Any], edition: str) -> list[Problem]:
     envelope = {"op": op, "ctx": {}, "args": args}
     replaced = replaced_keys(op, args)
     found = schema_registry.registry().problems(BY_OP[op].request, envelope, edition)
     return [problem for problem in found if problem.rule != "required" or problem.path not in replaced]
 
 
-def _faults(rule: Rule, args: dict[str, Any]) -> Iterator[_Fault]:
+def _rule_faults(rule: Rule, args: dict[str, Any]) -> Iterator[_Fault]:
     if isinstance(rule, OneOf):
         if all(args.get(key) is None for key in rule.keys):
             yield "args", f"requires {' or '.join(map(repr, rule.keys))}"
@@ -120,7 +121,7 @@ def _is_number(value: object) -> bool:
 def _values_at(
     value: Any, path: tuple[str, ...], here: tuple[object, ...] = ()
 ) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """Yield the present, non-null values at a path. Values of unexpected types are left to the schema."""
+    """Yield each value at a path, with its path, without nulls and absent values. ``*`` means every item of a list."""
     if not path:
         yield here, value
     elif path[0] == "*":

@@ -1,4 +1,4 @@
-"""The cases of request validation (SCHEMA 8.2), one per operation, and counts and durations of validations."""
+"""The cases of request validation (SCHEMA 8.2), one per operation; and counts and durations of validations."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ValidationMetrics:
     """The outcomes of the validations of a run; several threads may record.
 
     Attributes:
-        validation_times: case id and seconds of each timed validation.
-        successes: the number of passes, by case.
-        failures: the number of failures, by case and by the code or name of the error.
+        validation_times: pairs of case id and seconds, one for each timed validation.
+        successes: the number of successful validations, by case.
+        failures: the number of failed validations, by case and by the code or name of the error.
     """
 
     validation_times: list[tuple[str, float]] = field(default_factory=list)
@@ -47,8 +47,13 @@ class ValidationMetrics:
             self.successes[case_id] = self.successes.get(case_id, 0) + 1
 
     def record_failure(self, case_id: str, error: BaseException | str, duration: float | None = None) -> None:
-        """Count a failed validation, under the code of a `WireValidationError`, the name of another exception, or a
-        given name. `duration` is in seconds; None if it was not timed."""
+        """Count a failed validation under an error code or name.
+
+        Args:
+            error: a `WireValidationError`, counted under its code; another exception, counted under its name; or a
+            name.
+            duration: in seconds; None if the validation was not timed.
+        """
         name = error if isinstance(error, str) else type(error).__name__
         if isinstance(error, WireValidationError):
             name = error.code
@@ -74,7 +79,7 @@ class ValidationMetrics:
 
 @dataclass(frozen=True)
 class WireRequestCase:
-    """A case that a request builder must satisfy.
+    """The demands on the envelope that a client's request builder makes for one operation.
 
     Attributes:
         id: the unique id of the case, e.g. ``llm.complete.basic``.
@@ -97,7 +102,7 @@ class WireRequestCase:
     tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("schema_versions", "tags"):  # so that lists may be given
+        for name in ("schema_versions", "tags"):  # callers may pass lists
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def accepting(self, schema_versions: tuple[str, ...]) -> WireRequestCase:
@@ -113,7 +118,7 @@ class WireRequestCase:
         return f"build_{self.component}_{self.op.partition('.')[2]}_request"
 
 
-def _basic(operation: Operation) -> WireRequestCase:
+def _make_basic_case(operation: Operation) -> WireRequestCase:
     kinds = {"core": not operation.capability, operation.component: True}
     kinds |= {"streaming": operation.streaming, "mutating": operation.mutating}
     return WireRequestCase(
@@ -127,7 +132,7 @@ def _basic(operation: Operation) -> WireRequestCase:
     )
 
 
-CASES = tuple(_basic(operation) for operation in OPERATIONS)
+CASES = tuple(_make_basic_case(operation) for operation in OPERATIONS)
 """A case for each of the 33 operations, in the order of the operation table."""
 
 _BY_OP = {case.op: case for case in CASES}
@@ -144,7 +149,7 @@ def case_of(op: str) -> WireRequestCase:
 
 
 def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetrics | None = None) -> None:
-    """Validate an envelope by a case, and record the result. Raises WireValidationError."""
+    """Validate an envelope by a case, and count the outcome in `metrics`. Raises WireValidationError."""
     started = time.perf_counter()
     try:
         validate_wire_envelope(
@@ -159,24 +164,28 @@ def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetri
 
 
 def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., Any] | None:
-    """Return the builder of an object for a case, or None.
+    """Return the method of an object that builds the envelope of a case, or None.
 
     `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
     `qualified_method` or `build_method`. A shorter name that several components share (`build_health_request`) counts
-    if its component is clear: in a mapping, or if `owners` gives one component.
+    only if its component is clear: in a mapping, or if `possible_components` returns one component.
     """
     holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
     name = case.qualified_method
-    if not has(holder, name) and (isinstance(adapter, Mapping) or owners(holder, case) == (case.component,)):
+    if not has_attribute(holder, name) and (
+        isinstance(adapter, Mapping) or possible_components(holder, case) == (case.component,)
+    ):
         name = case.build_method
     found = getattr(holder, name, None)
     return found if callable(found) else None
 
 
-def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
+def possible_components(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
     """Return the components that the shorter name of a case's builder may mean in an object.
 
-    These are the components for which the object has other builders with clear names, or all components with this name.
+    These are the components with that shorter name for which the object has other builders with clear names; if there
+    are
+    none, all components with that name.
     """
     sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
     if len(sharing) == 1:
@@ -186,62 +195,59 @@ def owners(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
 
 
 def _components_of(holder: Any) -> set[str]:
-    """Return the components for which the object has builders with unambiguous names."""
+    """Return the components for which the object has builders whose names belong to one component only."""
     counts = Counter(case.build_method for case in CASES)
     return {
         case.component
         for case in CASES
         for name in (case.qualified_method, *([case.build_method] if counts[case.build_method] == 1 else []))
-        if has(holder, name)
+        if has_attribute(holder, name)
     }
 
 
-def has(holder: Any, name: str) -> bool:
-    """True if an attribute exists and is not None. A property that raises counts as present, and raises when used."""
+def has_attribute(holder: Any, name: str) -> bool:
+    """True if an attribute exists and is not None. A property that raises counts as existing."""
     try:
         return getattr(holder, name, None) is not None
-    except Exception:  # noqa: BLE001 - a property of the client's may raise anything
+    except Exception:  # noqa: BLE001 - a property of the user's object may raise anything
         return True
 
 
 @dataclass(frozen=True)
 class EdgeCase(WireRequestCase):
-    """A case whose envelope must be refused with `error`; `envelope` returns a new one at each call.
-
-    The case tests validators; clients need not build such envelopes.
-    """
+    """A case for testing validators: `envelope` returns a new invalid envelope, which must be refused with `error`."""
 
     envelope: Callable[[], Any] = dict
     error: type[WireValidationError] = WireValidationError
 
 
-def _cyclic() -> dict[str, Any]:
+def _make_cyclic() -> dict[str, Any]:
     args: dict[str, Any] = {}
     args["self"] = args
     return args
 
 
-def _deep() -> list[Any]:
+def _make_deep() -> list[Any]:
     value: list[Any] = []
     for _ in range(1000):
         value = [value]
     return value
 
 
-def _message(**more: object) -> dict[str, Any]:
+def _message_args(**more: object) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": "Hello"}], **more}
 
 
-def _without(key: str) -> Callable[[], Any]:
-    return lambda: {name: value for name, value in _sound().items() if name != key}
+def _valid_without(key: str) -> Callable[[], Any]:
+    return lambda: {name: value for name, value in _valid_envelope().items() if name != key}
 
 
-def _sound(ctx: Any = None, args: Any = None, **more: Any) -> dict[str, Any]:
+def _valid_envelope(ctx: Any = None, args: Any = None, **more: Any) -> dict[str, Any]:
     ctx = {"request_id": "test"} if ctx is None else ctx
-    return {"op": "llm.complete", "ctx": ctx, "args": _message() if args is None else args, **more}
+    return {"op": "llm.complete", "ctx": ctx, "args": _message_args() if args is None else args, **more}
 
 
-def _edge(
+def _edge_case(
     name: str, error: type[WireValidationError], envelope: Callable[[], Any], op: str = "llm.complete"
 ) -> EdgeCase:
     case = case_of(op)
@@ -249,60 +255,62 @@ def _edge(
     return EdgeCase(**{**vars(case), **changed})
 
 
-def _ctx(name: str, **ctx: Any) -> EdgeCase:
-    return _edge(name, CtxValidationError, lambda: _sound(ctx=ctx))
+def _context_case(name: str, **ctx: Any) -> EdgeCase:
+    return _edge_case(name, CtxValidationError, lambda: _valid_envelope(ctx=ctx))
 
 
-def _json(name: str, make: Callable[[], Any]) -> EdgeCase:
-    return _edge(name, SerializationError, lambda: _sound(args=_message(extra=make())))
+def _json_case(name: str, make: Callable[[], Any]) -> EdgeCase:
+    return _edge_case(name, SerializationError, lambda: _valid_envelope(args=_message_args(extra=make())))
 
 
-def _args(name: str, **args: Any) -> EdgeCase:
-    return _edge(name, ArgsValidationError, lambda: _sound(args=args))
+def _args_case(name: str, **args: Any) -> EdgeCase:
+    return _edge_case(name, ArgsValidationError, lambda: _valid_envelope(args=args))
 
 
-def _query(name: str, **args: Any) -> EdgeCase:
+def _query_case(name: str, **args: Any) -> EdgeCase:
     op = "vector.query"
-    return _edge(name, ArgsValidationError, lambda: {**_sound(args=args), "op": op}, op)
+    return _edge_case(name, ArgsValidationError, lambda: {**_valid_envelope(args=args), "op": op}, op)
 
 
 EDGE_CASES = (
-    _edge("no_dict", EnvelopeTypeError, lambda: [("op", "llm.complete")]),
-    _edge("missing_op", EnvelopeShapeError, _without("op")),
-    _edge("missing_ctx", EnvelopeShapeError, _without("ctx")),
-    _edge("missing_args", EnvelopeShapeError, _without("args")),
-    _edge("other_op", EnvelopeShapeError, lambda: {**_sound(), "op": "llm.stream"}),
-    _edge("op_in_capitals", EnvelopeShapeError, lambda: {**_sound(), "op": "LLM.complete"}),
-    _edge("ctx_no_object", CtxValidationError, lambda: _sound(ctx=[])),
-    _ctx("negative_deadline", request_id="test", deadline_ms=-100),
-    _ctx("zero_deadline", deadline_ms=0),
-    _ctx("deadline_no_number", deadline_ms="soon"),
-    _ctx("deadline_not_finite", deadline_ms=float("nan")),
-    _ctx("empty_request_id", request_id=""),
-    _ctx("request_id_with_a_space", request_id="a b"),
-    _ctx("traceparent_malformed", traceparent="00-0-0-01"),
-    _ctx("tenant_too_long", tenant="t" * 257),
-    _ctx("attrs_no_object", attrs=["a"]),
-    _json("callable", lambda: lambda x: x),
-    _json("set", lambda: {"a"}),
-    _json("bytes", lambda: b"a"),
-    _json("nan", lambda: float("nan")),
-    _json("infinity", lambda: float("-inf")),
-    _json("integer_beyond_64_bits", lambda: 2**63),
-    _json("lone_surrogate", lambda: "\ud800"),
-    _json("nested_too_deep", _deep),
-    _json("cyclic", _cyclic),
-    _edge("key_no_string", RoundTripError, lambda: _sound(args=_message(extra={1: "a"}))),
-    _edge("key_twice_as_string", RoundTripError, lambda: _sound(args=_message(extra={1: "a", "1": "b"}))),
-    _edge("another_key", WireSchemaError, lambda: _sound(version="1.0.0")),
-    _edge("args_no_object", WireSchemaError, lambda: _sound(args=[])),
-    _args("no_messages", model="m"),
-    _args("temperature_too_high", **_message(temperature=2.5)),
-    _args("unknown_role", messages=[{"role": "robot", "content": "Hello"}]),
-    _args("message_without_content", messages=[{"role": "user"}]),
-    _query("neither_vector_nor_text", top_k=1),
-    _query("empty_vector", vector=[], top_k=1),
-    _query("vector_of_strings", vector=["a"], top_k=1),
-    _query("top_k_zero", vector=[0.5], top_k=0),
+    _edge_case("no_dict", EnvelopeTypeError, lambda: [("op", "llm.complete")]),
+    _edge_case("missing_op", EnvelopeShapeError, _valid_without("op")),
+    _edge_case("missing_ctx", EnvelopeShapeError, _valid_without("ctx")),
+    _edge_case("missing_args", EnvelopeShapeError, _valid_without("args")),
+    _edge_case("other_op", EnvelopeShapeError, lambda: {**_valid_envelope(), "op": "llm.stream"}),
+    _edge_case("op_in_capitals", EnvelopeShapeError, lambda: {**_valid_envelope(), "op": "LLM.complete"}),
+    _edge_case("ctx_no_object", CtxValidationError, lambda: _valid_envelope(ctx=[])),
+    _context_case("negative_deadline", request_id="test", deadline_ms=-100),
+    _context_case("zero_deadline", deadline_ms=0),
+    _context_case("deadline_no_number", deadline_ms="soon"),
+    _context_case("deadline_not_finite", deadline_ms=float("nan")),
+    _context_case("empty_request_id", request_id=""),
+    _context_case("request_id_with_a_space", request_id="a b"),
+    _context_case("traceparent_malformed", traceparent="00-0-0-01"),
+    _context_case("tenant_too_long", tenant="t" * 257),
+    _context_case("attrs_no_object", attrs=["a"]),
+    _json_case("callable", lambda: lambda x: x),
+    _json_case("set", lambda: {"a"}),
+    _json_case("bytes", lambda: b"a"),
+    _json_case("nan", lambda: float("nan")),
+    _json_case("infinity", lambda: float("-inf")),
+    _json_case("integer_beyond_64_bits", lambda: 2**63),
+    _json_case("lone_surrogate", lambda: "\ud800"),
+    _json_case("nested_too_deep", _make_deep),
+    _json_case("cyclic", _make_cyclic),
+    _edge_case("key_no_string", RoundTripError, lambda: _valid_envelope(args=_message_args(extra={1: "a"}))),
+    _edge_case(
+        "key_twice_as_string", RoundTripError, lambda: _valid_envelope(args=_message_args(extra={1: "a", "1": "b"}))
+    ),
+    _edge_case("another_key", WireSchemaError, lambda: _valid_envelope(version="1.0.0")),
+    _edge_case("args_no_object", WireSchemaError, lambda: _valid_envelope(args=[])),
+    _args_case("no_messages", model="m"),
+    _args_case("temperature_too_high", **_message_args(temperature=2.5)),
+    _args_case("unknown_role", messages=[{"role": "robot", "content": "Hello"}]),
+    _args_case("message_without_content", messages=[{"role": "user"}]),
+    _query_case("neither_vector_nor_text", top_k=1),
+    _query_case("empty_vector", vector=[], top_k=1),
+    _query_case("vector_of_strings", vector=["a"], top_k=1),
+    _query_case("top_k_zero", vector=[0.5], top_k=0),
 )
-"""The edge cases of SCHEMA 8.2, and those that each stage of the pipeline has besides."""
+"""The edge cases of SCHEMA 8.2, and further ones for each stage of the validation."""

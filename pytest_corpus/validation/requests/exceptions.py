@@ -11,13 +11,13 @@ from pytest_corpus.validation.schema import registry as schema_registry
 from pytest_corpus.validation.schema.exceptions import SchemaAssertionError
 
 UNKNOWN_CASE = "unknown"
-"""The case id of a caller that gives none (SCHEMA 6.3)."""
+"""The case id if the caller passes none (SCHEMA 6.3)."""
 
 
 class WireValidationError(Exception):
     """A request envelope violates the protocol.
 
-    The text is ``<case id>: <what is wrong>``. It contains keys, types, rules and lengths, never content.
+    The message is ``<case id>: <fault>``. It contains keys, types, rules and lengths, never content.
 
     Attributes:
         code: one of `PROTOCOL_ERROR_CODES` (SCHEMA 11.2).
@@ -36,7 +36,7 @@ class WireValidationError(Exception):
 
     @property
     def fault(self) -> str:
-        """The text without the case id."""
+        """The message without the case id."""
         return self.message.removeprefix(f"{self.case_id}: ")
 
 
@@ -72,11 +72,11 @@ class SerializationError(WireValidationError):
 
 
 class RoundTripError(SerializationError):
-    """A value can be written as JSON, but reading it back gives another value (SCHEMA 6.3: "preserves data")."""
+    """A value can be written as JSON, but parsing that JSON returns another value (SCHEMA 6.3: "preserves data")."""
 
 
 class VersionMismatchError(WireValidationError):
-    """None of the accepted schema versions exists and has the schema (SCHEMA 10.1, 11.2)."""
+    """No accepted schema version has the schema (SCHEMA 10.1, 11.2)."""
 
     code = "VERSION_MISMATCH"
 
@@ -84,8 +84,9 @@ class VersionMismatchError(WireValidationError):
 class WireSchemaError(WireValidationError, SchemaAssertionError):
     """An envelope violates its schema in every accepted version.
 
-    It is a `SchemaAssertionError`, too, as `assert_valid` raises it, with `schema`, `edition`, `problems` and `golden`.
-    The place of the first problem determines `code`.
+    It is also a `SchemaAssertionError`, with `schema`, `edition`, `problems` and `golden`. The path of the first
+    problem
+    determines `code`.
     """
 
     def __init__(self, cause: SchemaAssertionError, case_id: str = UNKNOWN_CASE) -> None:
@@ -105,20 +106,21 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
 
 
 def validation_error(problem: Problem) -> tuple[str, str]:
-    """Return the code of a schema problem, and its formatted text.
+    """Return the violated schema keyword, and the text that `VALIDATION_ERROR_CODES` has for it.
 
-    The code is the violated schema keyword. If `VALIDATION_ERROR_CODES` has no text for it, or the rule cannot be read
-    again, the text is the problem's message. It contains no value of the instance.
+    If there is no such text, or the rule cannot be found in the schema, the text is the problem's message. It contains
+    no
+    value of the instance.
     """
     template = VALIDATION_ERROR_CODES.get(problem.rule)
-    filling = None if template is None else _filling(problem)
+    filling = None if template is None else _fill_in(problem)
     if template is None or filling is None:
         return problem.rule, problem.message
     _, _, rest = template.partition("{")
     return problem.rule, template.format(**{rest.partition("}")[0]: filling})
 
 
-def _filling(problem: Problem) -> str | None:
+def _fill_in(problem: Problem) -> str | None:
     if problem.rule in ("required", "additionalProperties"):
         return problem.path.rpartition(".")[2]
     wanted = _rule_value(problem)

@@ -1,4 +1,4 @@
-"""The validation pipeline of a request envelope (SCHEMA 6.3), stage by stage."""
+"""The validation of a request envelope (SCHEMA 6.3), stage by stage."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,7 +16,7 @@ from pytest_corpus.validation.requests.exceptions import (
     VersionMismatchError,
     WireSchemaError,
 )
-from pytest_corpus.validation.requests.roundtrip import json_roundtrip, top_level
+from pytest_corpus.validation.requests.roundtrip import json_roundtrip, string_keyed_members
 from pytest_corpus.validation.schema import registry as schema_registry
 from pytest_corpus.validation.schema.exceptions import SchemaAssertionError
 
@@ -26,7 +26,7 @@ REQUIRED_KEYS = ("op", "ctx", "args")
 CONTEXT_SCHEMA = "common.operation_context"
 
 Validator = Callable[[dict[str, Any], str], object]
-"""A validator of arguments: called with them and the id of the case, it raises if they are wrong."""
+"""A validator of arguments: it gets the arguments and the id of the case, and raises if they are invalid."""
 
 
 def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in its order
@@ -45,12 +45,12 @@ def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in 
         expected_op: the operation that the envelope must name, e.g. ``llm.complete``.
         schema_id: the schema of the envelope; any name that the registry knows.
         component: the component that `expected_op` belongs to.
-        args_validator: the validator of the arguments, which runs after the round trip.
-        case_id: the beginning of an error's text.
+        args_validator: the validator of the arguments, which runs last.
+        case_id: the first words of an error's message.
         schema_versions: the versions of which at least one must accept the envelope; by default all versions.
 
     Raises:
-        WireValidationError: a subclass, according to the first failed stage.
+        WireValidationError: a subclass, according to the first stage that failed.
         ValueError: `expected_op` belongs to another component.
         UnknownSchemaError: the schema does not exist.
     """
@@ -65,23 +65,31 @@ def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in 
 
 
 def validate_envelope_common(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Accept a dict with the required keys, this operation and a valid context. Raises WireValidationError."""
+    """Return if an envelope is a dict with the required keys, this operation and a valid context.
+
+    Raises:
+        WireValidationError: otherwise.
+    """
     validate_envelope_shape(envelope, case_id)
     validate_op_field(envelope, expected_op, case_id)
     validate_ctx_field(envelope, case_id)
 
 
 def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
-    """Accept a dict with `op`, `ctx` and `args` (SCHEMA 6.3). Raises EnvelopeTypeError, EnvelopeShapeError."""
-    fields = top_level(envelope, case_id)
+    """Return if an envelope is a dict with `op`, `ctx` and `args` (SCHEMA 6.3).
+
+    Raises:
+        EnvelopeTypeError, EnvelopeShapeError: otherwise.
+    """
+    fields = string_keyed_members(envelope, case_id)
     missing = [key for key in REQUIRED_KEYS if key not in fields]
     if missing:
         raise EnvelopeShapeError(f"{case_id}: missing required keys {', '.join(missing)}", case_id, missing[0])
 
 
 def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Accept an envelope whose `op` is exactly this operation (SCHEMA 6.3). Raises EnvelopeShapeError."""
-    op = top_level(envelope, case_id).get("op")
+    """Return if `op` is exactly this operation (SCHEMA 6.3). Raises EnvelopeShapeError otherwise."""
+    op = string_keyed_members(envelope, case_id).get("op")
     if issubclass(type(op), str):
         op = str.__str__(op)
     if type(op) is not str or op != expected_op:
@@ -90,29 +98,29 @@ def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CA
 
 
 def validate_ctx_field(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
-    """Accept an envelope whose `ctx` is an object with valid members (SCHEMA 3.2).
+    """Return if `ctx` is an object with valid members (SCHEMA 3.2).
 
     As in edition 1.1.0, members may be null and undocumented keys are ignored (SPECIFICATION 4; R8). If only edition
     1.0.0 is accepted, its schema refuses both. `deadline_ms` is absolute epoch milliseconds, at least 1. Nested values
     that are not JSON are left to the round trip.
 
     Raises:
-        EnvelopeTypeError, CtxValidationError
+        EnvelopeTypeError, CtxValidationError: otherwise.
     """
-    fields = top_level(envelope, case_id)
+    fields = string_keyed_members(envelope, case_id)
     if "ctx" not in fields or not issubclass(type(fields["ctx"]), dict):
         got = type(fields["ctx"]).__name__ if "ctx" in fields else "absent"
         raise CtxValidationError(f"{case_id}: ctx must be a JSON object, is {got}", case_id, "ctx")
-    ctx = top_level(fields["ctx"], case_id)
+    ctx = string_keyed_members(fields["ctx"], case_id)
     documented = schema_registry.get_schema(CONTEXT_SCHEMA, LATEST)["properties"]
     for name in documented.keys() & ctx.keys():
-        _member(name, ctx[name], case_id)
+        _validate_ctx_member(name, ctx[name], case_id)
 
 
-def _member(name: str, value: Any, case_id: str) -> None:
+def _validate_ctx_member(name: str, value: Any, case_id: str) -> None:
     path = f"ctx.{name}"
     if issubclass(type(value), dict):
-        value = {}  # of an object only the type is documented here
+        value = {}  # the members of objects are not documented, so only the type is checked
     try:
         sound = json_roundtrip({name: value}, case_id)
     except SerializationError as error:
@@ -131,11 +139,9 @@ def validate_schema(
 ) -> str:
     """Return the first accepted schema version under which an envelope is valid (SCHEMA 10.1).
 
-    Unknown versions accept nothing.
-
     Raises:
-        WireSchemaError: the envelope is valid under no version.
-        VersionMismatchError: no version has the schema.
+        WireSchemaError: the envelope is valid under no accepted version.
+        VersionMismatchError: no accepted version has the schema.
         UnknownSchemaError: the schema does not exist.
     """
     wanted = SCHEMA_VERSIONS if schema_versions is None else tuple(schema_versions)
@@ -155,9 +161,10 @@ def validate_args_for_operation(args: Any, validator: Validator, case_id: str = 
     """Validate arguments with a validator (SCHEMA 6.3).
 
     Raises:
-        ArgsValidationError: the arguments are not an object, or the validator raises. An error of this class is raised
-            unchanged. Of another error only the type is shown, because its text may contain secrets; the error is the
-            ``__cause__``.
+        ArgsValidationError: the arguments are not an object, or the validator raises. An ArgsValidationError of the
+            validator is raised unchanged. Any other exception becomes the ``__cause__``; the message only shows its
+            type,
+            because its text may contain secrets.
     """
     if not issubclass(type(args), dict):
         said = f"{case_id}: args validation failed: args must be a JSON object, is {type(args).__name__}"

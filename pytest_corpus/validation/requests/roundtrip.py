@@ -1,9 +1,8 @@
-"""The round trip through JSON (SCHEMA 6.3): the value can be written, and reading gives the same value.
+"""The round trip through JSON (SCHEMA 6.3): a value must have a JSON text that is parsed to the same value.
 
 A value passes if JSON can represent it: a dict as an object, a list or a tuple as an array, and a str, an int, a float
-or an enum of these as its value. It fails if a JSON writer refuses it, if other JSON readers refuse it (SPECIFICATION
-4.1: no NaN, no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or if it changes on the way, as a key that is not a
-string does.
+or an enum of these as its value. It fails if JSON writers or other JSON parsers refuse it (SPECIFICATION 4.1: no NaN,
+no infinity, integers of signed 64 bits; 4.2.1: UTF-8), or if it would change, like a key that is not a string.
 """
 
 import json
@@ -25,31 +24,36 @@ _Path = tuple[object, ...]
 
 
 def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
-    """Return the dict after the round trip. Raises SerializationError, or RoundTripError if the dict changed."""
-    arrived = _written(obj, case_id)
+    """Return the dict that is parsed from the JSON text of a dict.
+
+    Raises:
+        SerializationError: the dict cannot be written as JSON.
+        RoundTripError: the parsed dict is not equal to the original.
+    """
+    arrived = _write_and_parse(obj, case_id)
     if not isinstance(arrived, dict):
         raise SerializationError(f"{case_id}: round-trip did not produce dict", case_id)
     return arrived
 
 
-def top_level(envelope: Any, case_id: str) -> dict[str, Any]:
-    """Return the values under the string keys of an envelope. Raises EnvelopeTypeError if it is not a dict."""
+def string_keyed_members(envelope: Any, case_id: str) -> dict[str, Any]:
+    """Return the members of an envelope that have string keys. Raises EnvelopeTypeError if it is not a dict."""
     if not issubclass(type(envelope), dict):
         raise EnvelopeTypeError(f"{case_id}: envelope must be dict, not {type(envelope).__name__}", case_id)
     return {str.__str__(key): value for key, value in dict.items(envelope) if issubclass(type(key), str)}
 
 
-def _written(obj: Any, case_id: str) -> Any:
+def _write_and_parse(obj: Any, case_id: str) -> Any:
     try:
         if problems := json_problems(obj):
-            raise _refusal(obj, problems, case_id)
-        _in_range(obj, (), case_id)
+            raise _make_error(obj, problems, case_id)
+        _check_integers(obj, (), case_id)
         text = json.dumps(obj, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         arrived = json.loads(text)
-        changed = next(_changes(obj, arrived, ()), None)
+        changed = next(_find_changes(obj, arrived, ()), None)
     except SerializationError:
         raise
-    except Exception as error:  # an object of the caller's may raise anything while it is read
+    except Exception as error:  # a user's object may raise anything when it is read
         raise SerializationError(
             f"{case_id}: JSON serialization failed: {type(error).__name__} while reading it", case_id
         ) from error
@@ -60,7 +64,7 @@ def _written(obj: Any, case_id: str) -> Any:
     return arrived
 
 
-def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationError:
+def _make_error(obj: Any, problems: list[Problem], case_id: str) -> SerializationError:
     problem = min(problems, key=lambda each: each.path.count("."))
     holder = _value_at(obj, problem.path)
     if issubclass(type(holder), dict) and _keys_would_change(holder):
@@ -72,13 +76,13 @@ def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationEr
 
 
 def _keys_would_change(holder: dict[Any, Any]) -> bool:
-    """True if all keys that are not strings are of types that a JSON writer converts to strings."""
+    """True if the keys that are not strings are all of types that a JSON writer converts to strings."""
     others = [key for key in dict.keys(holder) if not isinstance(key, str)]
     return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
 
 
 def _value_at(obj: Any, path: str) -> Any:
-    """Return the value at the path of a problem; None if a key that contains a dot makes the path ambiguous."""
+    """Return the value at the path of a problem; None if it cannot be found, because a key contains a dot."""
     for part in path.split(".") if path else ():
         try:
             obj = obj[int(part)] if isinstance(obj, list | tuple) else dict.__getitem__(obj, part)
@@ -91,7 +95,7 @@ def _path_text(path: str) -> str:
     return path or "the envelope"
 
 
-def _in_range(value: Any, path: _Path, case_id: str) -> None:
+def _check_integers(value: Any, path: _Path, case_id: str) -> None:
     if isinstance(value, int) and not SMALLEST_INTEGER <= int.__index__(value) <= LARGEST_INTEGER:
         where = path_text(path)
         raise SerializationError(
@@ -100,7 +104,7 @@ def _in_range(value: Any, path: _Path, case_id: str) -> None:
             where,
         )
     for key, item in _items(value):
-        _in_range(item, (*path, key), case_id)
+        _check_integers(item, (*path, key), case_id)
 
 
 def _items(value: Any) -> Iterator[tuple[object, Any]]:
@@ -110,7 +114,7 @@ def _items(value: Any) -> Iterator[tuple[object, Any]]:
         yield from enumerate(value)
 
 
-def _changes(before: Any, after: Any, path: _Path) -> Iterator[str]:
+def _find_changes(before: Any, after: Any, path: _Path) -> Iterator[str]:
     if isinstance(before, dict):
         same = type(after) is dict and [str.__str__(key) for key in dict.keys(before)] == list(after)
         inside = [(key, item, after[key]) for key, item in dict.items(before)] if same else []
@@ -122,7 +126,7 @@ def _changes(before: Any, after: Any, path: _Path) -> Iterator[str]:
     if not same:
         yield path_text(path)
     for key, item, arrived in inside:
-        yield from _changes(item, arrived, (*path, key))
+        yield from _find_changes(item, arrived, (*path, key))
 
 
 def _is_same(before: Any, after: Any) -> bool:

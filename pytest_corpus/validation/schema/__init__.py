@@ -1,1 +1,1 @@
-"""Schemas of both editions. Users import them from `pytest_corpus.schema_registry`."""
+"""The registry of schemas of both editions. Users import it from `pytest_corpus.schema_registry`."""

@@ -1,4 +1,4 @@
-"""The schemas of the product's own files, and the flaws of values read from such files."""
+"""Checks files of this product (reports, transcripts, recordings, ...) against their schemas."""
 
 import json
 from functools import cache
@@ -10,17 +10,17 @@ from pytest_corpus.redaction import printable, shorten
 MOST_FLAWS = 10
 
 
-def flaws(schema: str, value: object, part: str = "") -> list[str]:
-    """Return the violations of a schema in a value, as at most ten lines.
+def find_flaws(schema: str, value: object, part: str = "") -> list[str]:
+    """Return the violations of a schema in a value, at most ten, each in one line.
 
     Args:
         schema: the file below ``schemas/``, without ``.schema.json``.
-        part: the name in ``$defs`` or ``properties`` of the part to check the value against; by default the whole.
+        part: a name in the schema's ``$defs`` or ``properties``, if the value is only this part of a document.
     """
     found = []
     for error in _validator(schema, part).iter_errors(_without_surrogates(value)):
         place = ".".join(str(step) for step in error.instance_path) or "the whole document"
-        # The end of a message says what is wrong where a long value comes first.
+        # A message may begin with a long value; the fault is at its end.
         found.append(f"{printable(place)[:100]}: {shorten(printable(error.message), 200, end=130)}")
         if len(found) == MOST_FLAWS:
             break
@@ -28,17 +28,17 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
 
 
 def first_flaw(schema: str, value: object, part: str = "") -> str:
-    """Return the first violation in the form of `flaws`; empty if the value is valid."""
+    """Return the first violation, as `find_flaws` describes it; empty if the value is valid."""
     try:
         if _validator(schema, part).is_valid(value):
             return ""
-    except ValueError:  # half a character
+    except ValueError:  # a lone surrogate
         pass
-    return next(iter(flaws(schema, value, part)), "")
+    return next(iter(find_flaws(schema, value, part)), "")
 
 
 def _without_surrogates(value: object) -> object:
-    """Replace lone surrogates by question marks, because the validator cannot read them."""
+    """Return the value with lone surrogates replaced by question marks, because the validator refuses them."""
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 

@@ -41,7 +41,7 @@ class UnknownSchemaError(LookupError):
 
 
 class SchemaFileError(PlainError):
-    """A schema file is missing, is not JSON, contains another ``$id`` or does not compile."""
+    """A schema file is missing, is not JSON, has another ``$id`` than its path demands, or does not compile."""
 
     def __init__(self, path: Path, fault: str) -> None:
         super().__init__(path, fault)
@@ -55,9 +55,10 @@ class SchemaFileError(PlainError):
 class SchemaValidationError(Exception):
     """An instance violates a schema.
 
-    The text has one line per problem: its path, the expected and the received value, the rule and the place of the
-    rule. A golden file follows as an example. The text shows keys, numbers and short identifiers of the instance, never
-    possible content or secrets (SPECIFICATION 14; R21).
+    The message has one line per problem: its path, the expected and the received value, the rule and its location; then
+    the name of a golden file as an example. It shows keys, numbers and short identifiers of the instance, never
+    possible
+    content or secrets (SPECIFICATION 14; R21).
     """
 
     def __init__(
@@ -80,12 +81,12 @@ class SchemaValidationError(Exception):
         lines = [f"{where}not a valid {self.schema} (edition {self.edition})"]
         lines += [f"  {problem.one_line}" for problem in self.problems]
         if self.golden:
-            lines.append(f"  compare with {place_of(self.golden)}")
+            lines.append(f"  compare with {golden_path(self.golden)}")
         return "\n".join(lines)
 
 
-def place_of(golden: str) -> str:
-    """Return the path of a golden file, relative to the current folder if the file is below it, otherwise complete."""
+def golden_path(golden: str) -> str:
+    """Return the path of a golden file for messages, relative to the working folder if it is inside."""
     path = folder("golden") / golden
     try:
         return path.relative_to(Path.cwd()).as_posix()
@@ -94,9 +95,9 @@ def place_of(golden: str) -> str:
 
 
 def golden_for(schema: str, edition: str, instance: object) -> str | None:
-    """Return the golden file (relative to ``golden/``) that is an example for an instance of a schema, or None.
+    """Return a golden file that is an example for an instance of a schema, relative to ``golden/``, or None.
 
-    For a request it is the request of the same operation.
+    For a request this is the request of the same operation.
     """
     from pytest_corpus.spec.goldens import GOLDENS
 

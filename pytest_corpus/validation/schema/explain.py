@@ -1,6 +1,6 @@
 """Explains why an instance violates a schema, without repeating its values.
 
-The compiled validator finds the violated keyword and its place; the words are made from the rule as it stands in the
+The compiled validator finds the violated keyword and its location; the message is made from the rule in the schema
 file. An instance may contain a prompt, a vector or a credential, so messages name keys, types, rules and lengths, never
 values (SPECIFICATION 14; R21). The harmless part of a value is in `Problem.found`, not in the message.
 """
@@ -24,72 +24,77 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
 
 Read = Callable[[str], Mapping[str, Any]]
-"""A function that returns the document of a schema file, as it was written."""
+"""A function that returns the unchanged document of a schema file."""
 
 
-def problems(validator: Validator, instance: object, schema: str, read: Read) -> list[Problem]:
-    """Return the problems of an instance, outermost first, one per path. `schema` is the name that they have."""
+def find_problems(validator: Validator, instance: object, schema: str, read: Read) -> list[Problem]:
+    """Return the problems of an instance, outermost first, one per path. `schema` is the schema's name in problems."""
     value, faults = to_plain_json(instance, schema)
     found = {fault.path: fault for fault in faults}
-    for problem in _problems(validator.iter_errors(value), schema, read):
+    for problem in _convert_errors(validator.iter_errors(value), schema, read):
         found.setdefault(problem.path, problem)
     return sorted(found.values(), key=lambda each: (each.path.count(".") + bool(each.path), _RANKS.get(each.rule, 0)))
 
 
 _RANKS = {"required": 1, "additionalProperties": 2}
-"""Of problems at one depth, wrong values come before missing keys, and these before unknown ones."""
+"""The order of problems at the same depth: wrong values, missing keys, unknown keys."""
 
 
-def _place(error: ValidationError, read: Read) -> tuple[str, str, Any]:
-    """Return the place of the violated rule (file and pointer), its keyword, and the schema around it."""
+def _locate_rule(error: ValidationError, read: Read) -> tuple[str, str, Any]:
+    """Return the location of the violated rule (file and pointer), its keyword, and the schema that contains it."""
     file, _, pointer = unquote(error.absolute_keyword_location or "").removeprefix(BASE_URI).partition("#")
     document, kind = read(file), error.kind.name
     around, _, rule = pointer.replace(ANY_CHARACTER, ".").rpartition("/")
     rule = kind if kind == "required" and rule == "additionalProperties" else rule  # jsonschema-rs before 0.60
     holder = value_at(document, around)
-    if not isinstance(holder, Mapping) or rule not in holder:  # other keywords stand for a format in the compiled form
+    if not isinstance(holder, Mapping) or rule not in holder:  # for_compiler() replaced a format by other keywords
         around = around if rule == FORMAT_KEYWORD else around.rpartition("/allOf/")[0]
         rule, holder = "format", value_at(document, around)
     return f"{file}#{around}/{rule}", rule, holder
 
 
-def _problems(errors: Iterable[ValidationError], schema: str, read: Read) -> Iterator[Problem]:
+def _convert_errors(errors: Iterable[ValidationError], schema: str, read: Read) -> Iterator[Problem]:
     for error in errors:
-        place, rule, holder = _place(error, read)
-        for problem in _problems_of(error, rule, holder, schema, read):
+        place, rule, holder = _locate_rule(error, read)
+        for problem in _convert_error(error, rule, holder, schema, read):
             yield problem if problem.location else replace(problem, location=place)
 
 
-def _problems_of(error: ValidationError, rule: str, holder: Any, schema: str, read: Read) -> Iterator[Problem]:
+def _convert_error(error: ValidationError, rule: str, holder: Any, schema: str, read: Read) -> Iterator[Problem]:
     path, instance = tuple(error.instance_path), cast("Any", error.instance)
     said: Any = getattr(error.kind, "value", None)
     known = list(holder.get("properties", {}))
     if rule in ("anyOf", "oneOf"):
         yield from _union_problems(error, rule, path, schema, read)
     elif rule == "propertyNames":
-        yield from _problems([said], schema, read)
+        yield from _convert_errors([said], schema, read)
     elif rule == "required":
-        hint = _near(said, [key for key in instance if key not in known], 0.8)
+        hint = _closest(said, [key for key in instance if key not in known], 0.8)
         yield Problem(path_text((*path, said)), rule, "is missing", schema, hint=hint)
     elif rule == "additionalProperties":
         for key in said:
-            hint = _near(key, known)
+            hint = _closest(key, known)
             yield Problem(path_text((*path, key)), rule, "is a key that is not allowed here", schema, hint=hint)
     elif error.kind.name == "falseSchema":
         yield Problem(path_text(path), "false", "must not be there", schema)
     else:
-        yield _problem(rule, holder[rule], instance, path, schema)
+        yield _make_problem(rule, holder[rule], instance, path, schema)
 
 
-def _problem(rule: str, wanted: Any, instance: Any, path: tuple[object, ...], schema: str) -> Problem:
+def _make_problem(rule: str, wanted: Any, instance: Any, path: tuple[object, ...], schema: str) -> Problem:
     choices = [wanted] if rule == "const" else wanted if rule == "enum" else ()
-    hint = _near(instance, [choice for choice in choices if isinstance(choice, str)])
+    hint = _closest(instance, [choice for choice in choices if isinstance(choice, str)])
     return Problem(
-        path_text(path), rule, _message(rule, wanted, instance), schema, describe_value(instance, path, rule), hint
+        path_text(path),
+        rule,
+        _describe_rule(rule, wanted, instance),
+        schema,
+        describe_value(instance, path, rule),
+        hint,
     )
 
 
-def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
+def _closest(given: object, choices: list[str], cutoff: float = 0.7) -> str:
     near = get_close_matches(given.casefold(), choices, n=1, cutoff=cutoff) if isinstance(given, str) else []
     return "".join(near)
 
@@ -97,16 +102,16 @@ def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
 def _union_problems(
     error: ValidationError, rule: str, path: tuple[object, ...], schema: str, read: Read
 ) -> Iterator[Problem]:
-    """Yield the problems of the branch that was meant, or one problem for the whole union."""
+    """Yield the problems of the branch that was probably meant, or one problem for the whole union."""
     branches: list[list[ValidationError]] = getattr(error.kind, "context", [])
-    meant = [errors for errors in branches if not any(_tells_apart(each, path) for each in errors)]
+    meant = [errors for errors in branches if not any(_excludes_branch(each, path) for each in errors)]
     if len(meant) == 1:
-        yield from _problems(meant[0], schema, read)
+        yield from _convert_errors(meant[0], schema, read)
         return
     types = [each for errors in branches for each in errors if _is_other_type(each, path)]
     if len(types) == len(branches) > 0:
-        wanted = [name for each in types for name in _names(_place(each, read)[2]["type"])]
-        yield _problem("type", wanted, error.instance, path, schema)
+        wanted = [name for each in types for name in _as_list(_locate_rule(each, read)[2]["type"])]
+        yield _make_problem("type", wanted, error.instance, path, schema)
     elif branches:
         yield Problem(path_text(path), rule, f"fits none of the {len(branches)} allowed shapes", schema)
     else:
@@ -117,19 +122,19 @@ def _is_other_type(error: ValidationError, path: tuple[object, ...]) -> bool:
     return error.kind.name == "type" and len(error.instance_path) == len(path)
 
 
-def _tells_apart(error: ValidationError, path: tuple[object, ...]) -> bool:
+def _excludes_branch(error: ValidationError, path: tuple[object, ...]) -> bool:
     """True if an error shows that a branch was not meant: another type, or another value of a discriminating key."""
     near = len(error.instance_path) <= len(path) + 1
     return _is_other_type(error, path) or (error.kind.name in ("const", "enum") and near)
 
 
-def _names(types: Any) -> list[str]:
+def _as_list(types: Any) -> list[str]:
     return [types] if isinstance(types, str) else list(types)
 
 
-def _message(rule: str, wanted: Any, instance: Any) -> str:
+def _describe_rule(rule: str, wanted: Any, instance: Any) -> str:
     if rule == "type":
-        return f"must be {' or '.join(_names(wanted))}, is {_type_name(instance)}"
+        return f"must be {' or '.join(_as_list(wanted))}, is {_type_name(instance)}"
     if rule in ("const", "enum"):
         choices = [wanted] if rule == "const" else wanted
         return f"must be {' or '.join(json.dumps(choice) for choice in choices)}"

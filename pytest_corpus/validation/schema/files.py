@@ -1,4 +1,4 @@
-"""Schema files: their names (SCHEMA 2.3, 6.1, 10.1), and their form for the fast compiled validator."""
+"""Schema files: their names (SCHEMA 2.3, 6.1, 10.1), and their conversion for the compiled validator."""
 
 import json
 import re
@@ -15,13 +15,13 @@ from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
 
 VERSION_MARK = "#version/"
-"""Between a name and the edition that it pins (SCHEMA 10.1)."""
+"""The text between the name of a schema and the edition that the name demands (SCHEMA 10.1)."""
 
 _VERSIONED: Final = re.compile(r"(.+)\.v([0-9]+\.[0-9]+)")
 
 
-def edition_of(edition: str | None) -> str:
-    """Return the edition of a name; None means the newest. Raises UnknownEditionError."""
+def check_edition(edition: str | None) -> str:
+    """Return an edition unchanged if it exists; None means the newest. Raises UnknownEditionError."""
     if edition is None:
         return LATEST
     if edition not in SCHEMA_VERSIONS:
@@ -30,45 +30,51 @@ def edition_of(edition: str | None) -> str:
 
 
 class SchemaTable:
-    """The schemas of one folder and their accepted names."""
+    """The schemas of one folder, and the names by which they can be found."""
 
     def __init__(self, schemas: tuple[SchemaFile, ...]) -> None:
         self.schemas = schemas
-        self.editions_of = cache(self._editions_of)  # asked for every answer
-        """The schema of a name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
+        self.editions_of = cache(self._editions_of)  # called for every answer
+        """Return the schema with a name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
-        """The schema of a name, and the edition that the name pins. Raises UnknownSchemaError, UnknownEditionError."""
+        """Return the schema with a name, and the edition that the name demands, or None.
+
+        Raises:
+            UnknownSchemaError, UnknownEditionError
+        """
         stem, mark, version = name.partition(VERSION_MARK)
         if stem not in self._aliases:
             raise UnknownSchemaError(name, suggestions=self._nearest(stem))
         schema, pinned = self._aliases[stem]
         if not mark:
             return schema, pinned
-        wanted = edition_of(version)
-        if not _has(schema, pinned, wanted):
+        wanted = check_edition(version)
+        if not _has_edition(schema, pinned, wanted):
             raise UnknownSchemaError(name, wanted, schema)
         return schema, wanted
 
     def resolve(self, name: str, edition: str | None) -> tuple[SchemaFile, str]:
-        """Return the schema of a name, and an edition of its file. Raises UnknownSchemaError, UnknownEditionError."""
-        wanted = edition_of(edition)
+        """Return the schema with a name, and the edition to use. Raises UnknownSchemaError, UnknownEditionError."""
+        wanted = check_edition(edition)
         schema, pinned = self.find_schema(name)
         if edition is None and pinned:
             return schema, pinned
-        if not _has(schema, pinned, wanted):
+        if not _has_edition(schema, pinned, wanted):
             raise UnknownSchemaError(name, wanted, schema)
         return schema, wanted
 
     def _editions_of(self, name: str) -> tuple[SchemaFile, tuple[str, ...]]:
         schema, pinned = self.find_schema(name)
-        return schema, tuple(edition for edition in schema.editions if _has(schema, pinned, edition))
+        return schema, tuple(edition for edition in schema.editions if _has_edition(schema, pinned, edition))
 
     @cached_property
     def _aliases(self) -> dict[str, tuple[SchemaFile, str | None]]:
-        """Map every accepted name to its schema, and to the edition that the name pins."""
+        """Every accepted name, with its schema and the edition that the name demands."""
         aliases: dict[str, tuple[SchemaFile, str | None]] = {}
-        for schema in reversed(self.schemas):  # where a folder's own file has the name of a protocol's, that wins
+        for schema in reversed(
+            self.schemas
+        ):  # the protocol's schemas come last, so that they win over a user's file of the same name
             for own, file in zip(schema.own, schema.files, strict=True):
                 meant = (schema, None if own == schema.own[0] else own)
                 file_name = file.rpartition("/")[2]
@@ -82,16 +88,16 @@ class SchemaTable:
 
 
 SHIPPED: Final = SchemaTable(SCHEMAS)
-"""The schemas of the protocol."""
+"""The table of the shipped schemas."""
 
 find_schema = SHIPPED.find_schema
 
 
 def table_of(root: Path) -> SchemaTable:
-    """Return the schemas of a folder: the protocol's schemas, and any other files in a user's folder (SCHEMA 6.1).
+    """Return the table of a folder: the protocol's schemas, and any other files of the user (SCHEMA 6.1).
 
-    If a file is next to a protocol file and names an edition (``llm.response_format.v1.1.json``), it is the file of
-    that edition. Any other file is a schema with its file name, in every edition. The shipped folder contains only the
+    A file next to a protocol file whose name has an edition (``llm.response_format.v1.1.json``) is the file of that
+    edition. Any other file is a schema with its file name, in every edition. The shipped folder contains only the
     protocol's schemas.
     """
     if root.resolve() == _shipped_root():
@@ -116,7 +122,7 @@ def _shipped_root() -> Path:
 
 
 def _new_files(root: Path) -> Iterator[str]:
-    """Every ``*.json`` file below a folder that is not a protocol file, shorter names first."""
+    """Yield every ``*.json`` file below a folder that is not a protocol file, shorter names first."""
     known = {file for schema in SCHEMAS for file in schema.files}
     found = (path.relative_to(root).parts for path in root.rglob("*.json") if path.is_file())
     for parts in sorted(found, key=lambda each: (len(each[-1]), each)):
@@ -125,35 +131,40 @@ def _new_files(root: Path) -> Iterator[str]:
             yield "/".join(parts)
 
 
-def _has(schema: SchemaFile, pinned: str | None, edition: str) -> bool:
+def _has_edition(schema: SchemaFile, pinned: str | None, edition: str) -> bool:
     return edition in schema.editions and (pinned is None or schema.file(edition) == schema.file(pinned))
 
 
 Format = Callable[[Any], bool]
-"""Decides whether a value is of a format; an error of values, as in SCHEMA 12.C, says no.
+"""A check of a user's format. It returns a boolean; a ValueError, as in SCHEMA 12.C, means False.
 
-It is asked about values of every type. Of a value that is not a string, a TypeError or an AttributeError says that the
-format is for another type, which it then passes.
+It gets values of every type. If it raises TypeError or AttributeError for a value that is not a string, the format does
+not apply to this type, and the value passes.
 """
 
 FORMAT_KEYWORD: Final = "x-pytest-corpus-format"
-"""The keyword next to ``format`` for the compiled validator, which applies formats to strings alone."""
+"""A keyword next to ``format`` that applies it to all values; the compiled validator applies it to strings only."""
 
 FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {
     "vector-dimensions": {"minItems": 1, "maxItems": 10_000},
     "timestamp": {"pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"},
 }
-"""The formats of this protocol, by what they mean: an array of 1 to 10000 items (SCHEMA 10.3, 12.C), and ISO 8601 in
-UTC with milliseconds or without (10.3). Those of JSON Schema itself the compiled validator knows."""
+"""The formats of this protocol as equivalent keywords: an array of 1 to 10000 items (SCHEMA 10.3, 12.C), and ISO 8601
+in UTC with or without milliseconds (10.3). The compiled validator itself knows the formats of JSON Schema."""
 
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _DATA: Final = ("const", "enum", "default", "examples")
-NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
-"""Keywords whose value holds schemas by name."""
+SCHEMA_MAP_KEYWORDS: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
+"""Keywords whose value is an object of schemas."""
 
 
-def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """Read a schema file: the document, its form for the compiler, a flag for deprecations. Raises SchemaFileError."""
+def read_schema_file(
+    root: Path, file: str, formats: Collection[str] = ()
+) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """Read a schema file. Raises SchemaFileError.
+
+    Return the document, its form for the compiler, and True if it marks something as deprecated.
+    """
     uri = BASE_URI + file
     try:
         text = bounded.read_contents(root / file).decode()
@@ -169,18 +180,21 @@ def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str
 
 
 _SIGNS: Final = (".0,", ".0\n", ".0 ", ".0}", *FORMATS)
-"""Signs of a file that may need other words."""
+"""Texts in a file that `for_compiler` may have to change."""
 
 
 def transform(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
-    """Copy a schema and change each subschema, innermost first; data inside stays unchanged."""
+    """Return a copy of a schema in which `change` was called with each subschema, innermost first.
+
+    Data inside, such as enumerations, stays unchanged.
+    """
     if isinstance(node, list):
         return [transform(item, change) for item in node]
     if not isinstance(node, dict):
         return node
     copy: dict[str, Any] = {}
     for key, value in node.items():
-        if key in NAMED and isinstance(value, dict):
+        if key in SCHEMA_MAP_KEYWORDS and isinstance(value, dict):
             copy[key] = {name: transform(item, change) for name, item in value.items()}
         else:
             copy[key] = value if key in _DATA else transform(value, change)
@@ -189,11 +203,12 @@ def transform(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
 
 
 def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
-    """Convert a schema for the compiled validator.
+    """Return a copy of a schema for the compiled validator.
 
-    The validator checks formats of strings only and is slow with unknown formats, so these are replaced by equivalent
-    keywords; a user's formats also get a keyword. It is also several times faster with a bound of 2 than with a bound
-    of 2.0.
+    The validator checks formats of strings only and is slow with unknown formats, so formats are replaced by equivalent
+    keywords; a user's formats also get `FORMAT_KEYWORD`. The validator is also several times faster with a limit of 2
+    than
+    with a limit of 2.0.
     """
 
     def adapt_schema(schema: dict[str, Any]) -> None:
@@ -213,7 +228,7 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
 
 
 ANY_CHARACTER = r"[^\n\r\u2028\u2029]"
-"""A dot as ECMA 262 reads it; validators, and their versions, differ in what they take for the end of a line."""
+"""The meaning of a dot in ECMA 262. Validators differ in the characters that they treat as line ends."""
 
 _DOT = re.compile(r"\\.|\[[^\]]*\]|\.", re.DOTALL)
 
@@ -223,8 +238,8 @@ def spell_out_dots(pattern: str) -> str:
     return _DOT.sub(lambda found: ANY_CHARACTER if found[0] == "." else found[0], pattern)
 
 
-def careful(check: Format) -> Format:
-    """Convert a format check that may raise into a check that returns a boolean, as `Format` describes."""
+def make_safe_check(check: Format) -> Format:
+    """Wrap a user's format check in a function that returns a boolean instead of raising, as `Format` describes."""
 
     def conforms(value: Any) -> bool:
         try:
@@ -244,14 +259,14 @@ def careful(check: Format) -> Format:
 
 
 def _is_refusal(fault: Exception) -> bool:
-    """True if an error is one that the library of SCHEMA 12.C raises for invalid values."""
+    """True if an exception means an invalid value: SCHEMA 12.C uses a library that raises these types."""
     from jsonschema.exceptions import FormatError, ValidationError
 
     return isinstance(fault, FormatError | ValidationError)
 
 
-def format_keyword(checks: Mapping[str, Format]) -> type:
-    """`FORMAT_KEYWORD` as a keyword class for the compiler: the checks for all values except strings."""
+def make_format_keyword(checks: Mapping[str, Format]) -> type:
+    """Return the class that implements `FORMAT_KEYWORD`: it runs the checks for all values except strings."""
 
     class Keyword:
         def __init__(self, _parent: object, name: str, _path: object) -> None:

@@ -1,4 +1,4 @@
-"""Schemas of both editions: resolved by name and edition, compiled once, explained on request."""
+"""The registry of schemas: it finds schemas by name and edition, compiles them once, and explains invalid values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pytest_corpus.validation.schema.exceptions import (
     SchemaValidationError,
     golden_for,
 )
-from pytest_corpus.validation.schema.files import Format, SchemaTable, edition_of, table_of
+from pytest_corpus.validation.schema.files import Format, SchemaTable, check_edition, table_of
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -35,7 +35,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
-"""Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
+"""The environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
 
 
 class Validator:
@@ -59,13 +59,13 @@ class Validator:
 
     def iter_errors(self, instance: object) -> Iterator[Problem]:
         """Yield the problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
-        with suppress(ValueError):  # a type, a key or a text that JSON does not have
+        with suppress(ValueError):  # the value is not JSON
             if self.is_valid(instance):
                 return
         yield from self._explain(instance)
 
     def validate(self, instance: object) -> None:
-        """Accept a valid instance (SCHEMA 12.D). Raises SchemaValidationError otherwise."""
+        """Return if an instance is valid (SCHEMA 12.D). Raises SchemaValidationError otherwise."""
         if problems := list(self.iter_errors(instance)):
             name, golden = self._schema.name, golden_for(self._schema.name, self._edition, instance)
             raise SchemaValidationError(name, self._edition, problems, golden=golden)
@@ -78,28 +78,28 @@ class Validator:
             for each in said
             if isinstance(notes := each["annotations"], dict) and notes.get("deprecated") is True
         ]
-        return list(dict.fromkeys(map(_path, pointers)))
+        return list(dict.fromkeys(map(_pointer_to_path, pointers)))
 
 
-def _path(pointer: str) -> str:
+def _pointer_to_path(pointer: str) -> str:
     return path_text(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
 class SchemaRegistry:
     """All schemas below one folder: the protocol's schemas, and any other ``*.json`` of a user's folder.
 
-    Files are read and validators are compiled at first use, then cached. Threads may share a registry.
+    Files are read and compiled at first use, then cached. Threads may share a registry.
 
     Args:
         root: the ``schemas/`` folder; by default the folder in ``CORPUS_SCHEMAS_ROOT``, or else the shipped folder.
-        formats: checks for the user's own formats, by name, in addition to `FORMATS` and JSON Schema's formats; all of
-            them are asserted.
+        formats: checks for the user's formats, by name. Values must satisfy them, as well as `FORMATS` and the formats
+            of JSON Schema.
     """
 
     def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:
         given = root or os.environ.get(ROOT_VARIABLE)
         self._given = Path(given) if given else None
-        self._formats = {name: schema_files.careful(check) for name, check in (formats or {}).items()}
+        self._formats = {name: schema_files.make_safe_check(check) for name, check in (formats or {}).items()}
         self._lock = RLock()
         self._documents: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
@@ -114,23 +114,27 @@ class SchemaRegistry:
 
     @cached_property
     def table(self) -> SchemaTable:
-        """The schemas of the folder, and their names; read once."""
+        """The schemas of the folder and their names; the folder is searched once."""
         return table_of(self.root)
 
     def list_schemas(self, edition: str | None = None) -> dict[str, str]:
         """Return the ``$id`` of every schema in an edition, by short name, folder by folder."""
-        wanted = edition_of(edition)
+        wanted = check_edition(edition)
         return {
             schema.name: BASE_URI + schema.file(wanted) for schema in self.table.schemas if wanted in schema.editions
         }
 
     def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
-        """Return a copy of the schema document. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
+        """Return a copy of a schema's document. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
         schema, wanted = self.table.resolve(name, edition)
         return copy.deepcopy(self._read(schema.file(wanted))[0])
 
     def get_validator(self, name: str, edition: str | None = None) -> Validator:
-        """Return the compiled validator of a file. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
+        """Return the compiled validator of a schema.
+
+        Raises:
+            UnknownSchemaError, UnknownEditionError, SchemaFileError
+        """
         validator = self._by_name.get((name, edition))
         if validator is None:
             schema, wanted = self.table.resolve(name, edition)
@@ -140,12 +144,12 @@ class SchemaRegistry:
     def is_valid(self, name: str, instance: object, edition: str | None = None) -> bool:
         """True if an instance (a value as `json.loads` returns it) is valid under a schema.
 
-        Values that are not JSON are found only where the schema has rules; `json_problems` finds all of them.
+        Values that JSON cannot represent are only found where the schema has rules; `json_problems` finds all of them.
         """
         validator = self.get_validator(name, edition)
         try:
             return validator.is_valid(instance)
-        except ValueError:  # a type, a key or a text that JSON does not have
+        except ValueError:  # the value is not JSON
             return False
 
     def problems(self, name: str, instance: object, edition: str | None = None) -> list[Problem]:
@@ -161,7 +165,7 @@ class SchemaRegistry:
         return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
     def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """Accept a valid instance. Raises SchemaValidationError, whose text begins with `context`."""
+        """Return if an instance is valid. Raises SchemaValidationError otherwise; its text begins with `context`."""
         self._require(name, instance, edition, context, SchemaValidationError)
 
     def assert_valid(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
@@ -176,9 +180,9 @@ class SchemaRegistry:
         Editions that do not exist or lack the schema accept nothing.
 
         Raises:
-            SchemaAssertionError: no edition accepts it; `problems` are those of the last edition with the schema.
+            SchemaAssertionError: no edition accepts it; it has the problems under the last edition that has the schema.
             UnknownSchemaError: the schema does not exist.
-            SchemaFileError
+            SchemaFileError: the schema cannot be read or compiled.
         """
         accepted = tuple(accepted_versions)
         schema, known = self.table.editions_of(schema_id)
@@ -188,7 +192,7 @@ class SchemaRegistry:
                 self._warn(schema_id, obj, edition, case_id)
                 return edition
         last = held[-1] if held else " or ".join(accepted) or "none"
-        problems = self.problems(schema_id, obj, last) if held else [_no_version(schema, accepted)]
+        problems = self.problems(schema_id, obj, last) if held else [_make_version_problem(schema, accepted)]
         golden = golden_for(schema.name, last, obj) if held else None
         raise SchemaAssertionError(schema.name, last, problems, case_id, golden)
 
@@ -198,7 +202,11 @@ class SchemaRegistry:
         return validator.deprecated(instance) if self._deprecates else []
 
     def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
-        """Compile a user's schema, which may refer to these by ``$id``. Raises ValueError if it is not valid."""
+        """Compile a user's schema, which may refer to the registry's schemas by ``$id``.
+
+        Raises:
+            ValueError: the schema is not valid.
+        """
         import jsonschema_rs
 
         return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document, self._formats), **self._options())
@@ -209,7 +217,7 @@ class SchemaRegistry:
 
         files = [file for schema in self.table.schemas for file in schema.files]
         with self._lock:
-            # Together, so that shared targets are compiled once; schemas that do not compile are left out.
+            # All schemas are compiled together, so that shared parts are compiled once.
             wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
             with suppress(ValueError, jsonschema_rs.ReferencingError):  # compiling one by one names the broken file
                 together = jsonschema_rs.validator_map_for({"$schema": DIALECT, "$defs": wanted}, **self._options())
@@ -229,12 +237,12 @@ class SchemaRegistry:
         self._warn(name, instance, edition, context)
 
     def _warn(self, name: str, instance: object, edition: str | None, context: str) -> None:
-        """Warn about deprecated parts of a valid instance; the warning names the caller of this module."""
+        """Warn about deprecated members of a valid instance; the warning names the caller of the registry."""
         for path in self.deprecations(name, instance, edition) if self._deprecates else ():
             schema, wanted = self.table.resolve(name, edition)
             where = f"{context}: " if context else ""
             said = f"{where}{path or 'the whole'} is deprecated in {schema.name} (edition {wanted})"
-            warnings.warn(said, DeprecatedFieldWarning, stacklevel=_frames_here())
+            warnings.warn(said, DeprecatedFieldWarning, stacklevel=_count_own_frames())
 
     def _validator(self, schema: SchemaFile, edition: str) -> Validator:
         file = schema.file(edition)
@@ -245,7 +253,7 @@ class SchemaRegistry:
             return self._validators[file]
 
     def _explain(self, schema: SchemaFile, edition: str, instance: object) -> list[Problem]:
-        found = explain.problems(
+        found = explain.find_problems(
             self._compile(schema.file(edition)), instance, schema.name, lambda file: self._read(file)[0]
         )
         return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
@@ -253,20 +261,20 @@ class SchemaRegistry:
     def _read(self, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
             if file not in self._documents:
-                document, compiled, deprecates = schema_files.read(self.root, file, self._formats)
+                document, compiled, deprecates = schema_files.read_schema_file(self.root, file, self._formats)
                 self._documents[file] = (document, compiled)
                 self._deprecates |= deprecates
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
-        """Return the document of an ``$id`` in the form for the compiler. It is always a file below the root."""
+        """Return the document with an ``$id``, in the form for the compiler. Its file is always below the root."""
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
         # Even formats that no schema uses make each call slower.
         formats = {
             "formats": self._formats,
-            "keywords": {schema_files.FORMAT_KEYWORD: schema_files.format_keyword(self._formats)},
+            "keywords": {schema_files.FORMAT_KEYWORD: schema_files.make_format_keyword(self._formats)},
         }
         return {"retriever": self._retrieve, "validate_formats": True, **(formats if self._formats else {})}
 
@@ -283,15 +291,15 @@ class SchemaRegistry:
             return self._compiled[file]
 
 
-def _frames_here() -> int:
-    """Return the number of frames of this module above its caller, as `warnings.warn` counts them."""
+def _count_own_frames() -> int:
+    """Return the number of stack frames of this module above its caller, as the `stacklevel` of a warning."""
     frame, count = currentframe(), 0
     while frame is not None and frame.f_code.co_filename == __file__:
         frame, count = frame.f_back, count + 1
     return count
 
 
-def _no_version(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
+def _make_version_problem(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
     message = f"is of no accepted version: {schema.name} exists in {', '.join(schema.editions)}"
     return Problem("", "version", f"{message}, not in {' or '.join(accepted) or 'none'}", schema.name)
 
@@ -301,7 +309,7 @@ _SHARED_LOCK = RLock()
 
 
 def registry() -> SchemaRegistry:
-    """Return the registry that this process shares, one for each value of ``CORPUS_SCHEMAS_ROOT``."""
+    """Return the registry that this process shares. There is one for each value of ``CORPUS_SCHEMAS_ROOT``."""
     root = os.environ.get(ROOT_VARIABLE)
     with _SHARED_LOCK:
         if root not in _SHARED:
@@ -310,7 +318,7 @@ def registry() -> SchemaRegistry:
 
 
 def _shared_function(method: Callable[Concatenate[SchemaRegistry, P], T]) -> Callable[P, T]:
-    """Make a function of the shared registry from a method."""
+    """Return a function that calls a method of the shared registry."""
 
     @wraps(method)
     def function(*args: P.args, **named: P.kwargs) -> T:

@@ -1,4 +1,6 @@
-"""The configuration of stream validation (SCHEMA 6.2), the validators of a stream, and the report on a stream."""
+"""Configuration of stream validation (SCHEMA 6.2), the compiled checks of a stream's frames, and the report on a
+stream.
+"""
 
 from __future__ import annotations
 
@@ -21,27 +23,27 @@ from pytest_corpus.validation.schema.registry import SchemaRegistry
 Framing = Literal["canonical", "event"]
 
 MAX_ERRORS: Final = 1000
-"""The most defects that a report holds; the others are counted, for a stream may be endless."""
+"""The most defects in a report; further ones are only counted, because a stream may be endless."""
 
 
 class ValidationMode(Enum):
-    """The amount of a stream that is checked against schemas.
+    """The frames of a stream whose content is checked against schemas.
 
-    Every mode checks the frames, their order, their end and error envelopes. The mode decides about the content of the
-    frames. A mode is given as the member or as its name in any case.
+    Every mode checks the frames, their order, their end and error envelopes; the modes differ in the chunks that are
+    checked. Arguments accept a member, or its name in any case.
     """
 
     STRICT = "strict"
-    """Every chunk; what is wrong with one part of a frame is one error."""
+    """Every chunk is checked. All problems in one part of a frame are one error."""
 
     SAMPLED = "sampled"
-    """Chunks at even distances, the first and the last among them, always the same."""
+    """Evenly spaced chunks are checked, including the first and the last; always the same ones."""
 
     LAZY = "lazy"
-    """No chunk; only whether it ends the stream is read from it."""
+    """No chunk is checked, except for `is_final`."""
 
     COLLECT_ERRORS = "collect_errors"
-    """As STRICT, but each problem is an error of its own, and so is each frame after the terminal."""
+    """Like STRICT, but each problem, and each frame after the terminal, is a separate error."""
 
     @classmethod
     def _missing_(cls, value: object) -> ValidationMode | None:
@@ -52,18 +54,20 @@ class ValidationMode(Enum):
 class ValidationConfig:
     """The configuration of the validation of a stream.
 
+    The terminal is the frame that ends a stream.
+
     Args:
         envelope_schema_id: the schema of the stream: the component's success or stream envelope, or the frame of its
             streaming operation. It can replace `component`, and its version can replace `edition`. The union of overlay
             frames (``llm.stream.frames.ndjson.schema``) means ``framing="event"``. SCHEMA 6.2 names the unary success
-            envelope; it is read as the stream envelope, because no frame can satisfy it (R3).
+            envelope; it is treated as the stream envelope, because no frame can satisfy it (R3).
         component: the component of the stream; it must have a streaming operation.
         mode: a `ValidationMode` or its name in any case.
         max_frame_bytes: the largest size of a frame as UTF-8 JSON.
         sample_rate: the share of chunks that SAMPLED validates, above 0 and at most 1.
         edition: the only schema version that decides (R18); None accepts a chunk if any edition accepts it. If the
-            pinned edition has no schema for the chunks, the first edition with such a schema decides.
-        framing: ``canonical`` for the frames of adapters, ``event`` for the gateway overlay (R1).
+            edition has no schema for the chunks, the first edition with such a schema decides.
+        framing: ``canonical`` for the frames of adapters, ``event`` for the gateway overlay, ``{event, data}`` (R1).
         max_errors: the number of defects in the report; further defects are only counted.
 
     Raises:
@@ -109,7 +113,7 @@ class ValidationConfig:
 
 @lru_cache
 def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | None]:
-    """Return the component, the edition and the framing that a frame schema implies."""
+    """Return the component, the edition (or None) and the framing (or None) that the name of a frame schema implies."""
     schema, pinned = find_schema(name)
     component = component or schema.component
     frames = [f"{operation.op}.frame" for operation in operations_of(component, streaming=True)]
@@ -121,7 +125,7 @@ def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | No
 
 
 def mode_of(mode: ValidationMode | str) -> ValidationMode:
-    """Return the mode of a member or a name. Raises ValueError if the name is unknown."""
+    """Convert a mode's name to its member. Raises ValueError if the name is unknown."""
     try:
         return ValidationMode(mode)
     except ValueError:
@@ -139,7 +143,7 @@ def chunk_schema(component: str) -> str:
 
 
 FRAME_KEYS: Final = ("ok", "code", "ms", "chunk")
-"""The keys of a success frame; there are no others (SPECIFICATION 4.2.1)."""
+"""All keys that a success frame may have (SPECIFICATION 4.2.1)."""
 
 STREAMING: Final = STREAMING_CODE
 """The code of every success frame (SPECIFICATION 4.2.3.1)."""
@@ -147,14 +151,14 @@ STREAMING: Final = STREAMING_CODE
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """The validators for the frames of one component in one edition.
+    """The compiled checks for the frames of one component in one edition.
 
     Attributes:
-        chunk: the schema of the chunks.
+        chunk: the name of the schema of the chunks.
         null_ms: True if `ms` may be null.
-        accepts_chunks: checks that every chunk of a list is valid.
-        accepts_frames: checks that every frame of a list is a success frame with a valid chunk.
-        accepts_shells: checks that every frame of a list is a success frame around any object.
+        accepts_chunks: True if every chunk of a list is valid.
+        accepts_frames: True if every frame of a list is a success frame with a valid chunk.
+        accepts_shells: True if every frame of a list is a success frame with any object as its chunk.
     """
 
     chunk: str
@@ -169,7 +173,7 @@ _LOCK = Lock()
 
 
 def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> StreamPlan:
-    """Return the plan for streams of a component. Equal arguments return the same object.
+    """Return the compiled checks for streams of a component; they are cached.
 
     Raises:
         UnknownSchemaError, SchemaFileError: the schema of the chunks or of the overlay frames is missing.
@@ -178,19 +182,21 @@ def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framin
         plans = _PLANS.setdefault(schemas, {})
         plan = plans.get((component, edition, framing))
         if plan is None:
-            plan = plans[component, edition, framing] = _make(schemas, component, edition, framing)
+            plan = plans[component, edition, framing] = _make_plan(schemas, component, edition, framing)
         return plan
 
 
 def edition_for(schema: str, edition: str | None) -> str | None:
-    """Return the edition that decides on a schema: the pinned edition, or the first edition with the schema."""
+    """Return the edition of a schema to use: the wanted edition, or the first one if the wanted edition lacks the
+    schema.
+    """
     known = BY_NAME.get(schema)
     if known is None or edition is None or edition in known.editions:
         return edition
     return known.editions[0]
 
 
-def _make(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> StreamPlan:
+def _make_plan(schemas: SchemaRegistry, component: str, edition: str | None, framing: Framing) -> StreamPlan:
     if framing == "event":
         schemas.get_validator(f"{component}.stream.frame.data", edition)
     chunk = chunk_schema(component)
@@ -201,16 +207,18 @@ def _make(schemas: SchemaRegistry, component: str, edition: str | None, framing:
         chunk,
         null_ms,
         schemas.compile({"items": whole}).is_valid,
-        schemas.compile({"items": _frame(whole, null_ms)}).is_valid,
-        schemas.compile({"items": _frame({"type": "object"}, null_ms)}).is_valid,
+        schemas.compile({"items": _frame_schema(whole, null_ms)}).is_valid,
+        schemas.compile({"items": _frame_schema({"type": "object"}, null_ms)}).is_valid,
     )
 
 
-def _frame(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
-    """The schema of a success frame around a chunk (SPECIFICATION 4.2.3.1), in the fastest form for the validator.
+def _frame_schema(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
+    """Return the schema of a success frame around a chunk (SPECIFICATION 4.2.3.1), in the fastest form for the
+    validator.
 
-    It has one level instead of the three in the files, and counts keys: a closed object with four possible keys is
-    complete if it has four keys.
+    It has one level instead of the three in the files, and counts keys: if only four keys are allowed, a frame with
+    four
+    keys has all of them.
     """
     return {
         "type": "object",
@@ -229,9 +237,9 @@ Terminal = Literal["success", "error"]
 
 
 class ErrorType:
-    """The types of defects of a stream; `FrameError.error_type` is one of these."""
+    """The types of defects of a stream, which are the values of `FrameError.error_type`."""
 
-    # Bytes that are not JSON. The frame counts and may end the stream, but is not looked at any further.
+    # The bytes are not valid JSON. Such a frame counts and may end the stream, but its content is not checked.
     FRAME_UTF8: Final = "FRAME_UTF8"
     FRAME_JSON: Final = "FRAME_JSON"  # syntax, an empty payload, NaN, a lone surrogate, a byte order mark
     DUPLICATE_KEY: Final = "DUPLICATE_KEY"
@@ -239,24 +247,30 @@ class ErrorType:
     FRAME_SIZE: Final = "FRAME_SIZE"
     UNFINISHED_EVENT: Final = "UNFINISHED_EVENT"  # server-sent events that end before the blank line
 
-    # The frame and its parts.
+    # The content of a frame is wrong.
     FRAME_TYPE: Final = "FRAME_TYPE"  # a frame that is not a JSON object
     FRAMING: Final = "FRAMING"  # an overlay frame where canonical was expected, or the reverse
-    FRAME_SHAPE: Final = "FRAME_SHAPE"  # a missing chunk, or keys that do not belong
+    FRAME_SHAPE: Final = "FRAME_SHAPE"  # a missing chunk, or unknown keys
     FRAME_OK: Final = "FRAME_OK"
     FRAME_CODE: Final = "FRAME_CODE"
     FRAME_MS: Final = "FRAME_MS"
     CHUNK_SCHEMA: Final = "CHUNK_SCHEMA"
     ERROR_ENVELOPE: Final = "ERROR_ENVELOPE"
 
-    # The stream.
+    # The stream as a whole is wrong.
     NO_TERMINAL: Final = "NO_TERMINAL"
     AFTER_TERMINAL: Final = "AFTER_TERMINAL"
 
 
 @dataclass(frozen=True, slots=True)
 class FrameError:
-    """A defect in frame `frame_number` (from 1; 0 is the stream), at `path` as in `Problem.path`."""
+    """A defect of a stream.
+
+    Attributes:
+        frame_number: counted from 1; 0 means the stream as a whole.
+        error_type: a member of `ErrorType`.
+        path: the position in the frame, as in `Problem.path`.
+    """
 
     frame_number: int
     error_type: str
@@ -278,11 +292,11 @@ class StreamReport:
     """The result of the validation of a stream.
 
     Attributes:
-        total_frames: all frames, including frames after the terminal.
-        frames_validated: the frames whose content was validated. In the modes STRICT and COLLECT_ERRORS these are all
-            frames up to the terminal, including it.
+        total_frames: the number of all frames, including frames after the terminal.
+        frames_validated: the number of frames whose content was validated. In the modes STRICT and COLLECT_ERRORS these
+            are all frames up to the terminal, including it.
         validation_errors: the defects, in the order of the frames.
-        terminal: the way in which the stream ended; None if no frame ended it.
+        terminal: "success" or "error"; None if no frame ended the stream.
         errors_omitted: the number of defects that the report does not contain.
     """
 

@@ -1,4 +1,4 @@
-"""The public engine: it takes frames or bytes as they arrive, and returns a report."""
+"""The public engine of stream validation: it takes frames or bytes as they arrive, and returns a report."""
 
 import copy
 import json
@@ -34,16 +34,16 @@ class Readable(Protocol):
 
 
 Bytes = bytes | bytearray | memoryview | str
-"""A piece of a transport; text stands for its UTF-8."""
+"""A part of a byte stream; text is encoded as UTF-8."""
 
 Source = Bytes | Readable | Iterable[Bytes]
-"""A whole transport: in one piece, as an open file, or in pieces."""
+"""A complete byte stream: in one piece, as an open file, or in several pieces."""
 
 
 class StreamValidationEngine:
-    """Checks one stream as it arrives: `feed` frames or the bytes of one transport, then `finish`.
+    """Validates one stream as it arrives: `feed` frames or the bytes of one transport, then call `finish`.
 
-    Memory is bounded for any input: at most one unfinished frame is kept, and the configured number of defects.
+    Memory is bounded for any input: at most one incomplete frame is kept, and the configured number of defects.
 
     Args:
         component: the component of the stream, or a complete `ValidationConfig`.
@@ -76,7 +76,7 @@ class StreamValidationEngine:
         self._reader: Reader | None = None
 
     def feed(self, frame: object, *, size: int | None = None) -> None:
-        """Check the next frame; `size` is its length, if it came as bytes."""
+        """Validate the next frame; `size` is its length in bytes, if it arrived as bytes."""
         machine = self._machine
         if isinstance(frame, Mapping) and not isinstance(frame, dict):
             frame = dict(frame)
@@ -85,21 +85,21 @@ class StreamValidationEngine:
             return
         text = write_json(frame)
         before = machine.defects
-        machine.frame(frame, _size(frame, text, self.config.max_frame_bytes) if size is None else size)
+        machine.frame(frame, _frame_size(frame, text, self.config.max_frame_bytes) if size is None else size)
         if machine.defects == before and (problem := _first_json_fault(frame, text)):
             error_type = ErrorType.FRAME_DEPTH if problem.message == TOO_DEEP else ErrorType.FRAME_JSON
             machine.note(error_type, problem.message, problem.path)
 
     def feed_ndjson(self, data: Bytes) -> None:
-        """Take the next bytes of newline-delimited JSON, split at any point."""
-        self._feed(data, NdjsonReader)
+        """Validate the next bytes of newline-delimited JSON, split at any position."""
+        self._feed_bytes(data, NdjsonReader)
 
     def feed_sse(self, data: Bytes) -> None:
-        """Take the next bytes of server-sent events, split at any point."""
-        self._feed(data, SseReader)
+        """Validate the next bytes of server-sent events, split at any position."""
+        self._feed_bytes(data, SseReader)
 
     def finish(self) -> StreamReport:
-        """Report on the stream so far, as if it ended here; more frames may follow."""
+        """Return the report on the stream so far, as if it ended here; more frames may follow."""
         reader = self._reader
         if reader is None or not (rest := reader.frames_of(reader.rest())):
             return self._machine.report()
@@ -112,79 +112,79 @@ class StreamValidationEngine:
         return ended._machine.report()
 
     def validate_ndjson(self, source: Source) -> StreamReport:
-        """Check a whole stream of newline-delimited JSON. The state of this engine does not change."""
+        """Validate a complete stream of newline-delimited JSON, independent of this engine's stream."""
         return StreamValidationEngine(self.config, schemas=self._schemas).read_ndjson(source)
 
     def validate_sse(self, source: Source) -> StreamReport:
-        """Check a whole stream of server-sent events. The state of this engine does not change."""
+        """Validate a complete stream of server-sent events, independent of this engine's stream."""
         return StreamValidationEngine(self.config, schemas=self._schemas).read_sse(source)
 
     def validate_frames(self, frames: Iterable[object]) -> StreamReport:
-        """Check a whole stream of frames. The state of this engine does not change."""
+        """Validate a complete stream of frames, independent of this engine's stream."""
         return StreamValidationEngine(self.config, schemas=self._schemas).read_frames(frames)
 
     def read_ndjson(self, source: Source) -> StreamReport:
-        """Read the rest of a stream of newline-delimited JSON, and report."""
+        """Validate the remaining bytes of this stream, newline-delimited JSON, and return the report."""
         if isinstance(source, str):
             source = source if source.endswith("\n") or len(source) > BLOCK_BYTES else source + "\n"
         elif isinstance(source, bytes):
             source = source if source.endswith(b"\n") or len(source) > BLOCK_BYTES else source + b"\n"
-        for data in _pieces(source):
+        for data in _read_pieces(source):
             self.feed_ndjson(data)
         return self.finish()
 
     def read_sse(self, source: Source) -> StreamReport:
-        """Read the rest of a stream of server-sent events, and report."""
-        for data in _pieces(source):
+        """Validate the remaining bytes of this stream, server-sent events, and return the report."""
+        for data in _read_pieces(source):
             self.feed_sse(data)
         return self.finish()
 
     def read_frames(self, frames: Iterable[object]) -> StreamReport:
-        """Read the rest of a stream of frames, and report."""
+        """Validate the remaining frames of this stream, and return the report."""
         for frame in frames:
             self.feed(frame)
         return self.finish()
 
-    def _feed(self, data: Bytes, kind: type[Reader]) -> None:
+    def _feed_bytes(self, data: Bytes, kind: type[Reader]) -> None:
         if self._reader is None:
             self._reader = kind(self.config.max_frame_bytes)
         reader = self._reader
         if not isinstance(reader, kind):
             raise ValueError("an engine reads one transport; make another for another stream")
-        for piece in _blocks(data):
+        for piece in _split_into_blocks(data):
             if payloads := reader.feed(piece):
                 self._take(payloads, reader)
 
     def _take(self, payloads: Payloads, reader: Reader) -> None:
-        """Check payloads: all at once if they are valid, otherwise all but the last, otherwise one by one."""
-        if len(payloads) > 1 and self._accept(payloads):
+        """Validate payloads: first all at once, then all but the last at once, finally one by one."""
+        if len(payloads) > 1 and self._accept_valid_payloads(payloads):
             return
         frames = reader.frames_of(payloads)
-        if 1 < len(frames) < len(payloads) and self._accept(frames):
+        if 1 < len(frames) < len(payloads) and self._accept_valid_payloads(frames):
             return
-        first = len(frames) - 1 if len(frames) > 1 and self._accept(frames[:-1]) else 0
+        first = len(frames) - 1 if len(frames) > 1 and self._accept_valid_payloads(frames[:-1]) else 0
         for index in range(first, len(frames)):
             if self._machine.terminal:
-                self._machine.skip(len(frames) - index)
+                self._machine.skip_frames(len(frames) - index)
                 return
-            self._single(frames[index], reader.events[index] if reader.events else "")
+            self._validate_payload(frames[index], reader.events[index] if reader.events else "")
 
-    def _accept(self, payloads: Payloads) -> bool:
-        """Take payloads that are valid without a closer look; otherwise take none and return False."""
+    def _accept_valid_payloads(self, payloads: Payloads) -> bool:
+        """Count payloads that a fast check finds valid, and return True; otherwise return False without counting."""
         if self._machine.terminal:
             return False
         try:
             frames = [orjson.loads(payload) for payload in payloads]  # type: ignore[arg-type]
-        except orjson.JSONDecodeError:  # of None, too
+        except orjson.JSONDecodeError:  # also for None
             return False
         return self._machine.accept(payloads, frames)  # type: ignore[arg-type]
 
-    def _single(self, payload: bytes | None, event: str) -> None:
+    def _validate_payload(self, payload: bytes | None, event: str) -> None:
         if payload is None:
             limit = self.config.max_frame_bytes
             self._machine.unreadable(ErrorType.FRAME_SIZE, f"measures more than {limit} bytes")
             return
-        value, flaw = parse(payload, closely=self._machine.looks_closely)
+        value, flaw = parse(payload, closely=self._machine.must_validate_next)
         if self.config.framing == "event" and event in EVENTS and not (isinstance(value, dict) and "event" in value):
             value = {"event": event, "data": value}
         if flaw:
@@ -201,7 +201,7 @@ _ERROR_TYPES = {
 }
 
 
-def _pieces(source: Source) -> Iterator[Bytes]:
+def _read_pieces(source: Source) -> Iterator[Bytes]:
     if isinstance(source, str | bytes | bytearray | memoryview):
         yield source
     elif hasattr(source, "read"):
@@ -213,35 +213,35 @@ def _pieces(source: Source) -> Iterator[Bytes]:
         raise TypeError(f"a stream is bytes, text, an open file or pieces of these, not {type(source).__name__}")
 
 
-def _blocks(data: Bytes) -> Iterator[bytes]:
+def _split_into_blocks(data: Bytes) -> Iterator[bytes]:
     """Yield data as bytes, in blocks of limited size."""
     if not isinstance(data, str | bytes | bytearray | memoryview):
         raise TypeError(f"a piece of a stream is bytes or text, not {type(data).__name__}")
     for start in range(0, len(data), BLOCK_BYTES):
         piece = data[start : start + BLOCK_BYTES] if len(data) > BLOCK_BYTES else data
-        # A lone surrogate becomes bytes that are not UTF-8, which is what it is.
+        # A lone surrogate becomes invalid UTF-8, which the frame's check reports.
         yield piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else bytes(piece)
 
 
 _STRICT = json.JSONEncoder(allow_nan=False)
 
 
-def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
-    """Return the size of a frame as compact UTF-8 JSON, exact only if it may be near the limit.
+def _frame_size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
+    """Return the size of a frame as compact UTF-8 JSON; exact only if it may be near the limit.
 
-    `text` is the frame as it was received.
+    `text` is the frame as it arrived, or None.
     """
-    # Numbers are written in more ways than one, but never at twice the length.
+    # The same number may have texts of different lengths, but none is twice as long.
     if text is not None and 2 * len(text) <= limit:
         return len(text)
     try:
         return len(json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
     except (TypeError, ValueError, RecursionError):
-        return 0  # no JSON: the schemas say so
+        return 0  # not JSON; the schemas report it
 
 
 def _first_json_fault(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
-    """Return the first value in a frame that JSON does not allow; `text` is the frame as it was received."""
+    """Return the first value in a frame that JSON does not allow, or None. `text` is the frame as it arrived."""
     if text is not None:
         if b"null" not in text:
             return None
@@ -266,7 +266,9 @@ def validate_frames(
     sample_rate: float = 0.1,
     max_errors: int = MAX_ERRORS,
 ) -> StreamReport:
-    """Check a whole stream of frames, as values of `json.loads`; the arguments are those of `ValidationConfig`."""
+    """Validate a complete stream of frames, as `json.loads` returns them; the arguments are those of
+    `ValidationConfig`.
+    """
     options = (mode, max_frame_bytes, sample_rate, edition, framing, max_errors)
     return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, *options)).read_frames(frames)
 
@@ -288,7 +290,7 @@ def validate_ndjson_stream(
     mode: ValidationMode | str = ValidationMode.STRICT,
     **options: Unpack[StreamOptions],
 ) -> StreamReport:
-    """Check a whole stream of newline-delimited JSON: bytes, text, an open file, or pieces of bytes or text.
+    """Validate a complete stream of newline-delimited JSON: bytes, text, an open file, or pieces of bytes or text.
 
     Lines end with LF or CR LF; blank lines are skipped.
     """
@@ -302,8 +304,8 @@ def validate_sse_stream(
     mode: ValidationMode | str = ValidationMode.STRICT,
     **options: Unpack[StreamOptions],
 ) -> StreamReport:
-    """Check a whole stream of server-sent events; the ``data`` of each is one frame (SPECIFICATION 4.2.4.2).
+    """Validate a complete stream of server-sent events; the ``data`` of each is one frame (SPECIFICATION 4.2.4.2).
 
-    With ``framing="event"`` a frame is an ``{event, data}`` object, or the ``event`` field with the data.
+    With ``framing="event"`` a frame is an ``{event, data}`` object, or the ``event`` field together with the data.
     """
     return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, mode, **options)).read_sse(source)

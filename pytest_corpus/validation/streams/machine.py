@@ -1,8 +1,8 @@
-"""The state machine of a stream: canonical frames, one terminal, nothing after it (SPECIFICATION 4.2.3).
+"""The state machine of a stream: success frames, one terminal, nothing after it (SPECIFICATION 4.2.3).
 
-A stream is a sequence of ``{ok, code, ms, chunk}`` frames with code ``STREAMING``. It ends with a frame whose
-``chunk.is_final`` is true, or with an error envelope (R1, R2, R4). Each defect is one error, and messages never repeat
-a value.
+A stream is a sequence of ``{ok, code, ms, chunk}`` frames with code ``STREAMING``. The frame that ends it, the
+terminal, has ``chunk.is_final`` true or is an error envelope (R1, R2, R4). Each defect is one error, and messages never
+repeat a value.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ EVENT_KEYS: Final = ("event", "data")
 """The keys of an overlay frame (SCHEMA 4.1.4)."""
 
 EVENTS: Final = ("data", "end", "error")
-"""The events of the overlay; the last two are terminal (SCHEMA 5.1)."""
+"""The events of overlay frames; the last two end the stream (SCHEMA 5.1)."""
 
 Defect = tuple[str, str, str]
-"""The type of an error, its message and its path in the frame."""
+"""The type of a defect, its message, and its path in the frame."""
 
 _SHOWN = 4
-"""The problems of one part of a frame that one error names besides the first."""
+"""The number of further problems that an error names after the first one."""
 
 _ALL_CHUNKS = (ValidationMode.STRICT, ValidationMode.COLLECT_ERRORS)
 
 
 class StreamMachine:
-    """The state of one stream: the frames so far, the end and the defects."""
+    """The state of one stream: the number of frames, the terminal, and the defects."""
 
     def __init__(self, config: ValidationConfig, plan: StreamPlan, schemas: SchemaRegistry) -> None:
         self.config = config
@@ -67,22 +67,25 @@ class StreamMachine:
         return other
 
     @property
-    def looks_closely(self) -> bool:
-        """True if the content of the next frame must be validated, as far as this is known."""
+    def must_validate_next(self) -> bool:
+        """True if the content of the next frame must be validated; a sampled stream may decide later."""
         return bool(self._sample_indexes(1)) if self._samples else self._is_due
 
     def report(self) -> StreamReport:
-        """Return the report on all frames so far; a stream without an end has one additional error."""
+        """Return the report on all frames so far. A stream without a terminal has one additional error."""
         errors = tuple(self._errors)
-        # A last frame too broken to show whether it is final is one defect, reported where it lies.
+        # If the last frame is too broken to show if it is final, its own defect is enough.
         if self.terminal is None and not self._unclear_end:
             errors += (FrameError(0, ErrorType.NO_TERMINAL, "ended without a final frame or an error envelope"),)
         return StreamReport(self.total, self._validated, errors, self.terminal, self._omitted)
 
-    # Batches: the common case of many frames that are all sound.
+    # Batches: the common case of many frames that are all valid.
 
     def accept(self, payloads: Sequence[bytes], frames: list[Any]) -> bool:
-        """Take frames that were read from payloads if all are valid; otherwise take none and return False."""
+        """Count frames that a fast check finds valid, and return True; otherwise return False without counting.
+
+        `frames` are the values of `payloads`.
+        """
         if self.terminal or self.config.framing != "canonical":
             return False
         if self.config.mode in _ALL_CHUNKS:
@@ -108,7 +111,7 @@ class StreamMachine:
         return True
 
     def _accept_samples(self, payloads: Sequence[bytes], frames: list[Any], *, ends: bool) -> int:
-        """Return the number of sampled frames among the next frames; -1 if a sampled frame is not valid."""
+        """Return the number of sampled frames among these frames; -1 if a sampled frame is not valid."""
         due = self._sample_indexes(len(frames)) if self._samples else []
         if ends and self._samples and due[-1:] != [len(frames) - 1]:
             due.append(len(frames) - 1)
@@ -119,7 +122,7 @@ class StreamMachine:
         return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
 
     def _sample_indexes(self, count: int) -> list[int]:
-        """Return the indexes of sampled frames among the next frames: evenly spaced, beginning with the first frame."""
+        """Return the indexes of sampled frames among the next `count` frames, evenly spaced in the stream."""
         distance = min(1 / self.config.sample_rate, 1e18)
         step, due = int(self.total / distance), list[int]()
         while (index := int(step * distance) - self.total) < count:
@@ -131,7 +134,7 @@ class StreamMachine:
 
     def frame(self, frame: object, size: int | None = None) -> None:
         """Check the next frame; `size` is its length in bytes, if known."""
-        if not self._next():
+        if not self._count_next():
             return
         if not isinstance(frame, dict):
             self._unclear_end = True
@@ -141,21 +144,21 @@ class StreamMachine:
         if size is not None and size > self.config.max_frame_bytes:
             self.note(ErrorType.FRAME_SIZE, f"measures more than {self.config.max_frame_bytes} bytes")
         if self.config.framing == "event":
-            self._event_frame(frame)
-        elif not self._is_sound(frame):
-            self._canonical_frame(frame)
+            self._check_event_frame(frame)
+        elif not self._accept_valid_frame(frame):
+            self._check_canonical_frame(frame)
 
     def unreadable(self, error_type: str, message: str, path: str = "", value: object = None) -> None:
         """Count a frame that is not JSON. `value` is the result of a lenient parser and may be a terminal."""
-        if not self._next():
+        if not self._count_next():
             return
         self._validated += self._is_due
         self._unclear_end = True
         self.note(error_type, message, path)
         if isinstance(value, dict):
-            self._read_any_end(value)
+            self._end_if_terminal(value)
 
-    def skip(self, count: int) -> None:
+    def skip_frames(self, count: int) -> None:
         """Count frames after the terminal without checking them."""
         first = self.total == self._ended_at
         numbers = range(self.total + 1, self.total + count + 1)
@@ -166,7 +169,7 @@ class StreamMachine:
             self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
 
     def note(self, error_type: str, message: str, path: str = "", *, number: int | None = None) -> None:
-        """Record a defect of the current frame; if there are too many, only count it."""
+        """Add a defect of the current frame to the report; if there are too many, only count it."""
         if len(self._errors) < self.config.max_errors:
             self._errors.append(FrameError(self.total if number is None else number, error_type, message, path))
         else:
@@ -177,10 +180,10 @@ class StreamMachine:
         """The number of defects."""
         return len(self._errors) + self._omitted
 
-    def _next(self) -> bool:
-        """Count the next frame; return True if it must be checked."""
+    def _count_next(self) -> bool:
+        """Count the next frame; return True if its content must be checked, because the stream has not ended."""
         if self.terminal:
-            self.skip(1)
+            self.skip_frames(1)
             return False
         if self._samples:
             self._is_due = bool(self._sample_indexes(1))
@@ -192,44 +195,44 @@ class StreamMachine:
         self.terminal = terminal
         self._ended_at = self.total
 
-    def _is_chosen(self, *, last: bool) -> bool:
+    def _must_validate(self, *, last: bool) -> bool:
         return self._is_due or (last and self._samples)
 
-    def _is_sound(self, frame: dict[Any, Any]) -> bool:
-        """Take a frame if the compiled schema accepts it; otherwise find the violated rules and schemas."""
+    def _accept_valid_frame(self, frame: dict[Any, Any]) -> bool:
+        """Count a frame and return True if a compiled schema accepts it; otherwise return False."""
         chunk = frame.get("chunk")
         final = chunk.get("is_final") if isinstance(chunk, dict) else None
         if not isinstance(final, bool):
             return False
-        chosen = self._is_chosen(last=final)
+        chosen = self._must_validate(last=final)
         try:
             if not (self.plan.accepts_frames([frame]) if chosen else self.plan.accepts_shells([frame])):
                 return False
-        except ValueError:  # a type, a key or a text that JSON does not have
+        except ValueError:  # the value is not JSON
             return False
         self._validated += chosen
         if final:
             self._end("success")
         return True
 
-    def _canonical_frame(self, frame: dict[Any, Any]) -> None:
+    def _check_canonical_frame(self, frame: dict[Any, Any]) -> None:
         if is_error_envelope(frame):
             self._end("error")
             self._validated += 1
             problems = self._problems(f"{self.config.component}.envelope.error", frame)
-            self._note_problems(ErrorType.ERROR_ENVELOPE, problems)
+            self._add_problems(ErrorType.ERROR_ENVELOPE, problems)
             return
         self._read_end(frame.get("chunk"))
-        chosen = self._is_chosen(last=self.terminal is not None)
+        chosen = self._must_validate(last=self.terminal is not None)
         self._validated += chosen
         for defect in canonical_defects(frame, null_ms=self.plan.null_ms):
             self.note(*defect)
         if "chunk" in frame:
             chunk = frame["chunk"]
             problems = self._problems(self.plan.chunk, chunk) if chosen else end_problems(chunk)
-            self._note_problems(ErrorType.CHUNK_SCHEMA, problems, "chunk")
+            self._add_problems(ErrorType.CHUNK_SCHEMA, problems, "chunk")
 
-    def _event_frame(self, frame: dict[Any, Any]) -> None:
+    def _check_event_frame(self, frame: dict[Any, Any]) -> None:
         event = frame.get("event")
         if not frame.keys() & set(EVENT_KEYS) and frame.keys() & set(FRAME_KEYS):
             self._validated += self._is_due
@@ -237,7 +240,7 @@ class StreamMachine:
             self._read_end(frame.get("chunk"))
             return
         self._read_event(event)
-        chosen = event == "error" or self._is_chosen(last=self.terminal is not None)
+        chosen = event == "error" or self._must_validate(last=self.terminal is not None)
         self._validated += chosen
         if not isinstance(event, str) or event not in EVENTS:
             self.note(ErrorType.FRAME_SHAPE, f"must be one of {', '.join(EVENTS)}", "event")
@@ -250,10 +253,10 @@ class StreamMachine:
         problems = self._problems(f"{self.config.component}.stream.frame.{event}", frame)
         inside = [problem for problem in problems if "data" in frame and problem.path.split(".")[0] == "data"]
         outside = [problem for problem in problems if problem not in inside]
-        self._note_problems(ErrorType.FRAME_SHAPE, outside)
-        self._note_problems(content, inside)
+        self._add_problems(ErrorType.FRAME_SHAPE, outside)
+        self._add_problems(content, inside)
 
-    def _read_any_end(self, frame: dict[Any, Any]) -> None:
+    def _end_if_terminal(self, frame: dict[Any, Any]) -> None:
         """End the stream if a frame that is not valid JSON is nevertheless a terminal."""
         if self.config.framing == "event":
             self._read_event(frame.get("event"))
@@ -276,8 +279,8 @@ class StreamMachine:
     def _problems(self, schema: str, instance: object) -> list[Problem]:
         return self._schemas.problems(schema, instance, edition_for(schema, self.config.edition))
 
-    def _note_problems(self, error_type: str, problems: list[Problem], below: str = "") -> None:
-        """Note one error for all problems in a part of a frame, at the first problem; in some modes one error each."""
+    def _add_problems(self, error_type: str, problems: list[Problem], below: str = "") -> None:
+        """Add one error for all problems in a part of a frame; in mode COLLECT_ERRORS one for each problem."""
         if self.config.mode is ValidationMode.COLLECT_ERRORS:
             for problem in problems:
                 self.note(error_type, problem.message, ".".join(filter(None, (below, problem.path))))
@@ -291,7 +294,10 @@ class StreamMachine:
 
 
 def is_error_envelope(frame: Mapping[Any, object]) -> bool:
-    """True if a frame is meant as an error envelope; with a chunk, `error` and `ok` must confirm it."""
+    """True if a frame is meant as an error envelope: `ok` is false or there is an `error`.
+
+    If it also has a chunk, it must have an `error`, and `ok` must not be true.
+    """
     if "chunk" in frame:
         return "error" in frame and frame.get("ok") is not True
     return frame.get("ok") is False or "error" in frame
@@ -337,7 +343,7 @@ def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
 
 
 def end_problems(chunk: object) -> list[Problem]:
-    """Return the problems because of which a chunk does not state if it is final."""
+    """Return the problem because of which a chunk does not state if it is final; an empty list if it does."""
     if not isinstance(chunk, dict):
         return [Problem("", "type", "must be object", "")]
     if "is_final" not in chunk:

@@ -1,4 +1,4 @@
-"""Readers that split the bytes of a transport, in pieces of any size, into the payloads of frames.
+"""Readers that split the bytes of a transport, which arrive in pieces of any size, into the payloads of frames.
 
 A payload is the bytes that should be one JSON frame, or None if it exceeds the size limit of a frame. A reader stores
 at most one incomplete payload, and nothing of a payload that is too large.
@@ -16,7 +16,7 @@ class Reader(ABC):
     """Splits the bytes of one transport into payloads."""
 
     rest_is_lost: bool
-    """True if a client of the transport throws away what is left."""
+    """True if clients of the transport drop an incomplete payload at the end."""
 
     events: Sequence[str] = ()
     """The event names of the last payloads; empty if the transport has no events."""
@@ -26,10 +26,10 @@ class Reader(ABC):
 
     @abstractmethod
     def feed(self, data: bytes) -> Payloads:
-        """Take bytes, and return the payloads that are now complete."""
+        """Take the next bytes, and return the payloads that are now complete."""
 
     def frames_of(self, payloads: Payloads) -> Payloads:
-        """Parse the payloads that are frames."""
+        """Return the payloads that are frames, without blank lines."""
         return payloads
 
     @abstractmethod
@@ -88,7 +88,7 @@ class NdjsonReader(Reader):
         if self._too_long:
             return
         self._held += data
-        if len(self._held) > self._limit + 1:  # the last byte may be the CR of the line's end
+        if len(self._held) > self._limit + 1:  # the last byte may be the CR of CR LF
             self._held.clear()
             self._too_long = True
 
@@ -100,8 +100,9 @@ class SseReader(Reader):
     """Server-sent events: one frame in the ``data`` of each event (SPECIFICATION 4.2.4.2).
 
     The rules of the HTML standard: Lines end with LF, CR LF or CR. One byte order mark may come first. Lines that begin
-    with a colon are comments. The ``data`` lines of an event are joined with LF. Events without ``data`` are ignored,
-    also ``id``, ``retry`` and unknown fields. An event without its final blank line is dropped.
+    with a colon are comments. The ``data`` lines of an event are joined with LF. Events without ``data``, the fields
+    ``id``
+    and ``retry``, and unknown fields are ignored. An event without its final blank line is dropped.
     """
 
     rest_is_lost = True
@@ -120,7 +121,7 @@ class SseReader(Reader):
         payloads: list[bytes | None] = []
         events: list[str] = []
         self.events = events
-        for line in self._lines(data):
+        for line in self._split_lines(data):
             if not line:
                 if self._size >= 0:
                     payloads.append(bytes(self._data) if self._size <= self._limit else None)
@@ -128,7 +129,7 @@ class SseReader(Reader):
                 self._data.clear()
                 self._size, self._event = -1, ""
             elif line[0] != _COLON:
-                self._field(line)
+                self._read_field(line)
         return payloads
 
     def rest(self) -> Payloads:
@@ -142,7 +143,7 @@ class SseReader(Reader):
     def is_over_limit(self) -> bool:
         return self._line_is_too_long or self._size > self._limit
 
-    def _lines(self, data: bytes) -> list[bytes]:
+    def _split_lines(self, data: bytes) -> list[bytes]:
         if not self._begun:
             data = bytes(self._line) + data
             self._line.clear()
@@ -165,7 +166,7 @@ class SseReader(Reader):
         return lines
 
     def _hold(self, data: bytes) -> None:
-        """Keep the beginning of a line; if the line is too long, only enough of it to know its field."""
+        """Keep the beginning of a line; if the line is too long, keep only enough to recognize its field."""
         if not self._line_is_too_long:
             self._line += data
             if len(self._line) > self._limit + _FIELD_BYTES:
@@ -173,7 +174,7 @@ class SseReader(Reader):
                 del self._line[_FIELD_BYTES:]
 
     def _join(self, end: bytes) -> bytes:
-        """Return the line that `end` completes; if it is too long, its data counts as too large."""
+        """Return the line that ends with `end`. If it is too long, its data counts as too large."""
         self._hold(end)
         line = bytes(self._line)
         if self._line_is_too_long and line.partition(b":")[0] == b"data":
@@ -182,7 +183,7 @@ class SseReader(Reader):
         self._line_is_too_long = False
         return line
 
-    def _field(self, line: bytes) -> None:
+    def _read_field(self, line: bytes) -> None:
         name, _, value = line.partition(b":")
         if name == b"data":
             value = value.removeprefix(b" ")

@@ -25,7 +25,7 @@ from pytest_corpus.redaction import STARS
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
 from pytest_corpus.text.strict_json import NOT_PLAIN, read_plainly
-from pytest_corpus.validation.sealed_lines import Kind, Writer, dumps, lines
+from pytest_corpus.validation.sealed_lines import Kind, Writer, dumps, read_sealed_lines
 
 FORMAT = "1.0"
 OPTION = "--corpus-record"
@@ -162,7 +162,7 @@ class Recording:
     def _read(self) -> None:
         """Read the file. Raises RecordingError, FileRefused."""
         digest, is_whole = hashlib.sha256(), False
-        for line in lines(self.path, FILE, digest.update):
+        for line in read_sealed_lines(self.path, FILE, digest.update):
             line.check(SCHEMA, line.kind.title())
             if (line.kind == "header") is bool(self._header) or is_whole:
                 raise line.refused("not the place of such a line" if self._header else "not the header of a recording")
