@@ -14,6 +14,8 @@ from textwrap import indent
 import pytest
 from cli_runs import process
 
+from pytest_corpus.spec.requirements import catalogue
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "CONTRIBUTING.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -38,7 +40,6 @@ ROWS = [
 ]
 """The rows of the table "Where to change what": what, where, what to look for."""
 
-QUOTES = '"""'  # the end of a table that is a text
 ADDED, MUTANT = "LLM-TOKENS-10", "TenantIsCounted"  # the additions of the page
 
 
@@ -64,19 +65,14 @@ def appended(source: str, code: str) -> str:
 
 
 def extended(source: str, table: str, code: str) -> str:
-    """A module with one more entry at the end of one of its tables, which is a display of Python's or a text."""
+    """A module with one more entry at the end of one of its tables."""
     (found,) = [node.value for node in ast.parse(source).body if table in targets(node)]  # type: ignore[attr-defined]
     assert found.end_lineno is not None
     assert found.end_col_offset is not None
     lines = source.splitlines(keepends=True)
-    is_text = isinstance(found, ast.Constant)
-    end = sum(map(len, lines[: found.end_lineno - 1])) + found.end_col_offset - (len(QUOTES) if is_text else 1)
-    if is_text:
-        entry = code
-    elif found.lineno == found.end_lineno:
-        entry = f", {code.strip()}"
-    else:
-        entry = f"{indent(code.strip(), '    ')},\n"
+    end = sum(map(len, lines[: found.end_lineno - 1])) + found.end_col_offset - 1
+    one_line = found.lineno == found.end_lineno
+    entry = f", {code.strip()}" if one_line else f"{indent(code.strip(), '    ')},\n"
     return source[:end] + entry + source[end:]
 
 
@@ -124,8 +120,7 @@ def test_the_page_adds_what_these_tests_look_at() -> None:
     code = "".join(step.code for step in steps())
     assert f"{ADDED} SHOULD: " in code
     assert f"{ADDED} {MUTANT}: " in code
-    known = [path for path in (ROOT / "pytest_corpus").rglob("*.py") if ADDED in path.read_text("utf-8")]
-    assert known == []
+    assert ADDED not in catalogue()
 
 
 def test_an_added_requirement_is_tested(tree: Path, tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Requirements that components share."""

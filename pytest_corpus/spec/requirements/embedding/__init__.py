@@ -1,1 +1,0 @@
-"""Requirements of the embedding component."""

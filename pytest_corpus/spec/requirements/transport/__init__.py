@@ -1,1 +1,0 @@
-"""Requirements on transports. They do not apply to an adapter in the suite's process."""

@@ -1,1 +1,0 @@
-"""Requirements on a client library that builds requests."""
