@@ -20,7 +20,7 @@ from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, read_exactly, read_plainly
 
 MAX_FRAMES = 10_000
-"""No request of the suite asks for a longer stream; one that goes on does not end."""
+"""The suite never requests a longer stream, so a longer one counts as endless."""
 
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
 """Matches every JSON text with a number that is not finite, and few others."""

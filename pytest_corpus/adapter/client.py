@@ -27,7 +27,7 @@ __all__ = ["AdapterClient", "Declaration"]
 Step = Callable[[Sending], None]
 
 LEAST_S = 2.0
-"""The seconds that each of the last calls of a run is given at least."""
+"""The shortest time limit, in seconds, of the last calls of a run."""
 
 
 class CallRecorder(Protocol):

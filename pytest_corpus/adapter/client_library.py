@@ -74,7 +74,7 @@ class ClientLibrary:
         found = self.found
         if _is_factory(found):
             if "component" in factories.accepted_hooks(found, self.declared):
-                return await self._make_each_client(found)
+                return await self._make_component_clients(found)
             found = await self._call_factory(found)
         if not isinstance(found, Mapping):
             return found
@@ -87,7 +87,7 @@ class ClientLibrary:
             raise self._declaration_error("the mapping is empty")
         return {name: await self._call_factory(part) if _is_factory(part) else part for name, part in found.items()}
 
-    async def _make_each_client(self, factory: Callable[..., Any]) -> dict[str, Any]:
+    async def _make_component_clients(self, factory: Callable[..., Any]) -> dict[str, Any]:
         """Call a factory once for each component; return the clients by component, without those it did not make."""
         made, refused = {}, []
         for component in COMPONENTS:

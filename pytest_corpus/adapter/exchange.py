@@ -78,7 +78,7 @@ class Exchange:
         observed: all other observations of the call.
         record: the transcript's record of the calls sent together, and the index of this call among them.
         origin: the test that made the call, if reports may come after the test.
-        own: True if a retryable error is the adapter's own answer, because a plain call worked meanwhile (R114).
+        own: True if a retryable error is the adapter's own answer, because a plain call worked at that time (R114).
         findings, editions: the results of the audit, after the audit.
     """
 
@@ -99,7 +99,7 @@ class Exchange:
     findings: list[Any] | None = None
     editions: frozenset[str] | None = None
     op: str = field(init=False)
-    """The operation asked for, or an empty string where the request names none."""
+    """The operation that the request names; empty if it names none."""
 
     def __post_init__(self) -> None:
         self.op = op_of(self.request)
@@ -114,7 +114,7 @@ class Exchange:
 
 
 def is_observed(exchange: Exchange) -> bool:
-    """True if the adapter must report an observation of the call: a known operation at its own entry point (R19)."""
+    """True if the adapter must report an observation of the call: a known operation at the right entry point (R19)."""
     operation = BY_OP.get(exchange.op)
     answered = exchange.fault is None and bool(exchange.frames)
     return operation is not None and operation.streaming == exchange.streaming and answered

@@ -196,7 +196,7 @@ class AdapterInstance:
             return []
         started = time.monotonic()
         if self.is_fresh:
-            self._leave(loop)
+            self._close_fresh(loop)
             return []
         try:
             said = loop.finish(self._opened.close(), self.closing.allot_seconds(last=True))
@@ -207,7 +207,7 @@ class AdapterInstance:
         behind = [f"closing left behind {', '.join(left)}"] if left else []
         return [*said, *self.closing.describe_failures(self.declaration.label), *behind]
 
-    def _leave(self, loop: LoopThread) -> None:
+    def _close_fresh(self, loop: LoopThread) -> None:
         """Close a fresh instance, and its own loop if it has one."""
         started, own = time.monotonic(), loop is not self._lent
         try:

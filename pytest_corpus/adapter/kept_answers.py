@@ -27,7 +27,9 @@ def key_of(asked: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def refusal(option: str, mode: str, asked: Mapping[str, Any], kept: Mapping[str, Any] | None, why: str = "") -> str:
+def describe_missing_answer(
+    option: str, mode: str, asked: Mapping[str, Any], kept: Mapping[str, Any] | None, why: str = ""
+) -> str:
     """Return the sentence about a request without an answer; `kept` is the most similar request that has an answer."""
     said = f"{why or 'no recording of this request exists'} ({option}={mode}); {option}=new records it"
     if kept is None:

@@ -37,7 +37,7 @@ class Part:
     """A part of a run: a test, or a fact that tests share.
 
     Attributes:
-        exchanges: the exchanges of the part, in order; those of a known fact include earlier exchanges.
+        exchanges: the exchanges of the part, in order, including the exchanges of known facts that it uses.
         recalled: the exchanges in `exchanges` that another part made.
         plans: the plans at the provider; plans of a test do not affect the calls of a fact.
         chance: the random inputs.
@@ -57,7 +57,7 @@ class Part:
 
     def recall(self, exchanges: Iterable[Any]) -> None:
         """Add the exchanges of a fact that another test found out."""
-        known = {exchange for part in self._chain() for exchange in part.exchanges}
+        known = {exchange for part in self._ancestors() for exchange in part.exchanges}
         new = [exchange for exchange in exchanges if exchange not in known]
         self.exchanges += new
         self.recalled.update(new)
@@ -67,7 +67,7 @@ class Part:
         dropped = set(exchanges)
         self.exchanges[:] = [exchange for exchange in self.exchanges if exchange not in dropped]
 
-    def _chain(self) -> Iterator[Part]:
+    def _ancestors(self) -> Iterator[Part]:
         part: Part | None = self
         while part is not None:
             yield part

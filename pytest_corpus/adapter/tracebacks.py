@@ -75,7 +75,7 @@ class EscapedException:
 
 
 def escaped_exception(error: BaseException) -> EscapedException:
-    """Describe an exception. Errors in its own methods do no harm."""
+    """Describe an exception. Errors in the methods of the exception do no harm."""
     causes = tuple((type_name(each), safe_str(each)[:LONGEST_MESSAGE]) for each in _causes_of(error))
     return EscapedException(
         type_name(error), safe_str(error)[:LONGEST_MESSAGE], tuple(_places(error))[-MOST_FRAMES:], causes
@@ -85,9 +85,9 @@ def escaped_exception(error: BaseException) -> EscapedException:
 def _causes_of(error: BaseException) -> Iterator[BaseException]:
     seen = {id(error)}
     for _ in range(MOST_CAUSES):
-        cause = _attribute(error, "__cause__")
-        if cause is None and not _attribute(error, "__suppress_context__"):
-            cause = _attribute(error, "__context__")
+        cause = _read_attribute(error, "__cause__")
+        if cause is None and not _read_attribute(error, "__suppress_context__"):
+            cause = _read_attribute(error, "__context__")
         if not isinstance(cause, BaseException) or id(cause) in seen:
             return
         seen.add(id(cause))
@@ -95,14 +95,14 @@ def _causes_of(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _attribute(error: BaseException, name: str) -> object:
+def _read_attribute(error: BaseException, name: str) -> object:
     """Return an attribute as the interpreter stores it, because a class of the adapter may return another value."""
     found: object = BaseException.__dict__[name].__get__(error)
     return found
 
 
 def _places(error: BaseException) -> Iterator[CodePlace]:
-    trace = _attribute(error, "__traceback__")
+    trace = _read_attribute(error, "__traceback__")
     while isinstance(trace, TracebackType):
         code = trace.tb_frame.f_code
         if not _is_of_the_suite(code.co_filename):

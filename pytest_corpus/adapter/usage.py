@@ -80,7 +80,7 @@ class Spending:
     _enforced: bool = False
 
     @contextmanager
-    def enforced(self) -> Iterator[None]:
+    def enforce(self) -> Iterator[None]:
         """Enforce the budget in this block, a test. Outside, for opening or cleaning up, calls are only counted."""
         self._enforced = True
         try:

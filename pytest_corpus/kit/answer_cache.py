@@ -116,7 +116,7 @@ def keys_of(request: Any) -> frozenset[str]:
 
 
 ORDERS = 4
-"""Of this many kinds of requests, one kind has its keys in reverse order."""
+"""One kind of request in this many has its keys in reverse order."""
 
 
 def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:

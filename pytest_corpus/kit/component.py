@@ -82,7 +82,7 @@ class Subject(Target):
         self.auditor = self.parts.auditor(self)
         self._fresh = list[AdapterClient]()
         self.other_component: Callable[[str], Subject | None] = lambda _component: None
-        """Another component of the same adapter by name; None where that is not tested."""
+        """Returns another component of the same adapter by name, or None if it is not tested."""
         self._tried = set[str]()
 
     # -- as the run sees it ------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Subject(Target):
     def send(self, request: Any, **options: Any) -> Reply:
         """Send any value to `handle`; repeat the call after errors that may be transient (R114)."""
         request = self.store.prepare(request)
-        fresh = self.store.foresee(request)
+        fresh = self.store.note_planned_writes(request)
         try:
             reply = self._answer_to(request, **options)
         except UNCALLABLE:
@@ -200,7 +200,7 @@ class Subject(Target):
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         """Send unary requests concurrently; then repeat those that failed with errors that may be transient."""
         prepared = [self.store.prepare(request) for request in requests]
-        fresh = [self.store.foresee(request) for request in prepared]
+        fresh = [self.store.note_planned_writes(request) for request in prepared]
         settled = [self.settling.after_writes_settle(request) for request in prepared]
         found: dict[int, Exchange] = {}
 
@@ -242,7 +242,7 @@ class Subject(Target):
     def invoke(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> Reply | StreamReply:
-        """Call an operation at its own entry point."""
+        """Call an operation at its entry point: `handle`, or `handle_stream` if it streams."""
         call: Any = self.stream if self.operation(name).streaming else self.call
         reply: Reply | StreamReply = call(name, args, ctx, **options)
         return reply

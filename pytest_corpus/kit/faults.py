@@ -23,10 +23,10 @@ MAX_PROVIDER_RETRIES = 20
 
 
 UNREADY_S = 5.0
-"""The seconds in which a call is repeated if it is put off before its planned fault can occur."""
+"""The seconds in which a call is repeated if an earlier error than the planned one asks for a retry."""
 
 BROKEN_FORMS = ("reset", "truncated", "unfinished")
-"""The forms of a broken answer, which take turns; only a provider with an address can have them."""
+"""The forms of a broken answer, used alternately. Only a provider with an address can send them."""
 
 
 class ProviderFaults:

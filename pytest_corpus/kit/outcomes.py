@@ -64,7 +64,7 @@ def _in_words(problem: Problem) -> str:
     return problem.message if is_named else f"{problem.message}, found {problem.found}"
 
 
-def _name_of(path: str) -> str:
+def _last_key(path: str) -> str:
     """Return the last key of a path, with the indexes after it."""
     *_, last = re.split(r"\.(?!\d+(?:\.|$))", redact_path(path))
     return last
@@ -126,7 +126,7 @@ class Violation(AssertionError):
         """The answer as text: keys, types, codes and numbers, never content."""
         if not self.problems:
             return self._got if self.found is ABSENT else describe(self.found)
-        name = _name_of(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
+        name = _last_key(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
         return f"{name} {_in_words(self.problems[0])}"
 
     @property

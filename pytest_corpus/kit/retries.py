@@ -42,10 +42,10 @@ CALL_S, RUN_S = 30.0, 120.0
 """The seconds that the suite waits for a provider in one call, and in a run."""
 
 UNKNOWN_S = 5.0
-"""The seconds that it waits if no call worked and no answer says when to retry, or if the log shows a bug."""
+"""The seconds that the suite waits if no call worked and no answer states a wait, or if the log shows a bug."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 4.0
-"""The pauses while a provider is unavailable double from the first to the second of these."""
+"""The first and the longest pause while a provider is unavailable; each pause is twice the one before."""
 
 PROBE_S = 5.0
 """The time limit of a plain call that checks if the provider is back."""
@@ -216,7 +216,9 @@ class Retries:
         for pause_s in BUILDING_S if builds and not familiar else PAUSES_S:
             if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._is_hopeless:
                 break
-            if not self._calls.store.relieve(made[-1][0]) and not self._pause(made[-1], 0.0 if familiar else pause_s):
+            if not self._calls.store.free_space(made[-1][0]) and not self._pause(
+                made[-1], 0.0 if familiar else pause_s
+            ):
                 break
             answer = attempt(inputs.monotonic() - begun)
             if not (left := failing(answer)):
@@ -242,7 +244,7 @@ class Retries:
     def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
         """Wait as long as an answer asks, or else `usual_s`; return False without a wait if that would be too long.
 
-        A failure may be over at once. So before the second attempt, only the wait that a rate limit asks for is kept.
+        A failure may be over at once. So before the second attempt, only a rate limit makes the suite wait.
         """
         builds = left[0].is_a("IndexNotReady")
         heeded = [reply for reply in left if usual_s > PAUSES_S[0] or reply.is_a("ResourceExhausted")]

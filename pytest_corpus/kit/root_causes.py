@@ -96,7 +96,7 @@ class RootCauses(Generic[Own]):
         return self._found[find.__name__]
 
     def forget(self) -> None:
-        """Drop the found causes, because the author's stand-in of the provider failed meanwhile."""
+        """Drop the found causes, because they may result from a mistake in the author's stand-in of the provider."""
         self._found.clear()
         self._tried.clear()
 

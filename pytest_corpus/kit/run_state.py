@@ -18,7 +18,7 @@ from pytest_corpus.redaction import PREFIX
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 
 MAX_NAMESPACES = 10
-"""The default for the most namespaces that exist at a time (R115)."""
+"""The default for the largest number of namespaces that exist at a time (R115)."""
 
 MOST_WORDS = 64
 """The number of short words that tests use before one is repeated."""
@@ -33,7 +33,7 @@ MOST_REPETITIONS = 1_000
 """The most times that each test can run."""
 
 MOST_IN_FLIGHT = 64
-"""The most tests that can be in flight."""
+"""The largest number of tests that can run concurrently."""
 
 MOST_WRITE_DELAY_S = 60
 """The longest write delay that a run waits for."""

@@ -20,7 +20,7 @@ from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 CAPABILITIES = "COM-CAP-1"
 
 FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
-"""The requirements that can be decided if capabilities do not answer; those of transports can be, too."""
+"""The requirements that can be decided if capabilities do not answer, besides the requirements on transports."""
 
 
 class Auditor:
@@ -97,7 +97,7 @@ def require_transport(requirement: Requirement, client: AdapterClient) -> None:
             raise NotApplicable(f"the adapter is not reached over {' or '.join(TRANSPORT_GROUPS[need])}")
 
 
-def _hides_logs() -> bool:
+def _is_log_hidden() -> bool:
     return logging.root.manager.disable >= logging.INFO
 
 
@@ -122,7 +122,7 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
         elif need == LOGS:
             if not client.hears_logs:
                 raise NotAssessed(Obstacle.LOGS_OUTSIDE)
-            if client.declaration.in_process and inputs.read("disabled logs", _hides_logs):
+            if client.declaration.in_process and inputs.read("disabled logs", _is_log_hidden):
                 raise NotAssessed(Obstacle.NO_LOGGING)
         elif need == "supports_caching":
             if not capabilities.claims_caching:

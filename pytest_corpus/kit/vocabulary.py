@@ -11,7 +11,7 @@ from typing import TypeVar
 from pytest_corpus.adapter import inputs
 
 STEM = "@"
-"""Marks the place in a word of the part that makes it unique in a run."""
+"""Marks the place in a word where a text is inserted that is unique in a run."""
 
 INJECTIONS: Mapping[str, str] = {
     "expression": '@x" or "a" == "a',
@@ -21,7 +21,7 @@ INJECTIONS: Mapping[str, str] = {
     "object": '@x", "$ne": "',
     "template": "@${x} {{x}} {0} %s %(x)s",
 }
-"""Words with a meaning if they are inserted into a condition, a query, JSON or a template."""
+"""Words that change the meaning of a condition, a query, JSON or a template into which they are inserted."""
 
 WORDS: Mapping[str, str] = {
     "single_quote": "O'@",
@@ -55,7 +55,7 @@ WORDS: Mapping[str, str] = {
     "equals": "a=1&b@",
     "non_latin": "\u6771\u4eac@",
 }
-"""The other words; each that is searched for alone has a unique part."""
+"""The other unusual words. Each word that tests search for alone has a unique part."""
 
 RESERVED: Mapping[str, str] = {
     word: word
@@ -79,7 +79,7 @@ CONTROLS = ("newline", "tab", "nul")
 """The kinds with a control character; a store that refuses these may accept all others."""
 
 AT_ENDS = ("leading_blank", "trailing_blank")
-"""The kinds at the beginning and the end of a text of several words."""
+"""The kinds that a text of several words begins and ends with."""
 
 SIMILAR: Mapping[str, str] = {
     "letter_case": "@A",

@@ -41,7 +41,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "graph.transaction": {"operations": [_STEP]},
     "graph.traversal": {"start_nodes": ["a"], "max_depth": 1},
 }
-"""The arguments of an operation that a caller need not give; of the others none are needed."""
+"""The default arguments of operations; other operations need no arguments."""
 
 
 class ReferenceClient:

@@ -104,7 +104,7 @@ MISMATCHES = {
     "broken off": "tests that another plugin or a signal ended",
     "fault": "tests that ended in a fault of pytest-corpus itself",
 }
-"""The reasons why the record of a test proves nothing, with the words for such tests."""
+"""The reasons why the record of a test proves nothing, each with a description of such tests."""
 
 
 @dataclass

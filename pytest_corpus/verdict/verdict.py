@@ -15,10 +15,10 @@ from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 STATUSES = ("satisfied", "violated", "not_applicable", "not_assessed", "deviated")
 VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconformant", "partial")
-"""From best to worst; an overall verdict is the worst of its components'."""
+"""The verdicts from best to worst. An overall verdict is the worst verdict of a component."""
 
 PLAIN = frozenset(operation.works for operation in OPERATIONS)
-"""The requirements that say that a plain request of an operation works."""
+"""The requirements that a plain request of an operation works."""
 
 
 def hint_of(requirement: Requirement, got: Iterable[str]) -> str:

@@ -284,7 +284,7 @@ def test_a_spent_budget_refuses_calls_of_tests_alone() -> None:
     """Within a test no call goes beyond the budget; what opens, tidies and closes is not refused."""
     spending = Spending(Budget(calls=2), calls=2)
     spending.admit(1)
-    with spending.enforced(), pytest.raises(BudgetSpent, match="the budget of 2 calls is spent"):
+    with spending.enforce(), pytest.raises(BudgetSpent, match="the budget of 2 calls is spent"):
         spending.admit(1)
     assert spending.refused == 1
 
@@ -292,7 +292,7 @@ def test_a_spent_budget_refuses_calls_of_tests_alone() -> None:
 def test_a_batch_of_calls_is_made_whole_or_not_at_all() -> None:
     """Calls that go out together are refused together where the budget holds only some of them."""
     spending = Spending(Budget(calls=5), calls=3)
-    with spending.enforced():
+    with spending.enforce():
         spending.admit(2)
         with pytest.raises(BudgetSpent):
             spending.admit(3)
@@ -301,7 +301,7 @@ def test_a_batch_of_calls_is_made_whole_or_not_at_all() -> None:
 def test_tokens_are_spent_when_they_are_reached() -> None:
     """The tokens of a call are known afterwards: the call that reaches the limit is the last one."""
     spending = Spending(Budget(tokens=10), tokens=9)
-    with spending.enforced():
+    with spending.enforce():
         spending.admit(1)
         spending.tokens = 12
         with pytest.raises(BudgetSpent, match="10 tokens"):

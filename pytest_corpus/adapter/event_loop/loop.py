@@ -32,7 +32,7 @@ STOP_S = 2.0
 """The seconds that tasks and generators of an adapter have to end."""
 
 FORKED = 70
-"""The exit code of a process that an adapter forked off inside the loop and let return into it."""
+"""The exit code of a process that an adapter forked inside the loop and that returned to the loop."""
 
 
 class TimeLimit(Exception):

@@ -17,22 +17,22 @@ MOST_OPEN = 32
 """If more calls than this lack a report, the next call waits for the report of the first of them."""
 
 QUIET_S = 0.003
-"""A surplus report comes at most this long, and twice the lateness, after the call."""
+"""A surplus report comes at most this long after the call, plus twice the longest delay of a report."""
 
 POLL_S = 0.001
 
 PROVEN = 3
-"""The number of late reports after which it is known that they name their calls."""
+"""The number of late reports after which the suite relies on reports to name their calls."""
 
 PATIENCE = 3
 """The number of unsuccessful waits after which the suite assumes that no report comes."""
 
 MOST_FRUITLESS = 20
-"""The same number if other reports came late."""
+"""The number of unsuccessful waits with the same effect if other reports came late."""
 
 
 def pause() -> None:
-    """Wait a short time before the next look for reports."""
+    """Wait a short time, before looking for reports again."""
     with giving_way():
         time.sleep(POLL_S)
 
@@ -81,7 +81,7 @@ class LateReports:
         incomplete = [call for call in self._open if not call.is_complete]
         if len(incomplete) > MOST_OPEN:
             first = incomplete[0]
-            self._comes("backlog", lambda: first.is_complete, first.ended + LATEST_S, PATIENCE)
+            self._wait_until("backlog", lambda: first.is_complete, first.ended + LATEST_S, PATIENCE)
 
     def _wait(self, call: Observed) -> None:
         """Wait for the required reports of a call, and for its optional reports if reports do not name their calls."""
@@ -99,7 +99,7 @@ class LateReports:
     def wait_for(self, call: Observed, kind: str) -> bool:
         """Wait for a report of a call, an optional one only as long as reports take; return True if it has arrived."""
         wait_s = LATEST_S if call.is_due else self.grace_s
-        return self._comes(
+        return self._wait_until(
             kind if call.is_due else f"{kind} that is not due", lambda: not call.is_missing(kind), call.ended + wait_s
         )
 
@@ -113,7 +113,7 @@ class LateReports:
         past_s = time.monotonic() - call.ended
         return past_s > LATEST_S or (past_s > self.grace_s and call.is_complete)
 
-    def _comes(self, kind: str, has_come: Callable[[], bool], until: float, most: int = MOST_FRUITLESS) -> bool:
+    def _wait_until(self, kind: str, has_come: Callable[[], bool], until: float, most: int = MOST_FRUITLESS) -> bool:
         """Wait until `has_come` returns True; return False at the time `until`, or after too many vain waits."""
         waited = False
         while not has_come():

@@ -19,7 +19,7 @@ MAX_REPORTS = 1_000
 PLACES = ("metrics", "provider")
 HOOKS = ("metrics/observe", "metrics/counter", "provider/reached")
 VENDORS = "provider/v"
-"""The paths of vendors' endpoints begin with a version."""
+"""The beginning of the paths of vendors' endpoints, which is followed by a version."""
 
 
 class HookServer(LoopbackServer):
@@ -49,7 +49,7 @@ class HookServer(LoopbackServer):
         is_reached = self._provider.is_proxied and self._provider.calls()
         return self._called | {"provider"} if is_reached else self._called
 
-    def address(self) -> tuple[str, str]:
+    def new_address(self) -> tuple[str, str]:
         """Return the number of the current call, and the address for its reports."""
         self._number += 1
         number = str(self._number)

@@ -154,7 +154,7 @@ class RemoteAdapter:
         try:
             tls = self.connection.context()
         except (OSError, ssl.SSLError):
-            raise self.unreachable(
+            raise self.unreachable_error(
                 f"the file {Path(self.connection.tls).name} holds no certificates that can be read",
                 "corpus_tls_verify takes yes, no or the path of a CA bundle in PEM",
             ) from None
@@ -167,22 +167,22 @@ class RemoteAdapter:
                 opening = asyncio.open_connection(url.hostname, self._port, ssl=tls if secure else None)
                 _, writer = await asyncio.wait_for(opening, max(0.05, left))
             except ssl.SSLCertVerificationError:
-                raise self.unreachable(
+                raise self.unreachable_error(
                     "its certificate cannot be verified", "name the authority with corpus_tls_verify=FILE"
                 ) from None
             except ssl.SSLError:
                 plain = url.scheme.removesuffix("s")
-                raise self.unreachable(
+                raise self.unreachable_error(
                     "what answers there does not speak TLS as this machine does",
                     f"begin the address with {plain}:// where it has none",
                 ) from None
             except UnicodeError:
-                raise self.unreachable(
+                raise self.unreachable_error(
                     "no host can have this name", "each part of it between dots must have 1 to 63 characters"
                 ) from None
             except (TimeoutError, OSError):
                 if time.monotonic() + RETRY_S > until:
-                    raise self.unreachable(
+                    raise self.unreachable_error(
                         f"nothing answers there within {self.connection.startup_s:g} s",
                         "start the adapter first; corpus_startup_timeout sets how long the suite waits",
                     ) from None
@@ -193,6 +193,6 @@ class RemoteAdapter:
                 await writer.wait_closed()
             return tls
 
-    def unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
+    def unreachable_error(self, fault: str, remedy: str = "") -> DeclarationError:
         """Return the error for an address that cannot be used."""
         return DeclarationError(self.address.shown, fault, remedy)

@@ -79,7 +79,7 @@ class Grpc(RawTransport):
         answer.trailing = dict(await call.trailing_metadata() or ())
 
     def _metadata(self) -> tuple[tuple[str, str], ...]:
-        return (*self._headers, (HOOKS_HEADER.lower(), self._hooks.address()[1]))
+        return (*self._headers, (HOOKS_HEADER.lower(), self._hooks.new_address()[1]))
 
     def _envelope_of(self, error: grpc.aio.AioRpcError) -> bytes:
         trailing = dict(error.trailing_metadata() or ())
@@ -117,7 +117,7 @@ async def connect(remote: Remote) -> None:
     """Open a channel to the adapter at an address."""
     await remote.reach()
     if unsuited := invalid_metadata(remote.connection.headers):
-        raise remote.unreachable(
+        raise remote.unreachable_error(
             f"gRPC cannot carry the header {unsuited[0]}",
             "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
         )

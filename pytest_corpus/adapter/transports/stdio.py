@@ -80,7 +80,7 @@ async def connect(remote: Remote) -> None:
         await program.start()
     except OSError as error:
         why = (error.strerror or "unknown").lower()
-        raise remote.unreachable(f"{remote.address.command[0]!r} cannot be started: {why}") from None
+        raise remote.unreachable_error(f"{remote.address.command[0]!r} cannot be started: {why}") from None
     try:
         has_failed = await _fails_at_once(program.send(HELLO), remote.connection.startup_s)
     except BaseException:  # the run is stopped
@@ -90,7 +90,7 @@ async def connect(remote: Remote) -> None:
         await program.aclose()
         last = next((line for line in reversed(side_channel.latest) if line.strip()), "")
         said = f", and says: {redact(last.strip())}" if last else ""
-        raise remote.unreachable(f"the program ends at once, with exit code {program.ended}{said}")
+        raise remote.unreachable_error(f"the program ends at once, with exit code {program.ended}{said}")
     side_channel.take_reports()
 
 

@@ -151,5 +151,5 @@ async def connect(remote: Remote) -> None:
         await socket.aclose()
         status = getattr(error, "status", None)
         said = f", and answers with the status {status}" if isinstance(status, int) else ""
-        raise remote.unreachable(f"does not upgrade to a WebSocket{said}", _remedy(status)) from None
+        raise remote.unreachable_error(f"does not upgrade to a WebSocket{said}", _remedy(status)) from None
     remote.transport = socket

@@ -115,7 +115,7 @@ class Cassettes:
         own = [each for each in every if each.get("provider") == provider] or every
         asked = _request_members(provider, request)
         nearest = next((each for each in own if each.get("sample") == request.sample), own[0] if own else None)
-        said = kept_answers.refusal("--corpus-bundle-cassettes", self.mode, asked, nearest)
+        said = kept_answers.describe_missing_answer("--corpus-bundle-cassettes", self.mode, asked, nearest)
         if nearest is None:
             return MissingAnswer(said)
         before, now = str(nearest.get("prompt", "")).splitlines(), request.prompt.splitlines()

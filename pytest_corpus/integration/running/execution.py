@@ -225,7 +225,7 @@ class TestExecution:
         """Run the body, and audit its exchanges even if the body fails."""
         ending = UNFINISHED
         try:
-            with self._spending.enforced():
+            with self._spending.enforce():
                 try:
                     ending = self._ending(function, arguments)
                 finally:

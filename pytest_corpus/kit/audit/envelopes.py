@@ -16,10 +16,10 @@ from pytest_corpus.text.problems import NO_JSON, Problem
 from pytest_corpus.text.values import strings_of
 
 FINITE = "COM-NUM-2"
-"""The requirement of finite numbers; data that break it are not judged any further."""
+"""The requirement that numbers are finite. Data that violate it are not judged any further."""
 
 CLOCKS_MS = 50
-"""The tolerance between the suite's clock and the adapter's (R116)."""
+"""The tolerance for the difference of the suite's clock and the adapter's, in milliseconds (R116)."""
 
 SUCCESS_KEYS = frozenset({"ok", "code", "ms", "result"})
 ERROR_KEYS = frozenset({"ok", "code", "error", "message", "retry_after_ms", "details", "ms"})
@@ -72,7 +72,7 @@ def _success_findings(body: Mapping[str, Any], edition: str | None) -> Violation
         yield "COM-ENV-2", Violation(f"one of {', '.join(SUCCESS_CODES)}", found=code, path="code")
     elif code != "OK":
         yield "COM-ENV-4", Violation("OK", found=code, path="code")
-    if not _is_elapsed(body, edition):
+    if not _has_valid_ms(body, edition):
         yield "COM-ENV-3", Violation("a non-negative number", found=body.get("ms"), path="ms")
 
 
@@ -89,7 +89,7 @@ def _error_findings(body: Mapping[str, Any], component: str, edition: str | None
     if isinstance(message, str) and not _is_readable(message):
         got = "a sign or two" if message.strip() else "an empty string"
         yield "COM-ERR-5", Violation("a message for a person", got, "message")
-    if not _is_elapsed(body, edition):
+    if not _has_valid_ms(body, edition):
         yield "COM-ERR-9", Violation("a non-negative number", found=body.get("ms"), path="ms")
     if retry_after is not None and not _is_at_least_0(retry_after):
         yield "COM-ERR-6", Violation("null or a non-negative number", found=retry_after, path="retry_after_ms")
@@ -172,7 +172,7 @@ def _is_readable(message: str) -> bool:
     return len(letters) > 2 or any(not sign.isascii() for sign in letters)
 
 
-def _is_elapsed(body: Mapping[str, Any], edition: str | None) -> bool:
+def _has_valid_ms(body: Mapping[str, Any], edition: str | None) -> bool:
     """True if `ms` is valid. It may be null except in edition 1.0.0."""
     value = body.get("ms")
     return _is_at_least_0(value) or (value is None and "ms" in body and edition != "1.0.0")

@@ -12,10 +12,10 @@ GRAM = 8
 """A substring of this length of a secret is a leak (R21)."""
 
 SENTENCE = 24
-"""A substring of this length of a model's text is a leak: a shorter one may stand in a log by accident (R124)."""
+"""A substring of this length of a model's text is a leak. A shorter one may occur in a log by chance (R124)."""
 
 DEBUG = "COM-LEAK-7"
-"""The requirement that content in a debug record breaks, of whatever kind it is."""
+"""The requirement that content of any kind in a debug record violates."""
 
 LEAKS = {
     "content": {"error": "COM-LEAK-1", "metrics": "COM-LEAK-2", "log": "COM-LEAK-3"},
@@ -28,7 +28,7 @@ LEAKS = {
     "item id": {"message": "COM-LEAK-9"},
     "attribute": {"error": "COM-LEAK-8", "metrics": "COM-LEAK-8", "log": "COM-LEAK-8"},
 }
-"""By the kind of a secret and the channel that shows it: the requirement that this breaks."""
+"""By the kind of a secret and the channel that shows it: the violated requirement."""
 
 PUBLIC = ("message", "detail", "details", "error", "code")
 """The members of an error, or of a failed item, that are searched."""

@@ -16,7 +16,7 @@ STRINGS = {
     "COM-ERR-10": ("code", "error"),
     "COM-ERR-5": ("message",),
 }
-"""The strings of an error envelope that a requirement speaks of."""
+"""By requirement: the members of an error envelope that must be strings."""
 
 UNIQUE_VALUES = ("COM-OBS-13", "COM-OBS-14", "COM-OBS-26")
 """Requirements on values that may not become a label."""

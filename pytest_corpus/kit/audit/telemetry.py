@@ -86,7 +86,7 @@ def observation_requirement(exchange: Exchange) -> str:
 
 
 def must_observe(exchange: Exchange, component: str) -> bool:
-    """True if observations are required: the operation is known, at its own entry point and read to its end (R19)."""
+    """True if observations are required: the operation is known, at the right entry point and read to its end (R19)."""
     if not is_observed(exchange) or BY_OP[exchange.op].component != component:
         return False
     return all(isinstance(frame.body, dict) and "ok" in frame.body for frame in exchange.frames)

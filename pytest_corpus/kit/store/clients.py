@@ -34,7 +34,7 @@ class Clients:
 
     @property
     def read_step(self) -> HistoryStep:
-        """Read both things."""
+        """The step that reads both things."""
         raise NotImplementedError
 
     def read(self, result: Any) -> Mapping[str, Value]:

@@ -24,15 +24,15 @@ FOLDER = ".corpus"
 """The folder of the files, below the one in which pytest was started."""
 
 EARLIEST, AHEAD_S = 1_767_225_600.0, 86_400.0
-"""Seconds since 1970 before which no run began; and how far ahead the clock of another machine may be."""
+"""The earliest start of a run in seconds since 1970; and the seconds that another machine's clock may be ahead."""
 
 RANDOM_DIGITS, TIME_DIGITS = 4, 6
 
 TIDY_S = 20.0
-"""The seconds that a component may take to clean up at the end; everything left then is listed."""
+"""The seconds that cleaning up a component may take. Data that is left then is reported."""
 
 MOST_BYTES, MOST_NAMES = 64 * 2**20, 1_000_000
-"""The bytes of the file of a run, and its values: a name is one of them."""
+"""The largest number of bytes, and of values such as names, in the file of a run."""
 
 Kind = Literal["namespace", "vector", "node", "edge"]
 
@@ -82,7 +82,7 @@ def run_of(name: str) -> str | None:
 
 
 def uuid_of(run: str) -> str:
-    """Return the one UUID that a run uses as an id, for an adapter that accepts only UUIDs."""
+    """Return the UUID that a run uses as an id, for an adapter that accepts only UUIDs."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{PREFIX}-{run}"))
 
 

@@ -24,7 +24,7 @@ from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation
 
 LIMIT_S = 10.0
-"""A write that does not show after this time is not late: it is missing."""
+"""A write that is not visible after this time is missing, not late."""
 
 PAUSE_S, PAUSE = 0.002, 0.03
 """The pause between two reads of a write that does not show yet: seconds, or a share of the time since the write.
@@ -33,7 +33,7 @@ A write that never shows is read about 200 times until the limit.
 """
 
 TRIALS = 3
-"""The number of measurements if the first write is late: a single one may be short by chance."""
+"""The number of measurements if the first write is late, because a single one may be short by chance."""
 
 ENOUGH_S = 5.0
 """No measurement begins after this time."""

@@ -19,7 +19,7 @@ from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion
 T = TypeVar("T")
 
 Thing = tuple[Place, str]
-"""The place of something, and its name."""
+"""The place of an item of data, and its name."""
 
 
 class State(Enum):
@@ -32,7 +32,7 @@ class State(Enum):
 
 
 THERE = (State.NEW, State.OLD)
-"""Written by the current test, or by an earlier one."""
+"""The states of an existing thing: written by the current test, or by an earlier one."""
 
 
 class Use(Enum):
@@ -53,7 +53,7 @@ class Written:
 
 
 Writes = Mapping[Thing, tuple[Thing, ...]]
-"""The things that a request writes; of an edge, with the nodes that it joins."""
+"""The things that a request writes, each with the nodes that it joins if it is an edge."""
 
 
 def tenant_context(tenant: str | None) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class Store:
         """True if an answer reports that a quota for the suite's data is used up (R115)."""
         return False
 
-    def relieve(self, _reply: Reply | StreamReply) -> bool:
+    def free_space(self, _reply: Reply | StreamReply) -> bool:
         """Delete data if an answer reports a full store; return True if there is room now."""
         return False
 
@@ -206,7 +206,7 @@ class Store:
     def remove_leftovers(self, until: float) -> None:
         """Delete all remaining data, as far as time allows."""
 
-    def foresee(self, request: Any) -> list[Thing]:
+    def note_planned_writes(self, request: Any) -> list[Thing]:
         """Note the things that a request may write, before it is sent; return the things that were not known."""
         writes = {} if self._subject.outages.lasting else self._things_written(request)
         for thing in writes:

@@ -56,7 +56,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         }
 
     async def embed(self, call: Call) -> dict[str, Any]:
-        """`{embedding, model, text, tokens_used, truncated}`."""
+        """Return `{embedding, model, text, tokens_used, truncated}`."""
         job = self.read_job(call)
         embedding = self.recall(call, job) or await self.ask(call, job)
         self.account([job])

@@ -82,7 +82,7 @@ class Cypher(Expressions, ScannedQuery):
         elif scanner.skip_if_next("UNWIND"):
             value = self.read_expression()
             scanner.skip_required("AS")
-            yield self.unwinding(value, self.read_variable())
+            yield self.unwind_clause(value, self.read_variable())
         elif scanner.skip_if_next("WHERE"):
             yield self.filtering(self.read_expression())
         elif any(map(scanner.sees, NOT_OFFERED)):
@@ -93,7 +93,7 @@ class Cypher(Expressions, ScannedQuery):
     def match_clause(self, pattern: list[QueryPart]) -> Clause:
         return lambda graph, scopes: [found for scope in scopes for found in walk(graph, pattern, scope)]
 
-    def unwinding(self, value: Expression, name: str) -> Clause:
+    def unwind_clause(self, value: Expression, name: str) -> Clause:
         return lambda _, scopes: [{**scope, name: item} for scope in scopes for item in value(scope) or []]
 
     def filtering(self, condition: Expression) -> Clause:

@@ -8,7 +8,7 @@ from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError,
 from pytest_corpus.reference.graph.store import same
 
 Scope = dict[str, Any]
-"""The variables of a row by their names, and the parameters by theirs with the `$`."""
+"""The variables of a row by name, and the parameters by name with a leading `$`."""
 
 Expression = Callable[[Scope], Any]
 
@@ -86,10 +86,10 @@ class Expressions:
     def read_member(self) -> Expression:
         value = self.read_primary()
         while self.scanner.skip_if_next("."):
-            value = self.accessing(value, self.scanner.read_name())
+            value = self.access_member(value, self.scanner.read_name())
         return value
 
-    def accessing(self, value: Expression, key: str) -> Expression:
+    def access_member(self, value: Expression, key: str) -> Expression:
         return lambda scope: member(value(scope), key)
 
     def read_primary(self) -> Expression:
@@ -105,18 +105,18 @@ class Expressions:
             negated = self.read_member()
             return lambda scope: -negated(scope)
         if scanner.kind == "parameter":
-            return look_up(scanner.next_token("parameter")[1])
+            return variable_value(scanner.next_token("parameter")[1])
         if scanner.kind != "name":
-            return always(scanner.literal())
+            return constant_value(scanner.literal())
         for word, constant in (("TRUE", True), ("FALSE", False), ("NULL", None)):
             if scanner.skip_if_next(word):
-                return always(constant)
+                return constant_value(constant)
         name = scanner.read_name()
         if scanner.skip_if_next("("):
             return self.read_function(name.upper())
         if name not in self.names:
             raise QueryError("uses an unknown name")
-        return look_up(name)
+        return variable_value(name)
 
     def read_list(self, end: str) -> list[Expression]:
         items: list[Expression] = []
@@ -157,11 +157,11 @@ def sort_key(value: Any) -> tuple[bool, str, Any]:
     return False, type(value).__name__, value if isinstance(value, str) else repr(value)
 
 
-def always(value: Any) -> Expression:
+def constant_value(value: Any) -> Expression:
     return lambda _: value
 
 
-def look_up(name: str) -> Expression:
+def variable_value(name: str) -> Expression:
     def value(scope: Scope) -> Any:
         if name not in scope:
             raise QueryError("uses a parameter that is not given")

@@ -186,7 +186,7 @@ class Traversal(FilterSteps, MapSteps):
     def __init__(self, graph: NamespaceGraph) -> None:
         self.graph = graph
         self.flow: Flow = []
-        self.by: Callable[[Sequence[Any]], None] = self.nothing_to_order
+        self.by: Callable[[Sequence[Any]], None] = self.skip_ordering
 
     def apply_step(self, name: str, args: Sequence[Any]) -> None:
         if name in VERTEX_STEPS:
@@ -203,7 +203,7 @@ class Traversal(FilterSteps, MapSteps):
                 if not labels or edge.label in labels:
                     yield edge, other
 
-    def nothing_to_order(self, _args: Sequence[Any]) -> None:
+    def skip_ordering(self, _args: Sequence[Any]) -> None:
         raise QueryError("has nothing that by() belongs to")
 
     def vertices(self, *ids: str) -> Flow:

@@ -8,7 +8,7 @@ from pytest_corpus.reference.request import Admission, Call, Fields
 
 
 class VectorLimits(Admission):
-    """Reads sizes and refuses those above a limit."""
+    """Reads sizes in arguments, and refuses sizes above a limit."""
 
     max_dimensions = 64
     max_batch_size = 16

@@ -16,7 +16,7 @@ class Namespaces(VectorArguments):
     tenants: dict[str | None, dict[str, Space]]
     versions: Iterator[int]
     item_by_item = False
-    """True if an upsert skips items that fail; edition 1.0.0 refuses it whole, as it cannot name them by index."""
+    """True if an upsert skips failed items. Edition 1.0.0 cannot name items by index, so it refuses the upsert."""
 
     def spaces(self, call: Call) -> dict[str, Space]:
         """Return the namespaces of the tenant; the default namespace always exists."""

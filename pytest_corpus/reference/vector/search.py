@@ -12,7 +12,7 @@ class Search(Namespaces):
     """Selects, ranks and returns the items that match a query."""
 
     vectors_always = True
-    """True if matches hold their vectors unasked: edition 1.0.0 has no match without one."""
+    """True if matches always have their vectors, because edition 1.0.0 requires them."""
 
     def search(self, call: Call, query: QueryArguments) -> dict[str, Any]:
         """Return the result of a query: filter, then rank, then cut (SPECIFICATION 9.3)."""

@@ -87,7 +87,7 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
 def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text with another listed model gets the vector of that model."""
     embedding.require(*operations)
-    models = embedding.able_to(operations[1])
+    models = embedding.models_able_to(operations[1])
     expect.applicable(len(models) >= 2, "fewer than two models are listed")
     for one, other in (models[:2], models[1::-1])[: 2 if operations == PAIRS[0] else 1]:
         text = embedding.unique()
@@ -107,7 +107,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
     """The same text with another value of `normalize` gets a vector with the right norm."""
     embedding.require_normalization()
     embedding.require(*operations)
-    for model in embedding.able_to(operations[1])[-1:]:
+    for model in embedding.models_able_to(operations[1])[-1:]:
         text = embedding.unique()
         embedding.vector(operations[0], text, model=model, normalize=first)
         found = embedding.vector(operations[1], text, model=model, normalize=not first)

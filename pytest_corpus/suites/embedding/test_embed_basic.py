@@ -45,7 +45,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
 @pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
     """Results of each listed model, with any options, are valid under their schema."""
-    for model in embedding.able_to("embed"):
+    for model in embedding.models_able_to("embed"):
         reply = embedding.embed_once(embedding.cut_to_limit("a few plain words"), model=model, **options)
         unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
         if "normalize" in options and reply.is_a("NotSupported"):
@@ -61,7 +61,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
     """For each listed model, `dimensions` is the length of the vector, and within the stated maximum."""
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
-    for model in embedding.able_to(operation):
+    for model in embedding.models_able_to(operation):
         for text in ("hi", FILLER):
             reply = embedding.ask_once(operation, embedding.cut_to_limit(text), model=model)
             embedding.vector_in(reply, operation, embedding.cut_to_limit(text), model=model)
@@ -72,7 +72,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """All vectors of a model have the same length."""
-    for model in embedding.able_to(operation):
+    for model in embedding.models_able_to(operation):
         wanted = len(embedding.vector_once("embed", embedding.cut_to_limit("hi"), model=model))
         for text in map(embedding.cut_to_limit, (SCRIPTS["emoji"], FILLER * 40)):
             reply = embedding.ask_once(operation, text, model=model)
@@ -94,7 +94,7 @@ def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: 
 @pytest.mark.parametrize("script", list(SCRIPTS))
 def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
     """Each listed model embeds letters, marks and signs of any script."""
-    models = embedding.able_to("embed")
+    models = embedding.models_able_to("embed")
     for model in models if script in ("combining", "cjk", "emoji") else models[:1]:
         reply = embedding.embed_once(embedding.cut_to_limit(SCRIPTS[script]), model=model)
         embedding.require_fit(reply)
@@ -135,7 +135,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 @core("EMB-EMBED-5")
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     """Each listed model gives four unrelated texts four different vectors."""
-    for model in embedding.able_to("embed"):
+    for model in embedding.models_able_to("embed"):
         vectors = [embedding.vector_once("embed", embedding.cut_to_limit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
             expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
@@ -146,7 +146,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
     """If a request names a listed model, its result and its embeddings name no other model."""
     embedding.require(operation)
     embedding.models()
-    for model in embedding.able_to(operation):
+    for model in embedding.models_able_to(operation):
         reply = embedding.ask_model_once(operation, model)
         assert isinstance(reply, Reply)
         result = expect.success(reply, "an embedding")
@@ -172,7 +172,7 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     """If `tokens_used` is given, it equals the token count of the text."""
     embedding.require("embed", "count_tokens")
     batches.require_scripts(embedding, text)
-    for model in embedding.able_to("embed"):
+    for model in embedding.models_able_to("embed"):
         with expect.resting_on("EMB-TOKENS-1" if text.isascii() else "EMB-TOKENS-3"):
             counted = embedding.count(embedding.cut_to_limit(text), model=model)
         reply = embedding.embed_once(embedding.cut_to_limit(text), model=model)
@@ -244,7 +244,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
     """Each chunk has `embeddings` and `is_final`, no undocumented key, and a usage that adds up."""
     embedding.require("stream_embed")
     batches.require_scripts(embedding, text)
-    for model in embedding.able_to("stream_embed"):
+    for model in embedding.models_able_to("stream_embed"):
         stream = embedding.stream_once(embedding.cut_to_limit(text), model=model)
         embedding.require_fit(stream)
         expect.finished(stream, "a stream")
@@ -256,7 +256,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 @core("EMB-STREAM-2")
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A finished stream has an embedding with a vector, also if the text is streamed again."""
-    for model in embedding.able_to("stream_embed"):
+    for model in embedding.models_able_to("stream_embed"):
         unique = embedding.unique()
         asked = [join_words("w", ("nul", "long")) + unique, *texts(1, unique), unique]
         text = next(filter(embedding.can_take_text, asked), unique)
@@ -272,7 +272,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-STREAM-3")
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     """The only embedding of a stream is nearer to its own text's embedding than to that of any other text."""
-    for model in embedding.able_to("stream_embed"):
+    for model in embedding.models_able_to("stream_embed"):
         own = {
             text: embedding.vector_once("embed", text, model=model) for text in map(embedding.cut_to_limit, UNRELATED)
         }
@@ -292,7 +292,7 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
     if normalize:
         embedding.require_normalization()
     options = {"normalize": True} if normalize else {}
-    for model in embedding.able_to("stream_embed"):
+    for model in embedding.models_able_to("stream_embed"):
         for text in map(embedding.cut_to_limit, ("hi", FILLER)):
             alone = embedding.vector_once("embed", text, model=model, **options)
             found = batches.streamed_vector(embedding, text, model=model, **options)

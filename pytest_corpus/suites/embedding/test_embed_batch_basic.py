@@ -48,7 +48,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
     The last arrangement is tried with each listed model.
     """
     texts = batches.arrange_texts(embedding, how, batches.require_batch_size(embedding, 6))
-    for model in embedding.able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
+    for model in embedding.models_able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
         reply = embedding.batch_once(texts, model=model)
         if requirement == "EMB-BATCH-2":
             batches.expect_in_order(embedding, texts, reply, model=model)
@@ -61,7 +61,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 @pytest.mark.requirement("EMB-BATCH-2")
 def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding) -> None:
     """Unrelated texts, each in its own batch, get different vectors."""
-    for model in embedding.able_to("embed_batch"):
+    for model in embedding.models_able_to("embed_batch"):
         own = embedding.embed_one_by_one([embedding.cut_to_limit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
             expect.check(distance(one, other) > 1e-9, "different vectors", "the same vector")
@@ -125,7 +125,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
     if normalize:
         embedding.require_normalization()
     fresh = embedding.fresh()
-    for model in embedding.able_to("embed_batch"):
+    for model in embedding.models_able_to("embed_batch"):
         reply = fresh.batch(texts, model=model, normalize=normalize)
         found = batches.embeddings_by_position(embedding, "EMB-BATCH-18", reply, texts)
         for position, each in found.items():
@@ -205,7 +205,7 @@ def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) ->
     if more == "far_more":
         expect.refusal(embed_equal_texts(embedding, max(most + 1, MANY_TEXTS)), "BadRequest")
         return
-    models: list[dict[str, Any]] = [{"model": model} for model in embedding.able_to("embed_batch")]
+    models: list[dict[str, Any]] = [{"model": model} for model in embedding.models_able_to("embed_batch")]
     for options in ({}, {"truncate": False}, *models[1:]):
         expect.refusal(embed_equal_texts(embedding, most + 1, **options), "BadRequest")
 
@@ -237,7 +237,7 @@ def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> N
     embedding.require("embed_batch")
     most = batches.largest_batch(embedding)
     many = [embedding.cut_to_limit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
-    for model in embedding.able_to("embed_batch")[: 1 if texts == "equal" else None]:
+    for model in embedding.models_able_to("embed_batch")[: 1 if texts == "equal" else None]:
         result = expect.success(embedding.batch(many, model=model), "a batch of the stated size to be embedded")
         found = len(embeddings_of(result))
         expect.check(found == most, f"{most} embeddings", f"{found}", "result")
@@ -295,7 +295,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
     """Each listed model embeds a batch without a failure."""
     texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, 2, least=1))
     embedding.models()
-    for model in embedding.able_to("embed_batch"):
+    for model in embedding.models_able_to("embed_batch"):
         result = expect.success(embedding.batch_once(texts, model=model), "a batch of every listed model")
         found = len(embeddings_of(result))
         expect.check(found == len(texts), f"{len(texts)} embeddings", f"{found}", "result")
@@ -305,7 +305,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
     """If two models give a text different vectors, a batch gets the vectors of the requested model."""
     batches.require_batch_size(embedding, 1, least=1)
-    models, text = embedding.able_to("embed_batch"), embedding.cut_to_limit(UNRELATED[0])
+    models, text = embedding.models_able_to("embed_batch"), embedding.cut_to_limit(UNRELATED[0])
     first, others = models[0], models[1:]
     alone = {model: embedding.vector_once("embed", text, model=model) for model in models}
     others = [model for model in others if not embedding.are_same(alone[first], alone[model], 0.05)]

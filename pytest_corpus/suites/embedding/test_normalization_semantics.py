@@ -32,7 +32,7 @@ STRAIGHT = 0.98
 def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, each listed model returns vectors of norm 1, for a repeated text too."""
     embedding.require_normalization()
-    for model in embedding.able_to("embed"):
+    for model in embedding.models_able_to("embed"):
         text, options = embedding.cut_to_limit(TEXTS[kind]), {"model": model, "normalize": True}
         expect_unit_norm(embedding.vector_once("embed", text, **options))
         if kind == "sentence":
@@ -70,7 +70,7 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
     embedding.require_normalization()
     require_scripts(embedding, *TEXTS.values())
     many = require_batch_size(embedding, many, least=1)
-    for model in embedding.able_to("embed_batch"):
+    for model in embedding.models_able_to("embed_batch"):
         require_normal_embed(embedding, model)
         texts = [embedding.cut_to_limit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][
             :many
@@ -89,7 +89,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
     """With `normalize`, each listed model returns streams with vectors of norm 1."""
     embedding.require_normalization()
     require_scripts(embedding, TEXTS[kind])
-    for model in embedding.able_to("stream_embed"):
+    for model in embedding.models_able_to("stream_embed"):
         require_normal_embed(embedding, model)
         stream = embedding.stream_once(embedding.cut_to_limit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
@@ -110,7 +110,7 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
     if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
     for text in map(embedding.cut_to_limit, TEXTS.values()):
-        for model in embedding.able_to(operation):
+        for model in embedding.models_able_to(operation):
             embedding.ask_once(operation, text, model=model)
             expect_not_normalized(embedding, operation, text, model=model)
 
@@ -121,7 +121,7 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
 def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
     """If a vector has norm 1 without `normalize`, it is the same with `normalize`."""
     require_normal_source(embedding)
-    for model in embedding.able_to(operation):
+    for model in embedding.models_able_to(operation):
         text = embedding.cut_to_limit(TEXTS[kind])
         raw = embedding.vector_once(operation, text, model=model, normalize=False)
         expect.applicable(is_unit(raw), "the source normalizes only if it is asked to")
@@ -140,7 +140,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
 def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, kind: str) -> None:
     """The normalized vector of a text has the direction of its plain vector."""
     embedding.require_normalization()
-    for model in embedding.able_to(operation):
+    for model in embedding.models_able_to(operation):
         text = embedding.cut_to_limit(TEXTS[kind])
         plain = embedding.vector_once(operation, text, model=model)
         normalized = embedding.vector_once(operation, text, model=model, normalize=True)
@@ -156,7 +156,7 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> None:
     """`normalize` may be false, and a request without it gets the same vector."""
-    for model in embedding.able_to(operation):
+    for model in embedding.models_able_to(operation):
         text = embedding.cut_to_limit(UNRELATED[0])
         reply = embedding.ask_once(operation, text, model=model, normalize=False)
         stated, silent = vector_of(embedding.embedding(reply)), embedding.vector_once(operation, text, model=model)
@@ -170,7 +170,7 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
 def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: str) -> None:
     """If `normalizes_at_source` is claimed, vectors have norm 1 without `normalize`."""
     require_normal_source(embedding)
-    for model in embedding.able_to("embed"):
+    for model in embedding.models_able_to("embed"):
         expect_unit_norm(embedding.vector_once("embed", embedding.cut_to_limit(TEXTS[kind]), model=model))
 
 

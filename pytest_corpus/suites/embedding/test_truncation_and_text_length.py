@@ -181,7 +181,7 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
     third = len(text) // 3
     start = {"end": len(text) - third, "middle": third, "beginning": 0}[where]
     other = text[:start] + (OTHER * (third // len(OTHER) + 1))[:third] + text[start + third :]
-    for model in embedding.able_to("embed"):
+    for model in embedding.models_able_to("embed"):
         truncation.expect_different_vectors(embedding, text, f"{other[:-1]}x", model=model)
 
 
@@ -190,7 +190,7 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
 def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
     """If two texts of the limit's length differ in the last word or letter, their vectors differ."""
     text = text_of_limit(embedding)
-    for model in embedding.able_to("embed"):
+    for model in embedding.models_able_to("embed"):
         truncation.expect_different_vectors(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
 
 
@@ -233,7 +233,7 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
     text, good = truncation.too_long_text(embedding, how), embedding.cut_to_limit("river")
     truncation.require_refusal_by_embed(embedding, text, how)
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
-    for model in embedding.able_to("embed_batch")[: None if where == "only" else 1]:
+    for model in embedding.models_able_to("embed_batch")[: None if where == "only" else 1]:
         truncation.expect_refused_text(
             embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong"
         )
@@ -247,7 +247,7 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
     embedding.require("stream_embed")
     text = truncation.too_long_text(embedding, how)
     truncation.require_refusal_by_embed(embedding, text, how)
-    for model in embedding.able_to("stream_embed")[: None if how == "one_more" else 1]:
+    for model in embedding.models_able_to("stream_embed")[: None if how == "one_more" else 1]:
         expect.refusal(embedding.stream_text(text, truncate=False, model=model), "TextTooLong")
 
 

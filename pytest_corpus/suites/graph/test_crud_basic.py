@@ -348,7 +348,7 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
 
 
 def expect_written(kind: str, read: Any, *, right: bool) -> None:
-    """Check that an accepted property (`kept`) is read back as written."""
+    """Check that an accepted property was read back as written. `read` is the present value; `...` if absent."""
     got = "no property of this name" if read is ... else "another value"
     expect.check(right, f"the property corpus_{kind} as it was written", got, f"properties.corpus_{kind}")
 

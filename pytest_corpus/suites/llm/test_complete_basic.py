@@ -95,7 +95,7 @@ def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
     """A completion has at most `max_tokens` tokens, for each listed model and with other arguments."""
     llm.require("complete")
     if others == "every_model":
-        for model in llm.able_to("complete"):
+        for model in llm.models_able_to("complete"):
             expect_at_most(llm, limit, model=model)
         return
     temperature = {"temperature": completions.cold_arguments(llm).get("temperature")} if others == "temperature" else {}

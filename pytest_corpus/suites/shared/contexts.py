@@ -9,7 +9,7 @@ from pytest_corpus.kit.vocabulary import STEM as STEM_OF_WORDS
 from pytest_corpus.spec.errors import PERMANENT
 
 STEM = "qzkvxwjhtpbzqxkv"
-"""The common beginning of tenants and keys: adapters that shorten them would confuse them."""
+"""The common beginning of tenants and keys, which an adapter that shortens them would confuse."""
 
 
 def new_tenant() -> dict[str, str]:
@@ -38,7 +38,7 @@ def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
     """Return the contexts of two new tenants with similar names, or plain names if the adapter refuses those.
 
     Args:
-        number: the index of the pair of kinds in `ALIKE`, counted round and round.
+        number: the index of the pair of kinds in `ALIKE`; after the last pair, the first one follows.
     """
     kinds = ALIKE[number % len(ALIKE)]
 

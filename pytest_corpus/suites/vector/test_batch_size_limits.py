@@ -30,7 +30,7 @@ MOST_NUMBERS = 2_000_000
 """A batch with more numbers is not sent either."""
 
 MANY = 12
-"""The number of queries in a long batch: more than ten, whose numbers are in another order as texts."""
+"""The number of queries in a long batch: more than ten, so that sorting the indexes as texts changes their order."""
 
 ORDERS = ((0, 1, 2, 3, 4, 4, 3, 2, 1, 0, 2, 3), (2, 0, 1), (4, 3, 2, 1, 0), (1, 1, 3))
 """The vectors that the queries of a batch look for."""
@@ -255,9 +255,10 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
 
 
 def expect_filters_in_a_batch(vector: Vector, sandbox: VectorSandbox, plain: Mapping[str, Any]) -> None:
-    """Check that an operator and an odd word select the same in a batch as alone, or are refused (R31, R138).
+    """Check that an operator and an unusual word select the same in a batch as alone, or are refused (R31, R138).
 
-    The other queries filter by other odd words and find nothing. If the batch is refused, the query is sent alone.
+    The other queries filter by other unusual words, and find nothing. If the batch is refused, the query is sent
+    alone.
     """
     [word] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
     others = [{"sort": several} for several in vocabulary.distribute_words(long_batch_size(vector) - 1, "w")]

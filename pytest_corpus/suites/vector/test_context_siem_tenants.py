@@ -24,7 +24,7 @@ from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
 MERGED_S = 0.3
-"""Data of tenants that an index merges later would be seen after this time."""
+"""The seconds after which an index would have merged the data of two tenants."""
 
 
 LIKE = {"upsert": ("", "colon"), "delete": ("composed", "decomposed"), "delete_many": ("", "trailing_blank")}

@@ -37,7 +37,7 @@ WRONG_DELETES: dict[str, dict[str, Any]] = {
     "id_number_first": {"ids": [7, ...]},
     "id_number_last": {"ids": [..., 7]},
 }
-"""Arguments of a delete by ids with a wrong type in them; `...` is an id that is there."""
+"""Arguments of a delete by ids with a wrong type in them; `...` stands for an existing id."""
 
 NOTHING: dict[str, dict[str, Any]] = {
     "nothing": {},
@@ -54,10 +54,10 @@ OPERATORS: tuple[tuple[dict[str, Any], set[int]], ...] = (
     ({"$gt": 1}, {2, 3}),
     ({"$in": [0, 3]}, {0, 3}),
 )
-"""Terms on `part`, and the parts that meet them."""
+"""Terms of a filter on `part`, and the values of `part` that satisfy them."""
 
 STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"kind": None})
-"""Filters that no vector meets which has a word under the key: an unknown operator, and null."""
+"""Filters that match no vector with a word as `kind`: an unknown operator, and null."""
 
 
 def four_vectors(vector: Vector) -> tuple[VectorSandbox, list[dict[str, Any]]]:
@@ -198,7 +198,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
 
 
 def expect_delete_by_odd_word(vector: Vector, sandbox: VectorSandbox, kept: Sequence[Item]) -> None:
-    """Check that a delete by an odd word removes only vectors with this value, or is refused permanently (R138)."""
+    """Check that a delete by an unusual word removes only vectors with this value, or is refused permanently (R138)."""
     words = fill_in(choose(INJECTIONS, 2, ["expression", "condition"]), "w")
     items = items_with_value(vector, words, "kind")
     taken = offer_items(sandbox, items)

@@ -20,7 +20,7 @@ from pytest_corpus.suites.vector.support.shared import Item
 MISMATCH = "DimensionMismatch"
 
 MOST_DIMENSIONS = 20_000
-"""Vectors of more dimensions are not sent only to see that they are taken."""
+"""Vectors of more dimensions are not sent, because that would be expensive."""
 
 
 def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:

@@ -28,7 +28,7 @@ OPERATORS: tuple[tuple[Any, tuple[int, ...]], ...] = (
     ([1, 4], (1, 4)),
     ({"gt": 1, "lt": 4}, (2, 3)),
 )
-"""Terms on `part`, and the parts that meet them."""
+"""Terms of a filter on `part`, and the values of `part` that satisfy them."""
 
 ODD_OPERANDS: tuple[dict[str, Any], ...] = (
     {"gt": "a"},
@@ -39,7 +39,7 @@ ODD_OPERANDS: tuple[dict[str, Any], ...] = (
     {"$no_such_operator": 3},
     {"$no_such_operator": [3]},
 )
-"""Terms whose operand is of another type than their operator wants, or whose operator is unknown."""
+"""Terms whose operand has the wrong type for the operator, or whose operator is unknown."""
 
 LARGE = 2**53
 """The last integer that a double distinguishes from the next one."""
@@ -72,7 +72,7 @@ FILTERS: dict[str, tuple[tuple[dict[str, Any], tuple[int, ...]], ...]] = {
     "VEC-FILTER-4": (({"sort": "nothing"}, ()), ({"absent": "a"}, ())),
     "VEC-FILTER-14": (({}, (0, 1, 2, 3, 4)),),
 }
-"""By requirement: filters of a fan, and the parts that meet them."""
+"""By requirement: filters, and the values of `part` of the vectors that satisfy them."""
 
 
 def key_of(number: int) -> str:
@@ -91,7 +91,7 @@ HELD: dict[str, tuple[tuple[dict[str, Any] | None, ...], tuple[tuple[dict[str, A
         tuple(({key_of(number): pair[0]}, (0,)) for number, pair in enumerate(TYPES)),
     ),
 }
-"""By requirement: metadata, and filters with the numbers of the metadata that meet them."""
+"""By requirement: the metadata of vectors, and filters with the indexes of the matching metadata."""
 
 MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 """The values under one key, in the order of the directions of the vectors."""
@@ -106,7 +106,7 @@ CROWDS = (45, 400)
 """Numbers of vectors that do not meet a filter: more than the usual `ef_search`, and enough for an index to be used."""
 
 MOST_BATCHES = 50
-"""A crowd that takes more upserts is not written."""
+"""Vectors that need more upserts are not written."""
 
 
 def matching_items(sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:

@@ -28,11 +28,11 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
 from pytest_corpus.suites.vector.support.shared import Item
 
 ODD_NAMES = 4
-"""The number of namespaces of a run that share out the words that are not tame."""
+"""The number of namespaces in a run that have unusual words in their names."""
 
 
 def odd_sandbox(vector: Vector, turn: int, *items: Item) -> VectorSandbox:
-    """Return a new namespace with these vectors. Its name has several odd words if these are accepted (R138)."""
+    """Return a new namespace with these vectors. Its name has several unusual words, if accepted (R138)."""
     name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
     return (vector.offer_place(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
 

@@ -27,11 +27,11 @@ RECALL = 0.9
 """The share of the stored vectors that an approximate search should find (R113)."""
 
 MOST_WRITTEN = 1_000
-"""More vectors were never written to a namespace, those that were replaced or deleted among them."""
+"""The suite never writes more vectors to one namespace, counting replaced and deleted ones."""
 
 MOST_PAGES = 20
 MOST_SHOWN = 120
-"""An adapter with pages must give one if there are more matches than this."""
+"""An adapter that claims pages must use them if there are more matches than this."""
 
 
 @core("VEC-QUERY-1")

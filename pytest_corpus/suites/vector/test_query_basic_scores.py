@@ -17,7 +17,7 @@ from pytest_corpus.suites.vector.support.geometry import METRICS, direction, nea
 from pytest_corpus.suites.vector.support.scenarios.checks import Ranking, five_directions, rankings
 
 HUGE = 1e200
-"""A component whose square no double holds."""
+"""A component whose square exceeds the range of a double."""
 
 
 @pytest.mark.core

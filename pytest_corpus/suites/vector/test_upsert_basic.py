@@ -82,7 +82,7 @@ TWINS = {
 """Ends of ids that only resemble each other."""
 
 STEPS, SEQUENCES = 36, 2
-"""The length and the number of the random sequences; one if writes show late."""
+"""The length and the number of the random sequences. If writes are visible late, there is one."""
 
 
 @core("VEC-UPSERT-1")

@@ -49,7 +49,7 @@ VENDORS: Mapping[str, Endpoints] = {
 ENDPOINTS: Endpoints = {place: endpoint for endpoints in VENDORS.values() for place, endpoint in endpoints.items()}
 
 UNKNOWN = ERRORS
-"""The errors of a path that no vendor has."""
+"""The form of errors for a path that no vendor has."""
 
 
 def plan_nothing(op: str, **facts: Any) -> None:

@@ -14,7 +14,7 @@ _OF_THE_CONNECTION = frozenset(
     ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding",
      "upgrade", "expect", "host", "proxy-connection")
 )  # fmt: skip
-"""The headers that a proxy does not hand on (RFC 9110, 7.6.1)."""
+"""The headers that a proxy must not forward (RFC 9110, 7.6.1)."""
 
 
 class ProviderAnswer(Protocol):
@@ -97,7 +97,7 @@ class Overheard:
 
 
 PATIENCE_S = 2.0
-"""The seconds that a client may wait longer for an answer than the one that gave up when it was recorded."""
+"""The seconds that a client may wait longer than the client that gave up during the recording."""
 
 
 class Replayed:

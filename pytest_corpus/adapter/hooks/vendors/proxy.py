@@ -58,7 +58,7 @@ _PATHS: Mapping[str, str] = {
     r"(tokenize|count_tokens|input_tokens|:countTokens)$": "llm.count_tokens",
     r"(models|api/tags)$": "models.list",
 }
-"""The operations of usual paths; a completion that asks for a stream is one."""
+"""The operations of usual paths, as regular expressions. A completion may also be a stream."""
 
 _LINE = re.compile(rb"\n")
 _SEPARATORS = {"text/event-stream": re.compile(rb"\r?\n\r?\n|\r\r"), "ndjson": _LINE, "jsonl": _LINE}

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
-from pytest_corpus.adapter.kept_answers import Secrets, key_of, may_ask, refusal
+from pytest_corpus.adapter.kept_answers import Secrets, describe_missing_answer, key_of, may_ask
 from pytest_corpus.redaction import STARS
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
@@ -33,14 +33,14 @@ SCHEMA = "transcript/recording"
 MOST_LINES = 150_000
 SPEEDS = ("real", "instant")
 OLD_DAYS = 90
-"""A recording that is older than this number of days is noted."""
+"""Reports mention a recording that is older than this number of days."""
 
 Ending = Literal["whole", "cut", "abandoned"]
-"""The end of an answer: the provider's own, a broken connection, or a client that went away before it."""
+"""The end of an answer: complete, the connection broke, or the client left before."""
 
 _SECRET = re.compile(r"auth|cookie|key|token|secret|passw|credential|session|organi[sz]ation|account", re.IGNORECASE)
 _LIMITS = re.compile(r"(x|anthropic)-ratelimit-", re.IGNORECASE)
-"""Headers of this kind count tokens, and hold none."""
+"""Headers about limits of tokens, which contain no secret token."""
 
 _CREDENTIALS = re.compile(r"auth|cookie|key|token|secret|passw|credential", re.IGNORECASE)
 _WORD = re.compile(r"[^\s;,=]+")
@@ -118,7 +118,7 @@ class ProviderExchange:
         """Return the error for a client that waits longer than the client that left during the recording."""
         named, kept = _describe_address(self._asked), self.kept or self._answer
         why = f"the request {named} was given up after {kept.took_ms / 1000:.1f} s when it was recorded"
-        return MissingAnswer(refusal(OPTION, self._recording.mode, {}, None, why))
+        return MissingAnswer(describe_missing_answer(OPTION, self._recording.mode, {}, None, why))
 
     def keep(self) -> None:
         """Write the noted answer to the file, also if the client left before its end."""
@@ -278,11 +278,13 @@ class Recording:
         named = f"{asked['method']} {asked['url']}"
         if known:
             why = f"the request {named} was recorded {known} times in this form, and is sent once more"
-            return MissingAnswer(refusal(OPTION, self.mode, {}, None, why))
+            return MissingAnswer(describe_missing_answer(OPTION, self.mode, {}, None, why))
         members = _members(asked)
         others = [_members(each) for each in self._asked.get(_describe_address(asked), ())]
         nearest = max(others, key=lambda each: sum(members.get(name) == each[name] for name in each), default=None)
-        return MissingAnswer(refusal(OPTION, self.mode, members, nearest, f"the request {named} is not recorded"))
+        return MissingAnswer(
+            describe_missing_answer(OPTION, self.mode, members, nearest, f"the request {named} is not recorded")
+        )
 
     # -- what reports say --------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ _WORDS = (
 """Words of several scripts, of one to four bytes a character."""
 
 _LENGTH = 32
-"""The number of words in an answer that nothing cuts short."""
+"""The number of words in an answer without a limit."""
 
 _DEPTH = 12
 _PLAIN: Mapping[str, Any] = {"string": "\u00e1mber", "integer": 1, "number": 1, "boolean": True, "null": None}

@@ -24,7 +24,7 @@ CUT_FORMS = ("truncated", "unfinished")
 """The forms in which a connection ends within an answer."""
 
 CONTEXT = ("traceparent", "deadline_ms")
-"""The members of a call's context that a protocol may have no place for."""
+"""The members of a call's context that a protocol may not be able to transmit."""
 
 
 class TunnelProbe(Protocol):
@@ -217,8 +217,8 @@ class _Client:
             raise ConnectionResetError
 
     async def _carry_out(self, plan: Plan, data: bytes) -> bytes:
-        """Apply a planned fault to a request; return the bytes to send to the provider, with those that came
-        meanwhile.
+        """Apply a planned fault to a request; return the bytes to send, with the bytes that came during a planned
+        delay.
 
         A hanging provider works again at the next call on the connection that has no plan.
         """

@@ -18,7 +18,7 @@ UNIT = 0.01
 """The norm of a normalized vector may differ from 1 by this much (BEHAVIORAL_CONFORMANCE 6.4)."""
 
 FAR = 0.02
-"""Two vectors with at least this distance, relative to the longer one, are not the same vector."""
+"""Two vectors are different if their distance, relative to the longer one, is at least this."""
 
 
 def norm(vector: Vector) -> float:

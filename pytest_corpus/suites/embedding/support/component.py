@@ -42,7 +42,7 @@ EVERY_MODEL = {
 
 
 class EmbeddingPrerequisites(Prerequisites):
-    """Embedding needs a model name that the adapter knows."""
+    """Finds out if tests can rely on an operation, which needs a model that the adapter knows."""
 
     _calls: Texts
 
@@ -108,7 +108,7 @@ class Embedding(EmbeddingCalls):
     # -- what can be relied on -------------------------------------------------------------------------
 
     @reading_apart()
-    def able_to(self, name: str = "embed") -> list[str]:
+    def models_able_to(self, name: str = "embed") -> list[str]:
         """Return the listed models that are tried, except those whose entry denies a feature that the operation needs.
 
         If no models are listed, return the model in plain requests.

@@ -174,7 +174,7 @@ class EmbeddingCalls(Texts):
         return next(iter(all_embeddings_of(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """Embed a text without a shared answer and return its vector. Raises Undecided without one (`vector_in`)."""
+        """Send a new request to embed a text; return the vector. Raises Undecided without one (`vector_in`)."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
     def vector_once(self, name: str, text: str, **changed: Any) -> list[float]:

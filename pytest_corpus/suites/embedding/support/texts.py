@@ -13,16 +13,16 @@ from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, ListedModels
 
 SMALL = 160
-"""Below this limit, some texts of the suite may be too long."""
+"""If the limit is smaller, some texts of the suite may be too long."""
 
 TELLING = 4
-"""With fewer characters, there are too few different texts."""
+"""If the limit is smaller, there are too few different texts."""
 
 MOST_LENGTH = 100_000
 """A longer text is not sent in a test of the limit."""
 
 CHARACTERS_IN_A_TOKEN = 8
-"""So many characters for each token of a limit certainly exceed it (R120)."""
+"""A text with this many characters for each token of a limit certainly exceeds it (R120)."""
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 

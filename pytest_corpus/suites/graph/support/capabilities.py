@@ -101,7 +101,7 @@ MOST_AT_ONCE = 20
 """The number of items that the suite puts in one request, or fewer if `max_batch_ops` is lower."""
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
-"""The nodes that plain requests speak of: a chain."""
+"""The nodes that plain requests name, linked as a chain."""
 
 
 class GraphCapabilities(Subject):

@@ -38,12 +38,12 @@ class Readers:
 
     @reading_apart()
     def for_nodes(self) -> list[str]:
-        """Return the operations that show nodes correctly, or all if none does. Raises NotAssessed without any."""
+        """Return the operations that show nodes correctly, else all of them. Raises NotAssessed if there are none."""
         return _choose(self.correct_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect")
 
     @reading_apart()
     def for_edges(self) -> list[str]:
-        """Return the operations that show edges correctly, or all if none does. Raises NotAssessed without any."""
+        """Return the operations that show edges correctly, else all of them. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.find_once("edge_readers", lambda: _edge_readers(self._graph))
         return _choose(found, "show edges: neither traversal nor a query of a known dialect")
@@ -253,7 +253,7 @@ DELETES = {"delete_nodes": "GRA-DELETE-1", "delete_edges": "GRA-DELETE-2"}
 
 
 class GraphPrerequisites(Prerequisites):
-    """Queries need a listed dialect that the suite knows; requests with ids need an adapter that accepts the ids."""
+    """Finds out if tests can rely on an operation: queries need a known dialect, requests with ids accepted ids."""
 
     _calls: GraphCapabilities
 

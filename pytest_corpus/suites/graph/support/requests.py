@@ -14,13 +14,13 @@ from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabil
 from pytest_corpus.suites.graph.support.run_state import MANY
 
 NEEDY = (*ASKING, "traversal", "upsert_edges")
-"""The operations whose plain requests speak of nodes that must be there."""
+"""The operations whose plain requests name nodes that must exist."""
 
 SPACES = 120
-"""The number of spaces, at most, before and after the text of a query, in which plain requests differ."""
+"""The largest number of spaces before and after the text of a query, which make plain requests differ."""
 
 FEW = 4
-"""The number of requests of one kind that no other test repeats."""
+"""The number of different requests of one kind for each test."""
 
 
 class GraphRequests(Requests):

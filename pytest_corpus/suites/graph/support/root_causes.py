@@ -55,10 +55,10 @@ BASICS = {
 """The basic requirements of a graph, the observation if they are broken, and the actions of tests that need them."""
 
 STREAMED = replace(BASICS["GRA-QUERY-2"], needs=frozenset(("stream_query",)))
-"""A node that a query does not show is not in a stream of its records either."""
+"""The same requirement for streams, because a stream has the records of its query."""
 
 ALL = ("GRA-NODE-1", "GRA-NODE-12", "GRA-NODE-3")
-"""The requirements on which everything else rests."""
+"""The requirements on which all other tests depend."""
 
 
 class GraphRootCauses(RootCauses[Graph]):

@@ -18,13 +18,13 @@ from pytest_corpus.text.values import strings_of
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
 
 MANY = {"batch": "ops", "transaction": "operations"}
-"""The operations that carry others, and the argument that holds them."""
+"""The operations that contain other operations, and the argument with these."""
 
 UNKNOWN = Dialect("", {}, certain=False)
-"""A language that the suite does not know."""
+"""A dialect that the suite does not know."""
 
 BASIC = ("find", "group")
-"""The questions that any adapter of a language can be asked."""
+"""The queries that any adapter of a dialect must answer."""
 
 
 class Dialects:
@@ -37,7 +37,7 @@ class Dialects:
         self._refused: dict[tuple[str, str], list[Reply]] = {}
 
     def row(self, dialect: str) -> Dialect:
-        """Return the probe queries of a language; none for an unknown language."""
+        """Return the probe queries of a dialect; none for a dialect that the suite does not know."""
         return self._table.get(dialect.lower(), UNKNOWN)
 
     def texts(self, purpose: str, dialect: str) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ LOOKING = "looking"
 """The test read back: by a query, a stream, a list of nodes or a traversal."""
 
 SEVERAL_NODES, SEVERAL_EDGES = "several nodes", "several edges"
-"""Several were written in one request."""
+"""Several nodes, or edges, were written in one request."""
 
 NODE_AGAIN = "a node again"
 """A node was written under an id that the test had written before."""
@@ -102,7 +102,7 @@ LOOKING_FIRST = "looking first"
 """The test read a place to which it had not written."""
 
 ODD_TEXT = "odd text"
-"""A property, a filter or a parameter held a text with more than letters, digits and a few signs, or a long one."""
+"""A property, a filter or a parameter had a long text, or one with unusual characters."""
 
 _PLAIN = re.compile(r"[\w :.-]{0,100}", re.ASCII)
 _SHOWING = ("query", "stream_query", "bulk_vertices", "traversal", "get_schema")

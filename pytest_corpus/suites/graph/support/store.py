@@ -42,7 +42,7 @@ MANY_ITEMS, MANY_SEEN = 800, 200
 """The number of nodes and edges that may stay for some tests (R115); fewer if a test may list the items of others."""
 
 FEW_ITEMS = 4
-"""Fewer items of a kind in one place stay until the end: each place costs a call."""
+"""Fewer items of a kind in one namespace stay until the end, because their deletion would cost a call."""
 
 
 class GraphStore(Store):
@@ -86,7 +86,7 @@ class GraphStore(Store):
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
 
-    def relieve(self, reply: Reply | StreamReply) -> bool:
+    def free_space(self, reply: Reply | StreamReply) -> bool:
         if not self.is_full(reply):
             return False
         gone = self._clear()

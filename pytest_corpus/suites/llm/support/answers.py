@@ -16,7 +16,7 @@ SPECIAL_TOKENS = 8
 """The number of tokens that a provider may count without showing them, such as the end of the text."""
 
 REPEATED = 8
-"""If a text of this length occurs twice, that is not a coincidence."""
+"""A text of this length does not occur twice by chance."""
 
 
 def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> Violations:

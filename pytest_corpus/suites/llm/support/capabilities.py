@@ -214,7 +214,7 @@ class LLMCapabilities(Windows):
         return self.shared.taken[operation, name]
 
     @reading_apart()
-    def able_to(self, name: str) -> list[str]:
+    def models_able_to(self, name: str) -> list[str]:
         flag = self.operation(name).capability or "supports_completion"
         self.require("complete")
         self.models()

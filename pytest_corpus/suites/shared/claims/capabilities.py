@@ -260,7 +260,7 @@ def streams_of_models(subject: ListedModels) -> list[StreamReply]:
     name = subject.principal_stream
     subject.require(name)
     subject.models()
-    found = [subject.ask_model_once(name, model) for model in subject.able_to(name)]
+    found = [subject.ask_model_once(name, model) for model in subject.models_able_to(name)]
     return [stream for stream in found if isinstance(stream, StreamReply)]
 
 

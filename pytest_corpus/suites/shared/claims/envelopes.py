@@ -138,7 +138,7 @@ ATTEMPTS = 2
 """The number of times that two streams must be mixed up to count as a violation."""
 
 PIECE = 16
-"""If a stream has this many characters in a row that only another stream should have, that is not a coincidence."""
+"""A stream does not have this many characters in a row of another stream by chance."""
 
 
 def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:

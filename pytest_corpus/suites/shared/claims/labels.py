@@ -44,13 +44,13 @@ DEADLINES, MOST_BUCKETS = 50, 20
 """The number of deadlines between a second and a minute, and the most buckets that they may fall into (R66)."""
 
 IDENTICAL, MOST_IDENTICAL = 3, 5
-"""The number of identical calls that are compared, and the number if a label differs in each of the first."""
+"""The number of identical calls that are compared, and their number if a label differs in each of the first calls."""
 
 A_COUNT = 10**6
 """A smaller number may be a count, so it may differ between two calls."""
 
 GROWTH = 16
-"""A longer tenant may make its hash this much longer, as a hash may have a few digits more or less."""
+"""A longer tenant may have a hash this much longer, because hashes may differ by a few digits."""
 
 
 class TestLabels:
@@ -168,7 +168,10 @@ def expect_no_label(reply: Reply | StreamReply, value: str, what: str) -> None:
 def differing_labels(
     subject: Subject, arguments: Callable[[], Mapping[str, Any] | None]
 ) -> tuple[list[str], list[Reply]]:
-    """Return the labels that differ in each of several calls, and the calls; a differing label leads to more calls."""
+    """Call several times; return the labels whose value differs in each call, and the replies.
+
+    If a label differs in each of the first calls, more calls follow.
+    """
     replies: list[Reply] = []
     found: list[str] = []
     for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
@@ -213,7 +216,7 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
 
 
 def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """Call while the provider is slow and then answers or fails."""
+    """Send a request whose provider is slow and then answers or fails."""
     reply = cached(subject, ("timed", name, kind), partial(call_slow_provider, subject, name, kind))
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
@@ -228,7 +231,7 @@ def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamRep
 
 
 def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """Call a slow provider. A stream of two chunks or more is slow after its first chunk."""
+    """Send a request whose provider is slow. A stream of two chunks or more is slow after its first chunk."""
     if kind == "slow" and subject.operation(name).streaming:
         fresh = subject.fresh()
         plan = fresh.faults.plan(kind, name, at_chunk=1, delay_ms=DELAY_MS)
@@ -240,7 +243,7 @@ def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | Stream
 
 
 def durations_by_frame(subject: Subject, exchange: Exchange) -> dict[int, Any]:
-    """Return `ms` by frame number: a unary answer has number 0; of a stream, content frames after the delay count."""
+    """Return `ms` by frame number: a unary answer has number 0; a stream, its content frames after the delay."""
     if not exchange.streaming:
         return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
     return {
@@ -266,7 +269,7 @@ def expect_long_enough(ms: Any, frame: int = 0) -> None:
 def labels_between(ask: Callable[[int], Reply], first: int, last: int) -> set[str]:
     """Return the labels of the deadlines from the first to the last.
 
-    If two deadlines share a label, all between them share it. Otherwise the one in the middle is sent, too.
+    If two deadlines share a label, all between them share it. Otherwise the deadline in the middle is sent, too.
     """
     known: dict[int, str] = {}
     asked = [first, last]

@@ -69,7 +69,7 @@ def call_at_once(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]
 
 
 def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
-    """Check that every operation that calls the provider passes on a member of its own context unchanged."""
+    """Check that every operation that calls the provider passes on a member of the call's context unchanged."""
     provider_ops_of(subject, subject.principal)
     with_context, without = call_in_contexts(subject)
     seen = [each for name, reply in with_context.items() for each in values_passed_on(subject, name, fact, reply)]

@@ -60,7 +60,7 @@ def describe_difference(first: Any, again: Any) -> str:
 
 
 FEW_KEYS, OTHER_KEYS, LASTING_S = 10, 50, 5.0
-"""The number of other keys after which a key must still work, the number after which it should, and the seconds."""
+"""The number of later keys after which a key must still work; the number and the seconds after which it should."""
 
 
 class TestEarlyReplays:

@@ -55,7 +55,7 @@ NO_STRINGS: dict[str, dict[str, Any]] = {
     "object": {"text": {"a": 1}},
     "missing": {},
 }
-"""Values that are not a text, and no value at all."""
+"""Arguments without a valid text: wrong types, and no `text`."""
 
 
 def token_count(result: Any) -> int | None:
@@ -142,7 +142,7 @@ class ListedModels(Counting):
         [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), f"-{canary()}").values()
         return self.unknown_model(), f"{self.models()[0]}{word}"
 
-    def able_to(self, name: str) -> list[str]:
+    def models_able_to(self, name: str) -> list[str]:
         """Return the listed models that offer an operation, up to the number that is tried.
 
         Raises Undecided if there are no such models, or if a model does not work, which another requirement reports.
@@ -234,7 +234,7 @@ class TestTokens:
         """Each model that capabilities list counts tokens."""
         subject.require("count_tokens")
         subject.models()
-        for model in subject.able_to("count_tokens"):
+        for model in subject.models_able_to("count_tokens"):
             expect.success(subject.count_once("hi", model=model), "a count by every listed model")
 
     @pytest.mark.requirement("LLM-TOKENS-6", "EMB-TOKENS-6")
@@ -270,7 +270,7 @@ class TestTokens:
 def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
     """Return the `model` argument for each model that is tried, or no argument if capabilities list no models."""
     subject.require("count_tokens")
-    return [{"model": each} for each in subject.able_to("count_tokens")] if subject.capabilities.models else [{}]
+    return [{"model": each} for each in subject.models_able_to("count_tokens")] if subject.capabilities.models else [{}]
 
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:

@@ -39,7 +39,7 @@ from pytest_corpus.suites.shared.contexts import new_tenant
 BEYOND_32_BITS = 2**40
 
 ABSURD = (2**63, 10**400, -(10**400))
-"""Integers that fit no field."""
+"""Integers beyond the range of any field."""
 
 BUSY = ("ResourceExhausted", "Unavailable")
 """The errors with which an adapter may refuse concurrent calls."""
@@ -437,7 +437,7 @@ class TestStress:
         """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED at most a second later."""
         for name in select_with_deadline(subject, subject.faults.backed_operations(streaming=False)):
             require_deadline_support(subject, name, invoke_expired(subject, name))
-            retry_if_late(partial(call_with_short_budget, subject, name, budget_ms))
+            retry_if_late(partial(expect_short_budget_kept, subject, name, budget_ms))
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-WIRE-3")
@@ -459,8 +459,8 @@ def compare_concurrent_with_single(subject: Subject) -> None:
         expect_same_together(subject, chance.choices(pairs, k=AT_ONCE))
 
 
-def call_with_short_budget(subject: Subject, name: str, budget_ms: int) -> None:
-    """Call a provider that takes about as long as the budget, or longer."""
+def expect_short_budget_kept(subject: Subject, name: str, budget_ms: int) -> None:
+    """Check that a call ends in time if its provider takes about as long as its budget, or longer."""
     fresh = subject.fresh()
     fresh.client.provider.plan("slow", subject.faults.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
     deadline = {"deadline_ms": deadline_in(budget_ms)}

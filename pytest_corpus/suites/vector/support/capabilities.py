@@ -27,7 +27,7 @@ from pytest_corpus.suites.vector.support.limits import Limits
 from pytest_corpus.suites.vector.support.shared import VectorShared
 
 INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
-"""The number of waits for an index that is not ready and does not say when it will be, and their seconds."""
+"""The number of waits, and the seconds of each, for an index that is not ready and states no wait."""
 
 
 class VectorCalls(Subject):

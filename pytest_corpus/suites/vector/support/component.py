@@ -197,7 +197,7 @@ class Vector(VectorCalls):
         return [] if failed and reads and self.is_empty_answer(reply) and not self._holds_something(reply) else failed
 
     def _holds_something(self, reply: Reply | StreamReply) -> bool:
-        """True if UNAVAILABLE answers a query of a namespace with vectors. INDEX_NOT_READY is judged elsewhere."""
+        """True if UNAVAILABLE answers a query of a namespace with vectors. INDEX_NOT_READY is not judged here."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request

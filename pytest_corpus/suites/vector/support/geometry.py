@@ -8,22 +8,22 @@ from typing import Any, TypeGuard
 Components = Sequence[float]
 
 SAME_METRIC = {"dotproduct": "dot", "dot_product": "dot"}
-"""Spellings of a metric that the protocol calls otherwise (R30)."""
+"""Other spellings of metrics, and their names in the protocol (R30)."""
 
 METRICS = ("cosine", "euclidean", "dot")
 """The metrics of the protocol."""
 
 POLAR = ((10, 0.4), (30, 3.0), (60, 1.0), (86, 0.5), (120, 0.8), (170, 2.0))
-"""Angles and lengths of vectors that each metric ranks in another order, seen from `SEEN_FROM`: to both sides of 0."""
+"""Angles and lengths of vectors that each metric ranks differently for a query at `SEEN_FROM`."""
 
 SEEN_FROM = (0, 1.5)
 
 TOLERANCE = 1e-3
-"""How much of a number single precision, or an approximate index, may cost."""
+"""The relative error of a number that single precision, or an approximate index, may cause."""
 
 
 SINGLE = 1e-5
-"""How much of a component, relative to the largest one, may be lost in 32 bits, also if the vector is normalized."""
+"""The error of a component in 32 bits, relative to the largest component, also in a normalized vector."""
 
 
 def canonical(metric: str | None) -> str | None:

@@ -12,7 +12,7 @@ from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.shared import VectorShared
 
 KEYS = ("page_token", "next_page_token", "cursor")
-"""The arguments under which a token may go back."""
+"""The arguments that may take the token of the next page."""
 
 MOST_PAGES = 150
 

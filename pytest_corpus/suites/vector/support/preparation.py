@@ -20,11 +20,11 @@ from pytest_corpus.suites.vector.support.sandbox import expect_stored, missing_n
 from pytest_corpus.suites.vector.support.shared import Item, namespace_of, objects_in, wait_for_drop
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
-"""The operations that need nothing that was made before."""
+"""The operations that need no existing data."""
 
 
 class VectorPrerequisites(Prerequisites):
-    """Plain requests need the namespaces that the suite makes for them."""
+    """Finds out if tests can rely on an operation, which needs the namespaces of plain requests."""
 
     def __init__(self, vector: VectorCalls) -> None:
         super().__init__(vector)
@@ -139,7 +139,7 @@ class Preparation:
 
 
 SEVERAL = 5
-"""The number of matches to ask for if a vector is not alone."""
+"""The number of matches to request if the namespace may have other vectors."""
 
 
 class VectorSettling(Settling):

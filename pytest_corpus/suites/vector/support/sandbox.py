@@ -33,7 +33,7 @@ CERTAIN = 10
 """An exact search finds all vectors if at most this number of matches is requested (R113)."""
 
 MISSES = 20
-"""The number of missing vectors after which the search ends: of those that should be there, and of others."""
+"""The number of vectors that are not found after which the search ends, for expected and for other vectors."""
 
 
 class VectorSandbox:

@@ -35,16 +35,16 @@ from pytest_corpus.suites.vector.support.preparation import Preparation
 from pytest_corpus.suites.vector.support.shared import DROPPING, ids_in, namespace_of, namespaces_in, wait_for_drop
 
 SHARED = 4
-"""Tests in flight leave one namespace in four for the data that several tests read."""
+"""Concurrent tests leave one namespace in this many for the data that several tests read."""
 
 KEPT_VECTORS = 30
-"""More vectors than these do not stay from one test to the next in a namespace that tests share."""
+"""The largest number of vectors that stay after a test in a namespace that tests share."""
 
 FEW = 2
-"""With fewer namespaces than these nothing can be tried: none makes room for another one."""
+"""With fewer namespaces, none is deleted to make room for another one."""
 
 ROOM_S, LOOK_S = 5.0, 0.02
-"""The seconds for which a test in flight waits until others have ended, and between two checks."""
+"""The seconds that a concurrent test waits for others to end, and the seconds between two checks."""
 
 AT_ONCE = 100
 """The number of ids that a delete names if no limit is stated."""
@@ -87,13 +87,13 @@ class VectorStore(Store):
     def _is_refused(self, reply: Reply) -> bool:
         return reply.is_error and not reply.is_a(*UNCERTAIN)
 
-    def foresee(self, request: Any) -> list[Thing]:
+    def note_planned_writes(self, request: Any) -> list[Thing]:
         self._shared.actions.done |= {DROPPING} if op_of(request) == "vector.delete_namespace" else set()
         for name in namespaces_in(request):
             thing = namespace_of(tenant_of(request), name)
             self._shared.used.add(thing)
             self.written.move_to_end(thing)
-        return super().foresee(request)
+        return super().note_planned_writes(request)
 
     def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
         super().note_reply(request, reply, fresh, alone=alone)
@@ -219,7 +219,7 @@ class VectorStore(Store):
         new = {namespace_of(tenant_of(request), name) for name in namespaces_in(request)}
         return len({*self.existing_namespaces} - new) >= most and not reply.exchange.observed.faults
 
-    def relieve(self, reply: Reply | StreamReply) -> bool:
+    def free_space(self, reply: Reply | StreamReply) -> bool:
         """Delete namespaces that nothing needs, because a quota is used up; return True if all were deleted.
 
         If a namespace is refused a second time, an earlier namespace is deleted to make room.

@@ -262,7 +262,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
     """Check that the texts in an answer are the sent texts."""
     require_batch_size(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
     came_back = False
-    for number, model in enumerate(embedding.able_to(operation)):
+    for number, model in enumerate(embedding.models_able_to(operation)):
         many = not number and operation == "embed"
         for sent in map(embedding.cut_to_limit, (*SCRIPTS.values(), FILLER) if many else (SCRIPTS["latin"], FILLER)):
             reply = embedding.ask_once(operation, sent, model=model)

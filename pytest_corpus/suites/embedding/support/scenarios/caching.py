@@ -204,7 +204,7 @@ def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str
         require_truncation(embedding)
         other = {"text": embedding.text_of(embedding.length_beyond(3)), "truncate": False}
     elif changed == "model":
-        models = embedding.able_to("embed")
+        models = embedding.models_able_to("embed")
         expect.applicable(len(models) >= 2, "fewer than two models are listed")
         other = {"model": models[1]}
     return {**embedding.requests.with_text("embed", text), **other}

@@ -47,7 +47,7 @@ def require_truncation(embedding: Embedding) -> None:
 
 def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]]:
     """Return options to combine with truncation: each listed model, and normalization if it is claimed."""
-    models = embedding.able_to("embed")
+    models = embedding.models_able_to("embed")
     if how != "one_more":
         return [{"model": models[0]}]
     normalized = [{"normalize": True}] if embedding.capabilities.flag("supports_normalization") else []

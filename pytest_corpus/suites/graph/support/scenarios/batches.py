@@ -23,7 +23,7 @@ from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, lasting_place
 
 MOST_OPS = 6_000
-"""The suite does not fill a larger limit."""
+"""The suite does not test a larger limit."""
 
 SIZES = (2, 1, 3)
 """The number of nodes that each operation of a sound batch writes."""
@@ -93,7 +93,7 @@ class Spoiled:
 
 
 def require_carrier(graph: Graph, name: str = "batch") -> GraphSandbox:
-    """Return an empty sandbox. Raises NotApplicable or NotAssessed if batches, or transactions, do not take writes."""
+    """Return an empty sandbox. Raises Undecided if batches, or transactions, do not accept writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spell("upsert_nodes")
     if name == "batch" and _takes_no_nodes(graph):
@@ -216,10 +216,10 @@ def expect_order(counts: list[int | None], sizes: list[int]) -> None:
 
 
 COUNT, ODD, CROWD = 11, 6, 105
-"""The number of nodes that are listed in pages, of those among them with odd ids, and of more than a page holds."""
+"""The number of nodes to list in pages, the number of unusual ids among them, and more than a page holds."""
 
 PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2], "null": None}
-"""Terms of a filter that 1 does not meet; 2 meets them if they are not compared as plain values."""
+"""Terms of a filter that the value 1 does not satisfy. 2 satisfies them if they are not plain values."""
 
 
 def listable_place(graph: Graph) -> GraphSandbox:

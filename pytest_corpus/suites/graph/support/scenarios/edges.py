@@ -99,7 +99,7 @@ def expect_class(failure: Any, *families: str) -> None:
 LOOP, PARALLEL = "a loop", "a second edge of one label between the same nodes"
 
 EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
-"""For each kind, edges that are written to find out if it is accepted, by source and target."""
+"""By kind of edge: the sources and targets of edges that are written to find out if it is accepted."""
 
 
 def takes(graph: Graph, kind: str) -> bool:

@@ -39,16 +39,16 @@ TRICKY = {
 """Values that have a meaning if they are written into the text of a query."""
 
 INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
-"""Those that end a text, a condition or a step of a query."""
+"""The kinds of these values that end a text, a condition or a step of a query."""
 
 MORE_WORDS = 5
-"""The number of words of the vocabulary that are values of parameters too, by seed."""
+"""The number of words of the vocabulary that are also values of parameters; the seed chooses them."""
 
 EVERY = "every word"
 """The value of a parameter that has all words of the vocabulary."""
 
 TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", EVERY)
-"""Those that a stream is asked for, as it binds with the code of `query`."""
+"""The kinds of values that are sent to streams: fewer, because streams usually share code with `query`."""
 
 TYPED: dict[str, Any] = {
     "integer": 2**53 + 1,
@@ -65,7 +65,7 @@ TYPED: dict[str, Any] = {
 """The values of nodes of one key: each is the parameter of a query that finds its own node and no other."""
 
 ASKED = ("integer", "small_integer", "float", "text", "empty", "true", "digits")
-"""The kinds of values that are asked for; a stream is asked for the last one, and every other one by seed."""
+"""The kinds of values that queries look for; streams look for the last one, and for half of the others."""
 
 _BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
     "text": {"missing": ..., "number": 7, "list": ["MATCH"], "object": {"a": 1}},
@@ -177,16 +177,16 @@ def change_query(graph: Graph, kind: str) -> dict[str, Any]:
 
 
 MOST_DEPTH = 30
-"""A larger maximal depth is not walked to its end."""
+"""A larger maximum of the depth is not tested to its end."""
 
 CHAIN = 4
 
 HUBS = ("number", "text", "none")
 KINDS = {"a": "number", "b": "other", "c": "text", "d": "number", "ab": "other", "ac": "number"}
-"""The names of the values that filters of traversals look for: of hubs, and of the nodes that edges lead to."""
+"""The names of the values that filters of traversals use: for start nodes, and for the targets of edges."""
 
 PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"}
-"""These values, if a store refuses texts that are not tame."""
+"""The values of these names, if a store refuses unusual texts."""
 
 Chain = tuple[GraphSandbox, tuple[dict[str, Any], ...]]
 """A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
@@ -230,7 +230,8 @@ def kind_of(value: Any) -> dict[str, Any]:
 
 
 def filterable_place(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
-    """Return hubs with edges to the same nodes, and the values by their names, which are odd texts if accepted (R138).
+    """Return start nodes with edges to the same targets, and the values to filter by, unusual texts if accepted
+    (R138).
 
     Each edge has the value of its target, and each start node the value of its filter.
     """

@@ -40,7 +40,7 @@ PLAIN: tuple[Write, ...] = (
     ("put", "b", ("", "")),
     ("drop", "a", ("", "")),
 )
-"""The steps before any random one: a plain fault is found with every seed, on every machine."""
+"""The steps before any random step, so that a plain fault is found with every seed."""
 
 
 class World:
@@ -136,7 +136,7 @@ class World:
             expect.check(found == wanted, f"{claim}: {len(wanted)}", difference(wanted, found), "relationships")
 
     def close(self) -> None:
-        """Keep the nodes until the end of the run."""
+        """Keep the nodes in the store until the end of the run."""
 
 
 def names_of(*writes: Write) -> frozenset[str]:

@@ -188,12 +188,12 @@ FAULTS: dict[str, tuple[str, Any]] = {
     "wrong_component": ("vector", ["x"]),
     "wrong_metadata": ("metadata", "x"),
 }
-"""A field and a bad value of it: an adapter may refuse a whole batch for one of them and report another by itself."""
+"""A field and a bad value for it. An adapter may refuse a whole batch for one kind, and report another per item."""
 
 KINDS = ("wrong_dimension", *FAULTS)
 
 ENDS = (KINDS[0], *KINDS[1::2])
-"""The kinds at the end of a batch: with the others at its beginning they are all of them."""
+"""The kinds of bad items at the end of a batch; all other kinds are tried at its beginning."""
 
 
 def faulty_item(vector: Vector, kind: str) -> dict[str, Any]:
@@ -248,7 +248,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
     *(tuple({at: kind} for kind in kinds) for at, kinds in enumerate((KINDS[::2], KINDS, ENDS))),
     ({1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}),
 )
-"""The kinds of bad items of batches by their place, in groups: at one of three places, or at two of four."""
+"""By index in the batch: the kind of a bad item. The groups have one in three items, or two in four."""
 
 
 @remembered

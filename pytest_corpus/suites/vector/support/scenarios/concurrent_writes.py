@@ -81,6 +81,8 @@ def history(vector: Vector) -> dict[str, list[Event]]:
     expect.applicable(vector.limits.cap_matches(2) >= 2, "one match at most can be asked for")
     ids = {name: vector.name("concurrent") for name in "ab"}
     sandbox = vector.sandbox()
-    vector.store.foresee(vector.envelope("upsert", sandbox.args(vectors=[{"id": each} for each in ids.values()])))
+    vector.store.note_planned_writes(
+        vector.envelope("upsert", sandbox.args(vectors=[{"id": each} for each in ids.values()]))
+    )
     vector.shared.actions.note("upsert", {})
     return VectorClients(vector, sandbox, ids).play(vector)

@@ -18,7 +18,7 @@ STEPS = {"graph": "query", "llm": "complete", "embedding": "embed"}
 """The operations of the other components in this order, before those on vectors."""
 
 MOST_ROWS, MOST_LETTERS = 3, 24
-"""The number of values of the graph in the prompt, and of letters of each."""
+"""The number of values from the graph in the prompt, and the number of letters of each."""
 
 MOST_MATCHES = 10
 
@@ -96,7 +96,7 @@ def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
 
 
 def make_place(vector: Vector, dimensions: int, tenant: str) -> VectorSandbox:
-    """Return a namespace for a tenant's vectors of these dimensions. Raises NotApplicable if the store takes none."""
+    """Return a namespace for a tenant's vectors of these dimensions. Raises NotApplicable if it is refused."""
     fixed, most = vector.limits.fixed, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
         raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")

@@ -20,7 +20,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import has_metadata
 IDS, MOST_IN_BATCH = 2, 2
 
 UPSERTS = 6
-"""The number of upserts for one of each other operation: most faults show in ids that are written often."""
+"""The number of upserts for each other operation, because most faults need ids that are written often."""
 
 ANGLES = (5, 40, 75, 110, 145, 175)
 KINDS = ("a", "b")
