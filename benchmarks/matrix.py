@@ -33,8 +33,8 @@ def report(number: int) -> dict[str, Any]:
             ledger.add_run(test)
             ledger.add_report(test, agrees=True)
     run = json_report.RunFacts("2026-01-01T00:00:00+00:00", 1.0, 0, "must", None)
-    document = json_report.build(ledger, decide(ledger), run)
-    return json_report.seal({**document, "requirements": document["requirements"][:REQUIREMENTS]})
+    document = json_report.build_report(ledger, decide(ledger), run)
+    return json_report.add_digest({**document, "requirements": document["requirements"][:REQUIREMENTS]})
 
 
 def measured(work: Callable[[], object], rounds: int) -> float:
@@ -57,7 +57,7 @@ def main() -> int:
     for suffix in formats.MATRIX_FORMATS:
 
         def work(suffix: str = suffix) -> str:
-            return formats.render(matrix.build(reports), suffix, formats.MATRIX_FORMATS)
+            return formats.render(matrix.build_matrix(reports), suffix, formats.MATRIX_FORMATS)
 
         took = measured(work, rounds)
         worst = max(worst, took)

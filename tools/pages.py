@@ -24,7 +24,13 @@ SITE_FOLDERS = ("documents", "requirements")
 
 def committed() -> dict[str, str]:
     """The text of each committed page and of each edition that can still change, by its path from docs/."""
-    pages = {**requirements.pages(), **options.pages(), **drawing.pages(), **detection.pages(), **components.pages()}
+    pages = {
+        **requirements.pages(),
+        **options.pages(),
+        **drawing.pages(),
+        **detection.pages(),
+        **components.render_pages(),
+    }
     return {**pages, **dict(unreleased())}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.bundles.reporting.section import Head, build_sections, label_of
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.combining import ShardReport, Unfit, check, check_numbers
+from pytest_corpus.reports.checking.combining import NotCombinable, ShardReport, check_numbers, check_shard
 from pytest_corpus.reports.checking.reconstruction import start_of
 from pytest_corpus.reports.checking.verification import first_names
 from pytest_corpus.reports.text import printable
@@ -23,18 +23,18 @@ def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[d
     Raises:
         Unfit: the reports are not all shards of one run, each complete and present once.
     """
-    parts = sorted((check(name, document) for name, document in reports), key=lambda each: each.shard.number)
+    parts = sorted((check_shard(name, document) for name, document in reports), key=lambda each: each.shard.number)
     check_numbers(parts)
     first = parts[0]
     for each in parts[1:]:
         if each.document.get("budget") != first.document.get("budget"):
-            raise Unfit(f"{first.name} and {each.name} differ in --corpus-budget: run them alike")
+            raise NotCombinable(f"{first.name} and {each.name} differ in --corpus-budget: run them alike")
     found: dict[str, list[tuple[ShardReport, dict[str, Any]]]] = {}
     for part in parts:
         for section in part.document.get("bundles", ()):
             found.setdefault(f"{section['file']} | {label_of(section)}", []).append((part, section))
     if not found:
-        raise Unfit("no behaviour bundle ran in these shards; `report combine` joins the shards of a suite")
+        raise NotCombinable("no behaviour bundle ran in these shards; `report combine` joins the shards of a suite")
     runs = {key: _run(f"{key.replace(' | ', ' (', 1)})", sections) for key, sections in found.items()}
     sections = build_sections(runs, runs)
     for key, section in sections.items():
@@ -58,7 +58,7 @@ def _report(parts: Sequence[ShardReport], sections: Sequence[Mapping[str, Any]])
         bundles=tuple(sections),
     )
     own = {"environment": first["environment"], "combined": [each.document["sha256"] for each in parts]}
-    return json_report.seal({**json_report.without_adapter(run), **own})
+    return json_report.add_digest({**json_report.build_bundle_report(run), **own})
 
 
 def _run(name: str, sections: Sequence[tuple[ShardReport, dict[str, Any]]]) -> Run:
@@ -69,16 +69,18 @@ def _run(name: str, sections: Sequence[tuple[ShardReport, dict[str, Any]]]) -> R
     for part, section in sections:
         for words, member in (("versions of", "digest"), ("options for", "head")):
             if section["shard"][member] != whole["shard"][member]:
-                raise Unfit(f"{first.name} and {part.name} used different {words} {name}: run them alike")
+                raise NotCombinable(f"{first.name} and {part.name} used different {words} {name}: run them alike")
         if missing := section["cases"]["selected"] - len(section["results"]):
             said = f"{missing} of its cases of {name} have no result"
-            raise Unfit(f"{part.name}: shard {part.shard} is not whole: {said}; run it again")
+            raise NotCombinable(f"{part.name}: shard {part.shard} is not whole: {said}; run it again")
         for result in (from_json_value(CaseResult, each) for each in section["results"]):
             if (other := owners.setdefault(result.case, part)) is not part:
-                raise Unfit(f"{other.name} and {part.name} both have the case {printable(result.case)} of {name}")
+                raise NotCombinable(
+                    f"{other.name} and {part.name} both have the case {printable(result.case)} of {name}"
+                )
             results[result.case] = result
     head = from_json_value(Head, whole["shard"]["head"])
     if absent := [case for case in head.cases if case not in results]:
         said = "run each shard without a selection of cases (-k, -m, --lf)"
-        raise Unfit(f"{len(absent)} cases of {name} are in no shard: {printable(first_names(absent))}; {said}")
+        raise NotCombinable(f"{len(absent)} cases of {name} are in no shard: {printable(first_names(absent))}; {said}")
     return replace(head, selected=len(head.cases)), [results[case] for case in head.cases]

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.opening.settings import ConnectionSettings, folder_se
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
-from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.reports.reading import ReportError, read_report
 from pytest_corpus.spec.transports import CONNECTION
 
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
@@ -68,7 +68,7 @@ def attestations(folder: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted(folder.glob("attestation*.json")):
         with contextlib.suppress(ReportError):
-            found.append(read(path)[0])
+            found.append(read_report(path)[0])
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.reports import formats, view
-from pytest_corpus.reports.reading import read
+from pytest_corpus.reports.reading import read_report
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text.atomic_write import find_obstacle
 
@@ -16,7 +16,7 @@ Suffixes = Mapping[str, str] | tuple[str, ...]
 
 def report(name: str) -> dict[str, Any]:
     """Read a report of any format; warn if it was altered."""
-    document, _ = read(Path(name))
+    document, _ = read_report(Path(name))
     if view.is_altered(document):
         sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
     return document

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._files import read_bytes, shown_name
-from pytest_corpus.reports.reading import read
+from pytest_corpus.reports.reading import read_report
 from pytest_corpus.reports.signing import dsse, intoto, keyless
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
 from pytest_corpus.text import bounded
@@ -68,8 +68,8 @@ def require_package(package: str, extra: str) -> None:
 def key_signer(name: str) -> Signer:
     """Return the signer with the Ed25519 key that `--public-key` names."""
     require_package("cryptography", "sign")
-    key = _key("--public-key", name, dsse.public)
-    own = dsse.keyid(key)
+    key = _key("--public-key", name, dsse.read_public_key)
+    own = dsse.key_id(key)
     return Signer(f"the key in {name} (keyid {own})", own, dsse.SUFFIX, lambda data: dsse.open_envelope(data, key))
 
 
@@ -85,7 +85,7 @@ def identity_signer(identity: str, issuer: str | None) -> Signer:
 
 def private_key(name: str) -> Ed25519PrivateKey:
     """Read the private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
-    return _key("--key", name, dsse.private)
+    return _key("--key", name, dsse.read_private_key)
 
 
 def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
@@ -139,9 +139,9 @@ def verify(name: str, signature: str | None, signer: Signer, check: Callable[[st
         raise CommandError(f"{envelope}: {said}")
     try:
         payload = signer.opened(bounded.read_contents(Path(envelope)))
-        signed = Signed(signer.by, **intoto.claims(payload))
+        signed = Signed(signer.by, **intoto.read_claims(payload))
         if report and not faults:
-            document, _ = read(Path(report))
+            document, _ = read_report(Path(report))
             if signed.report_sha256 != document["sha256"]:
                 raise dsse.EnvelopeError(f"is signed, but is of another report than {printable(report)}")
             if payload != intoto.render(document).encode("utf-8", "backslashreplace"):

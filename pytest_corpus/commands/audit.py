@@ -18,7 +18,7 @@ from pytest_corpus.evidence.player import Player, make_recorded_client
 from pytest_corpus.evidence.transcript import Transcript
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Settings
-from pytest_corpus.reports.text import count
+from pytest_corpus.reports.text import count_in_words
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.requirements import catalogue
@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
     form = "{exchange}: {requirement} ({level}) {op}: expected {expected}; got {got}"
     lines = [form.format(**each) + (f" (at {each['path']})" if each["path"] else "") for each in found]
     beyond = f" (the first {MOST_FINDINGS:,})" if len(found) == MOST_FINDINGS else ""
-    figures = f"{count(number, 'exchange')}, {count(len(found), 'finding')}{beyond}"
+    figures = f"{count_in_words(number, 'exchange')}, {count_in_words(len(found), 'finding')}{beyond}"
     last = f"{figures}; there is no verdict, which only a run of the suite gives"
     console.result(given, {"exchanges": number, "findings": found}, *lines, last)
     return FINDINGS if found else FINE

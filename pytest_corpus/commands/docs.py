@@ -34,7 +34,7 @@ def run(given: argparse.Namespace) -> int:
         pages: dict[str, Page] = {path.stem: partial(path.read_text, "utf-8") for path in resources.documents()}
     except FileNotFoundError as error:
         raise CommandError(str(error)) from None
-    pages |= {row.name: partial(components.page, row) for row in ROWS}
+    pages |= {row.name: partial(components.render_page, row) for row in ROWS}
     if given.search is not None:
         return _search(pages, given.search)
     if given.topic is None:
@@ -53,7 +53,7 @@ def _find(pages: Mapping[str, Page], topic: str) -> str:
     if name in pages:
         return pages[name]()
     if topic in BY_OP:
-        return components.operation_page(topic)
+        return components.render_operation(topic)
     text = explain(topic)
     if text is not None:
         return f"```\n{text}\n```"

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.commands import FINE
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.text import count
+from pytest_corpus.reports.text import count_in_words
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import editions
 from pytest_corpus.verdict.editions import Edition
@@ -47,7 +47,7 @@ def _line(edition: Edition) -> str:
     facts = _facts(edition)
     levels = ", ".join(f"{number} {level}" for level, number in facts["requirements"].items())
     preview = f"{len(facts['preview'])} more in preview"
-    words = [edition.state, levels, count(len(edition.errata), "erratum", "errata"), preview]
+    words = [edition.state, levels, count_in_words(len(edition.errata), "erratum", "errata"), preview]
     lines = [f"{edition.name}  {'; '.join(words)}"]
     return "\n".join([*lines, *(f"  {each.date}  {each.requirement}: {each.reason}" for each in edition.errata)])
 

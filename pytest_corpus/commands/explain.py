@@ -7,10 +7,10 @@ from typing import Any
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.catalogue import (
-    examples,
     explain,
+    make_examples,
+    read_rulings,
     requirements_of_ruling,
-    rulings,
     rulings_of,
     unknown_id_message,
 )
@@ -28,9 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print one requirement, ruling or operation."""
     if given.id.strip() in BY_OP:
-        from pytest_corpus.reports.pages.components import operation_page
+        from pytest_corpus.reports.pages.components import render_operation
 
-        page = operation_page(given.id.strip())
+        page = render_operation(given.id.strip())
         console.result(given, {"op": given.id.strip(), "page": page}, *to_plain_text(page).splitlines())
         return FINE
     try:
@@ -44,8 +44,8 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _as_json(wanted: str) -> dict[str, Any]:
-    if ruling := rulings().get(wanted):
+    if ruling := read_rulings().get(wanted):
         return {**asdict(ruling), "requirements": requirements_of_ruling(ruling)}
     entry = catalogue()[wanted]
-    shown = [asdict(example) for example in examples(entry)]
+    shown = [asdict(example) for example in make_examples(entry)]
     return {**asdict(entry), "rulings": [asdict(ruling) for ruling in rulings_of(entry)], "examples": shown}

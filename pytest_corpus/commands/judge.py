@@ -12,8 +12,8 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import UNPROVEN, attestations, run_pytest, settings_arguments
 from pytest_corpus.evidence import judging
 from pytest_corpus.evidence.transcript import Transcript, read
-from pytest_corpus.reports.json_report import digest
-from pytest_corpus.reports.reading import read as read_report
+from pytest_corpus.reports.json_report import compute_digest
+from pytest_corpus.reports.reading import read_report
 
 COMPARED = (
     "adapter", "spec", "level", "seed", "runs", "started_at", "complete", "gaps", "settle_s", "capabilities",
@@ -88,7 +88,7 @@ def given_files(transcript: Transcript, folder: Path) -> list[str]:
 def _read_attestation(path: Path, transcript: Transcript) -> dict[str, Any]:
     """Read the attestation. Raises CommandError if it is unreadable, was changed, or names another transcript."""
     claimed = read_report(path)[0]
-    if digest(claimed) != claimed["sha256"]:
+    if compute_digest(claimed) != claimed["sha256"]:
         raise CommandError(f"{path}: its digest is another one, so it was changed after it was written")
     named = claimed.get("transcript", {}).get("sha256")
     if named != transcript.sha256:

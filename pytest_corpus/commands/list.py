@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.catalogue import list_entries, select, unknown_id_message
+from pytest_corpus.reports.catalogue import list_entries, select_requirements, unknown_id_message
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
 LEVELS = ("must", "should", "may")
@@ -24,9 +24,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print the selected requirements."""
     for glob in given.globs:
-        if not select([glob]):
+        if not select_requirements([glob]):
             raise CommandError(unknown_id_message(glob))
-    entries = select(given.globs, given.component, given.level or ())
+    entries = select_requirements(given.globs, given.component, given.level or ())
     if not entries:
         raise CommandError("no requirement is of that id, component and level at once; leave one of them out")
     console.result(given, {"requirements": [asdict(entry) for entry in entries]}, *list_entries(entries).split("\n"))

@@ -80,14 +80,14 @@ def _merge(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.MATRIX_FORMATS)
     found = [(Path(name).name, written.report(name)) for name in given.reports]
     links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
-    merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
+    merged = matrix.build_matrix(found, allow_mixed=given.allow_mixed, links=links)
     if said := matrix.mixed_editions(merged):
         sys.stderr.write(f"warning: {said}\n")
     if target is None:
         suffix = ".json" if given.format == "json" else ".md"
         rest = ""
         if suffix == ".md":
-            merged["chapters"] = matrix.unsatisfied(merged["chapters"])
+            merged["chapters"] = matrix.unsatisfied_rows(merged["chapters"])
             rest = "\nWhat every adapter satisfies is left out; -o matrix.md or matrix.html has all.\n"
         return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS) + rest)
     return _write(given, formats.render(merged, target[1], formats.MATRIX_FORMATS), target[0])
@@ -96,7 +96,7 @@ def _merge(given: argparse.Namespace) -> int:
 def _combine(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.FORMATS)
     assert target is not None
-    whole = combining.build([(Path(name).name, written.report(name)) for name in given.reports], shipped)
+    whole = combining.combine_reports([(Path(name).name, written.report(name)) for name in given.reports], shipped)
     return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
 
 
@@ -114,11 +114,11 @@ def _diff(given: argparse.Namespace) -> int:
     new = written.report(given.new)
     if given.old is None and given.format != "markdown":
         raise CommandError("name the earlier report too: report diff OLD NEW")
-    found = difference.build(written.report(given.old), new, given.level) if given.old is not None else None
+    found = difference.compare_reports(written.report(given.old), new, given.level) if given.old is not None else None
     if given.format == "markdown":
         _say(comment.render(new, found))
     elif found is not None:
-        console.result(given, found, *difference.text(found).splitlines())
+        console.result(given, found, *difference.describe_changes(found).splitlines())
     return FINDINGS if found is not None and found["regression"] else FINE
 
 
@@ -158,7 +158,7 @@ def _sign(given: argparse.Namespace) -> int:
         return FINDINGS
     payload = formats.render(written.report(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
     if key is not None:
-        return _write(given, dsse.sign_payload(payload, key), target, keyid=dsse.keyid(key.public_key()))
+        return _write(given, dsse.sign_payload(payload, key), target, keyid=dsse.key_id(key.public_key()))
     try:
         return _write(given, keyless.sign_payload(payload), target)
     except dsse.EnvelopeError as error:
@@ -166,7 +166,7 @@ def _sign(given: argparse.Namespace) -> int:
 
 
 def _verification_faults(name: str) -> list[str]:
-    return verification.faults(Path(name), today(), shipped)
+    return verification.find_faults(Path(name), today(), shipped)
 
 
 def shipped(component: str, profile: str) -> Mapping[str, str]:
@@ -182,8 +182,8 @@ def _badge(given: argparse.Namespace) -> int:
     if target is not None:
         return _write(given, formats.render(document, target[1]), target[0])
     if given.format == "json":
-        return _say(badges.endpoint(document))
-    return _say(f"{document['spec']['protocol']}: {badges.message(document)}\n")
+        return _say(badges.render_endpoint(document))
+    return _say(f"{document['spec']['protocol']}: {badges.verdict_text(document)}\n")
 
 
 def _render(given: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pytest_corpus.commands.report import shipped
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports.signing import dsse, intoto
 from pytest_corpus.reports.site import building, index, sources
-from pytest_corpus.reports.site.index import Memory, examine
+from pytest_corpus.reports.site.index import Memory, examine_sources
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_folder
 from pytest_corpus.verdict.deviations import today
@@ -40,14 +40,14 @@ def run(given: argparse.Namespace) -> int:
     statements = _statements(given, folder, target.resolve())
     examined = []
     with console.ProgressLine(len(found), lambda done: f"{done}") as progress:
-        for each in examine(found, memory, today(), shipped, statements):
+        for each in examine_sources(found, memory, today(), shipped, statements):
             examined.append(each)
             progress.at(len(examined), "reports checked")
-    data, runs = index.build(examined)
+    data, runs = index.build_index(examined)
     refused = len(data["refused"])
     address = given.url and given.url.rstrip("/") + "/"
     try:
-        write_folder(building.files(data, runs, examined, address), target, replace=True)
+        write_folder(building.render_files(data, runs, examined, address), target, replace=True)
     except OSError as error:
         raise CommandError(f"{printable(str(target))} could not be written: {error.strerror}") from None
     numbers = {"adapters": len(runs), "runs": sum(map(len, runs.values())), "refused": refused}
@@ -71,10 +71,10 @@ def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[s
         *(signing.identity_signer(each, None) for each in given.identity),
     ]
     for signer in signers:
-        for path in sources.envelopes(folder, target, signer.suffix):
+        for path in sources.find_statements(folder, target, signer.suffix):
             with suppress(bounded.FileRefused, dsse.EnvelopeError, ValueError):
                 payload = signer.opened(bounded.read_contents(path))
-                found.setdefault(intoto.claims(payload)["report_sha256"], []).append((payload, signer.by))
+                found.setdefault(intoto.read_claims(payload)["report_sha256"], []).append((payload, signer.by))
     return found
 
 
@@ -93,10 +93,10 @@ def _memory(target: Path) -> Memory:
 def _sources(folder: Path, target: Path, *, history: bool) -> list[sources.ReportSource]:
     if not folder.is_dir():
         raise CommandError(f"there is no folder {printable(str(folder))}")
-    found = sources.files(folder, target.resolve())
+    found = sources.find_files(folder, target.resolve())
     if history:
-        found += sources.versions(folder)
-        if sources.shallow(folder):
+        found += sources.find_versions(folder)
+        if sources.is_shallow(folder):
             console.warn("pytest-corpus site: the clone is shallow; fetch its whole history (fetch-depth: 0)")
     if not found:
         raise CommandError(f"there is no JSON report below {printable(str(folder))}")

@@ -19,7 +19,7 @@ from pytest_corpus.commands._pytest import connection, header_argument
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store import leftovers, sweeping
 from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
-from pytest_corpus.reports.text import count
+from pytest_corpus.reports.text import count_in_words
 
 STORES = ("vector", "graph")  # the components that store data
 IN_A_FILE = re.compile(r".*\.py(: |::)")  # an adapter that a conftest.py or a test module declares
@@ -77,10 +77,10 @@ def _sweep(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> b
     gone, absent = sweeping.sweep(left, send)
     still = [name for names in left.names.values() for name in names]
     missing = f", {absent} {'was' if absent == 1 else 'were'} not there" if absent else ""
-    console.say(f"run {left.run}: {count(gone, 'item')} deleted{missing}")
+    console.say(f"run {left.run}: {count_in_words(gone, 'item')} deleted{missing}")
     if still:
         shown = ", ".join(sorted(still)[:5])
-        console.say(f"run {left.run}: {count(len(still), 'item')} could not be deleted: {shown}")
+        console.say(f"run {left.run}: {count_in_words(len(still), 'item')} could not be deleted: {shown}")
     left.names.update(others)
     return not still
 

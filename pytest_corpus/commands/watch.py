@@ -65,16 +65,16 @@ def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> 
         document = _run_suite(given, wanted)
         if document is None:
             return list(left)
-        violated = view.fix_first(document)
+        violated = view.order_violations(document)
         if violated:
             ran = {(entry["component"], entry["id"]) for entry in document["requirements"] if entry["tests"]}
             others = [entry for entry in left if (entry["component"], entry["id"]) not in ran]
             return _show(document, [*violated, *others])
-        satisfied = {entry["id"] for entry in view.of_status(document, "satisfied")}
+        satisfied = {entry["id"] for entry in view.requirements_of_status(document, "satisfied")}
         if fixed := [name for name in wanted if name in satisfied]:
             console.say(f"{console.good('fixed')}: {', '.join(fixed)}")
     document = _run_suite(given, ())
-    return list(left) if document is None else _show(document, view.fix_first(document))
+    return list(left) if document is None else _show(document, view.order_violations(document))
 
 
 def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
@@ -97,7 +97,7 @@ def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None
 def _show(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Print the finding to fix first, or the verdict if nothing is open; return the open requirements."""
     if not left:
-        console.verdict("verdict", console.good(view.words(document)), "")
+        console.verdict("verdict", console.good(view.verdict_words(document)), "")
         return []
     first, musts = left[0], sum(entry["level"] == "MUST" for entry in left)
     counted = f"{len(left)} open, {musts} of them MUST"

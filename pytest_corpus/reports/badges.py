@@ -6,38 +6,40 @@ from html import escape
 from pytest_corpus.reports import view
 
 SHIELDS_COLORS = {"good": "brightgreen", "caution": "yellow", "bad": "red", "none": "lightgrey"}
-"""The colour names of shields; only a verdict without reservation is green."""
+"""The colour names of shields for each tone of a verdict; only "conformant" is green."""
 
 
-def endpoint(document: view.Document) -> str:
-    """Return the endpoint document: label, message, colour."""
-    tone = view.tone(document)
+def render_endpoint(document: view.Document) -> str:
+    """Return the badge as JSON for shields: label, message, colour."""
+    tone = view.tone_of(document)
     badge = {
         "schemaVersion": 1,
         "label": document["spec"]["protocol"],
-        "message": message(document),
+        "message": verdict_text(document),
         "color": SHIELDS_COLORS[tone],
         **({"isError": True} if tone == "bad" else {}),
     }
     return json.dumps(badge, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
-def message(document: view.Document) -> str:
-    """Return the verdict; with the tested components if the run is complete, because a badge must not claim more."""
-    said = view.words(document)
-    return f"{said}: {view.titles(document)}" if document["complete"] and not view.is_altered(document) else said
+def verdict_text(document: view.Document) -> str:
+    """Return the verdict in words; for a complete run with the tested components, so that the badge claims no more."""
+    said = view.verdict_words(document)
+    return (
+        f"{said}: {view.component_titles(document)}" if document["complete"] and not view.is_altered(document) else said
+    )
 
 
 COLORS = {"good": "#1a7f37", "caution": "#8a6100", "bad": "#b3261e", "none": "#57606a"}
-"""Grounds on which white text has a contrast of at least 4.5 (WCAG 1.4.3)."""
+"""Background colours on which white text has a contrast of at least 4.5 (WCAG 1.4.3)."""
 
 _NARROW, _WIDE = "fijlrtI.,:;'|! ", "mwMW@%"
 
 
-def picture(document: view.Document) -> str:
+def render_picture(document: view.Document) -> str:
     """Return an SVG badge, 20 pixels high, with its text as its title."""
-    label, said = document["spec"]["protocol"], message(document)
-    left, right = _width(label) + 12, _width(said) + 12
+    label, said = document["spec"]["protocol"], verdict_text(document)
+    left, right = _text_width(label) + 12, _text_width(said) + 12
     whole, title = left + right, escape(f"{label}: {said}", quote=True)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="20" viewBox="0 0 {whole} 20" \
 role="img" aria-label="{title}">
@@ -45,7 +47,7 @@ role="img" aria-label="{title}">
 <clipPath id="round"><rect width="{whole}" height="20" rx="3"/></clipPath>
 <g clip-path="url(#round)">
 <rect width="{left}" height="20" fill="#24292f"/>
-<rect x="{left}" width="{right}" height="20" fill="{COLORS[view.tone(document)]}"/>
+<rect x="{left}" width="{right}" height="20" fill="{COLORS[view.tone_of(document)]}"/>
 </g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11" text-anchor="middle">
 <text x="{left / 2:g}" y="14" textLength="{left - 12}" lengthAdjust="spacingAndGlyphs">{escape(label)}</text>
@@ -55,5 +57,5 @@ role="img" aria-label="{title}">
 """
 
 
-def _width(text: str) -> int:
+def _text_width(text: str) -> int:
     return round(sum(4.2 if char in _NARROW else 10 if char in _WIDE else 7 for char in text))

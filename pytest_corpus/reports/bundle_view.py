@@ -1,4 +1,4 @@
-"""Texts about behaviour bundles that all formats share, made from the document only."""
+"""Texts about behaviour bundles that all report formats share; they depend on the JSON report only."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,25 +10,25 @@ TONES = {"passed": "good", "failed": "bad", "not_judged": "none"}
 
 
 def sections(document: Mapping[str, Any]) -> list[Section]:
-    """Return the bundles of a report."""
+    """Return the bundle sections of a report."""
     return list(document.get("bundles", ()))
 
 
-def numbers(section: Section) -> list[tuple[str, str]]:
-    """Return the metrics that have data, with their names."""
+def metric_texts(section: Section) -> list[tuple[str, str]]:
+    """Return the name and the text of each metric that has data."""
     ends = section.get("intervals", {})
     known = sorted((name, number) for name, number in section["metrics"].items() if number is not None)
-    return [(name, _number(number, ends.get(name))) for name, number in known]
+    return [(name, _number_text(number, ends.get(name))) for name, number in known]
 
 
-def _number(number: float | None, ends: Sequence[float] | None = None) -> str:
+def _number_text(number: float | None, ends: Sequence[float] | None = None) -> str:
     if number is None:
         return "no data"
     return f"{number:.6g}" + (f" ({ends[0]:.4g} to {ends[1]:.4g})" if ends else "")
 
 
-def cases(section: Section) -> str:
-    """Return the number of cases by outcome."""
+def case_counts(section: Section) -> str:
+    """Return the number of cases by outcome, as text."""
     found = section["cases"]
     words = [
         f"{found['passed']} / {found['total']} passed",
@@ -44,33 +44,33 @@ def cases(section: Section) -> str:
     return ", ".join(words)
 
 
-def threshold(entry: Mapping[str, Any]) -> str:
-    """Describe a threshold and its outcome."""
-    return f"{entry['threshold']}: {outcome(entry)}"
+def describe_threshold(entry: Mapping[str, Any]) -> str:
+    """Describe a threshold: its rule, the measured number and the outcome."""
+    return f"{entry['threshold']}: {describe_outcome(entry)}"
 
 
-def outcome(entry: Mapping[str, Any]) -> str:
-    """Return the metric of a threshold and its outcome."""
+def describe_outcome(entry: Mapping[str, Any]) -> str:
+    """Describe the outcome of a threshold: the measured number, and if the threshold holds."""
     word = "is undecided" if entry.get("undecided") else "holds" if entry["holds"] else "does not hold"
-    return f"{_number(entry['actual'], entry.get('interval'))}, {word}"
+    return f"{_number_text(entry['actual'], entry.get('interval'))}, {word}"
 
 
-def difference(entry: Mapping[str, Any]) -> str:
+def describe_difference(entry: Mapping[str, Any]) -> str:
     """Describe the difference of one metric between two runs."""
     if "difference" not in entry:
         return f"{entry['metric']}: no case has it in both"
     sign = "+" if entry["difference"] > 0 else ""
-    said = f"{sign}{_number(entry['difference'], entry.get('interval'))}, {entry['verdict'].replace('_', ' ')}"
-    return f"{entry['metric']} {_number(entry['before'])} -> {_number(entry['now'])}: {said}"
+    said = f"{sign}{_number_text(entry['difference'], entry.get('interval'))}, {entry['verdict'].replace('_', ' ')}"
+    return f"{entry['metric']} {_number_text(entry['before'])} -> {_number_text(entry['now'])}: {said}"
 
 
-def label(section: Section) -> str:
-    """Return the variant and the provider."""
+def label_of(section: Section) -> str:
+    """Return the name of the variant, if any, and of the provider."""
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 
 def headline(document: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the tone and the words of a report that contains only bundles; None for other reports."""
+    """Return the tone and the words for a report that contains only bundles; None for other reports."""
     found = sections(document)
     if document["components"] or not found:
         return None
@@ -82,18 +82,18 @@ def headline(document: Mapping[str, Any]) -> tuple[str, str] | None:
     return TONES[worst], f"{many} runs of bundles {WORDS[worst]}"
 
 
-def results(section: Section) -> dict[str, dict[str, Any]]:
-    """For each case: status, latency, tokens, cost, scores, reasons. Older reports contain only failures."""
+def results_by_case(section: Section) -> dict[str, dict[str, Any]]:
+    """Return for each case its status, latency, tokens, cost, scores and reasons. Older reports only have failures."""
     if "results" not in section:
         empty: dict[str, Any] = {"latency": None, "tokens": None, "cost": None, "scores": {}}
         return {
             each["case"]: {**empty, "status": each["status"], "reasons": each["reasons"]}
             for each in section["failures"]
         }
-    return {each["case"]: _result(each) for each in section["results"]}
+    return {each["case"]: _case_result(each) for each in section["results"]}
 
 
-def _result(result: Mapping[str, Any]) -> dict[str, Any]:
+def _case_result(result: Mapping[str, Any]) -> dict[str, Any]:
     samples = result.get("samples", ())
     reasons = [*result.get("reasons", ()), *(reason for sample in samples for reason in sample.get("reasons", ()))]
     scores = {name for sample in samples for name in sample.get("scores", ())}
@@ -117,14 +117,14 @@ def _mean(numbers: Sequence[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-def latencies(section: Section) -> list[float]:
-    """Return the milliseconds of all answers."""
+def all_latencies(section: Section) -> list[float]:
+    """Return the latencies of all answers, in milliseconds."""
     samples = (sample for result in section.get("results", ()) for sample in result.get("samples", ()))
     return [sample["latency_ms"] for sample in samples if "latency_ms" in sample]
 
 
 def describe_scorer_calls(section: Section) -> str:
-    """Describe the provider calls of the scorers; empty if there were none."""
+    """Describe the calls, tokens and cost of the scorers; empty if there were none."""
     used = section.get("judging", {})
     parts = [f"{used[key]:,} {key}" for key in ("calls", "tokens") if key in used]
     return ", ".join(
@@ -132,6 +132,6 @@ def describe_scorer_calls(section: Section) -> str:
     )
 
 
-def baseline(section: Section) -> list[tuple[str, str]]:
-    """Return the changes since the baseline."""
+def baseline_changes(section: Section) -> list[tuple[str, str]]:
+    """Return the changes since the baseline: pairs of a kind and a list of cases or metrics, as text."""
     return [(kind.replace("_", " "), ", ".join(what)) for kind, what in sorted(section.get("baseline", {}).items())]

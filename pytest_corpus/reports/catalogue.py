@@ -1,4 +1,7 @@
-"""The requirements and rulings as text, with examples from the golden messages."""
+"""The requirements and rulings as text, with example messages from the goldens.
+
+A ruling (`docs/rulings.md`) decides a question that the protocol's documents leave open.
+"""
 
 import json
 import re
@@ -34,8 +37,8 @@ class Ruling:
 
 
 @cache
-def rulings() -> MappingProxyType[str, Ruling]:
-    """All rulings by id, in the order of the page. Raises FileNotFoundError if they are not installed."""
+def read_rulings() -> MappingProxyType[str, Ruling]:
+    """Return all rulings by id, in the order of the page. Raises FileNotFoundError if the page is not installed."""
     found: dict[str, Ruling] = {}
     page = resources.document("rulings.md").read_text("utf-8")
     for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
@@ -50,7 +53,7 @@ def rulings() -> MappingProxyType[str, Ruling]:
 
 def rulings_of(entry: Requirement) -> tuple[Ruling, ...]:
     """Return the rulings that are a source of a requirement."""
-    return tuple(rulings()[source] for source in entry.source if RULING_ID.fullmatch(source))
+    return tuple(read_rulings()[source] for source in entry.source if RULING_ID.fullmatch(source))
 
 
 def requirements_of_ruling(ruling: Ruling) -> tuple[str, ...]:
@@ -60,29 +63,32 @@ def requirements_of_ruling(ruling: Ruling) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One example: its title, and the message or the frames of a stream."""
+    """An example message, or the frames of a stream, with a title."""
 
     title: str
     messages: tuple[Any, ...]
 
 
-def examples(entry: Requirement) -> tuple[Example, ...]:
-    """Return examples for a requirement: a plain request, a correct answer, and the metrics that are reported.
+def make_examples(entry: Requirement) -> tuple[Example, ...]:
+    """Return examples for a requirement: a minimal request, a correct answer, and the reported metrics.
 
-    If the sentence names an error, the answer is a correct error envelope, otherwise a success. A requirement on
-    metrics also has the arguments of the metrics call.
+    If the sentence names an error, the answer is a correct error envelope, otherwise a success. Only requirements on
+    metrics
+    have metrics.
 
     Raises:
         FileNotFoundError: the goldens are not installed.
     """
     operation = operation_of(entry.chapter, entry.text, entry.components[0])
-    (message,) = _messages(request_golden(operation.op))
+    (message,) = _read_messages(request_golden(operation.op))
     named = {*re.findall(r"`([a-z_]+)", f"{entry.text} {entry.hint}"), *NAMED.get(entry.chapter, ())}
     request = Example(f"a plain request of {operation.op}", (_prune(message, operation, named),))
     if entry.components == WIRE:
         return (request,)
     error = error_of(entry.chapter, entry.text)
-    metrics = [_metrics(entry, operation, error.name if error else "OK")] if entry.chapter.endswith("-OBS") else []
+    metrics = (
+        [_metrics_example(entry, operation, error.name if error else "OK")] if entry.chapter.endswith("-OBS") else []
+    )
     if error:
         envelope = {
             "ok": False,
@@ -94,14 +100,14 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
             "ms": 1.5,
         }
         return request, Example(f"a good answer where {error.name} is meant", (envelope,)), *metrics
-    return request, Example("a good answer to it", _messages(answer_golden(operation.op))), *metrics
+    return request, Example("a good answer to it", _read_messages(answer_golden(operation.op))), *metrics
 
 
 def _prune(message: Any, operation: Operation, named: set[str]) -> Any:
-    """Return a request without the optional arguments and the context that the requirement does not name."""
-    from pytest_corpus.reports.pages.schema_words import describe
+    """Return a request without the optional arguments and context members that the requirement does not mention."""
+    from pytest_corpus.reports.pages.schema_words import describe_schema
 
-    _, keys = describe(operation.request, "args")
+    _, keys = describe_schema(operation.request, "args")
     one_of = [rule.keys for rule in RULES.get(operation.op, ()) if isinstance(rule, OneOf)]
     required = {key.path for key in keys if key.required}.union(*one_of)
     args = {name: value for name, value in message["args"].items() if name in required | named}
@@ -109,8 +115,8 @@ def _prune(message: Any, operation: Operation, named: set[str]) -> Any:
     return {**message, "ctx": ctx, "args": args or message["args"]}
 
 
-def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
-    """Return the arguments of the metrics call in a requirement."""
+def _metrics_example(entry: Requirement, operation: Operation, code: str) -> Example:
+    """Return the arguments of the metrics call that a requirement is about."""
     op = operation.op.partition(".")[2]
     if "count" in entry.text:
         counted = {"component": operation.component, "name": "count_stream_final_outcome", "value": 1}
@@ -123,8 +129,8 @@ def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
 COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword arguments of metrics.observe"
 
 
-def _messages(golden: Golden) -> tuple[Any, ...]:
-    """Return the documents of a golden, generated from the schemas if there is no file."""
+def _read_messages(golden: Golden) -> tuple[Any, ...]:
+    """Return the documents of a golden; without a file they are generated from the schemas."""
     path = resources.folder("golden") / golden.file
     if path.is_file():
         text = path.read_text("utf-8")
@@ -138,7 +144,7 @@ def _messages(golden: Golden) -> tuple[Any, ...]:
 MARGIN = " " * 14
 
 
-def select(
+def select_requirements(
     globs: Sequence[str] = (), components: Sequence[str] = (), levels: Sequence[str] = ()
 ) -> tuple[Requirement, ...]:
     """Return the requirements that match any of the globs, components and levels; an empty filter matches all."""
@@ -152,7 +158,7 @@ def select(
 
 
 def list_entries(entries: Iterable[Requirement] | None = None) -> str:
-    """One line per requirement: id, level, sentence."""
+    """Return a text with one line per requirement: id, level, sentence."""
     shown = tuple(catalogue().values() if entries is None else entries)
     width = max((len(entry.id) for entry in shown), default=0)
     lines = [f"{entry.id:<{width}}  {entry.level:<6}  {entry.text}" for entry in shown]
@@ -160,17 +166,17 @@ def list_entries(entries: Iterable[Requirement] | None = None) -> str:
 
 
 def explain(wanted: str) -> str | None:
-    """Return the complete text on a requirement or ruling; None if the id is unknown."""
+    """Return everything about a requirement or ruling as text; None if the id is unknown."""
     asked = wanted.strip().upper()
     if asked in catalogue():
-        return card(catalogue()[asked])
-    return ruling_card(rulings()[asked]) if asked in rulings() else None
+        return describe_requirement(catalogue()[asked])
+    return describe_ruling(read_rulings()[asked]) if asked in read_rulings() else None
 
 
 def unknown_id_message(wanted: str) -> str:
-    """Return the message for an unknown id: the ids most similar to it."""
+    """Return the message for an unknown id, with the most similar ids."""
     kind, known = (
-        ("ruling", rulings().keys())
+        ("ruling", read_rulings().keys())
         if RULING_ID.fullmatch(wanted.strip().upper())
         else ("requirement", catalogue().keys())
     )
@@ -179,8 +185,8 @@ def unknown_id_message(wanted: str) -> str:
     return f"there is no {kind} {wanted!r}; {hint}"
 
 
-def card(entry: Requirement) -> str:
-    """Return a requirement as a few lines of text, with its rulings and an example."""
+def describe_requirement(entry: Requirement) -> str:
+    """Return a text of a few lines about a requirement, with its rulings and an example."""
     lines = [f"{entry.id} ({entry.level})", fill(entry.text, 100, initial_indent="  ", subsequent_indent="  ")]
     lines.append(f"  source:     {', '.join(entry.source)}")
     lines.append(f"  components: {', '.join(entry.components)}")
@@ -192,15 +198,15 @@ def card(entry: Requirement) -> str:
         )
     for ruling in rulings_of(entry):
         lines += ["", f"  {ruling.id} {ruling.title}", _paragraphs(ruling)]
-    for example in examples(entry):
+    for example in make_examples(entry):
         lines += ["", f"  {example.title}:", *(indent(fold(message), "    ") for message in example.messages)]
     declared = "--corpus-client=..." if entry.components == WIRE else "--corpus-adapter=..."
     lines += ["", f"  run it:     pytest {declared} --corpus-requirement={entry.id}"]
     return "\n".join(lines)
 
 
-def ruling_card(ruling: Ruling) -> str:
-    """Return a ruling as a few lines of text, with the requirements that are based on it."""
+def describe_ruling(ruling: Ruling) -> str:
+    """Return a text of a few lines about a ruling, with the requirements that are based on it."""
     resting = ", ".join(requirements_of_ruling(ruling)) or "no requirement names it"
     asked = fill(resting, 100, initial_indent="  asked by:   ", subsequent_indent=MARGIN, break_on_hyphens=False)
     return "\n".join([f"{ruling.id} {ruling.title} ({ruling.section})", _paragraphs(ruling), asked])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reports import view
-from pytest_corpus.reports.text import STATUS_WORDS, count
+from pytest_corpus.reports.text import STATUS_WORDS, count_in_words
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.verdict import VERDICTS, counting_levels
 
@@ -20,32 +20,32 @@ KINDS = {
     "added": "added",
     "gone": "gone",
 }
-"""The changes of a requirement, with words for each."""
+"""The kinds of changes of a requirement between two reports, with words for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """An earlier report: its name, and the status of each requirement by component and id."""
+    """An earlier report to compare with: its name, and the status of each requirement by component and id."""
 
     label: str
     statuses: Mapping[tuple[str, str], str]
 
     @classmethod
     def of(cls, document: view.Document) -> Earlier:
-        """Return the earlier run of a report."""
+        """Return the name and the statuses of a report."""
         when = str(document["started_at"])[:16].replace("T", " ")
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _statuses(document).items()})
 
     def change_of(self, entry: Mapping[str, Any]) -> str:
-        """Return the change of a requirement, a key of `CHANGES`; empty if it is violated in neither run."""
+        """Return the change of a requirement since the earlier report, a key of `CHANGES`; empty if there is none."""
         was = self.statuses.get((entry["component"], entry["id"]))
         if entry["status"] == "violated":
             return "same" if was == "violated" else "new"
         return "fixed" if was == "violated" and entry["status"] == "satisfied" else ""
 
 
-def since(document: view.Document, earlier: Earlier) -> str:
-    """Return a summary of the changes since an earlier run: ``12 fixed, 1 newly violated, 3 still violated``."""
+def summarize_changes(document: view.Document, earlier: Earlier) -> str:
+    """Return a summary of the changes since an earlier report: ``12 fixed, 1 newly violated, 3 still violated``."""
     found = Counter(earlier.change_of(entry) for entry in document["requirements"])
     said = [f"{found[change]} {words}" for change, words in reversed(CHANGES.items()) if found[change]]
     return ", ".join(said) or "nothing changed"
@@ -55,19 +55,19 @@ CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
 """The changes of a requirement since an earlier run, with words for each."""
 
 
-def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, Any]:
+def compare_reports(old: view.Document, new: view.Document, level: str = "") -> dict[str, Any]:
     """Return the changes and their judgement: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
 
     A regression is a newly violated requirement of `level` or above (by default the level of the new run), a worse
     verdict, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.
     """
-    changes, why = compare(old, new, level)
+    changes, why = compare_requirements(old, new, level)
     said = {"old": _verdict(old), "new": _verdict(new)}
     edition = {"old": old["spec"]["edition"]["name"], "new": new["spec"]["edition"]["name"]}
     return {"regression": bool(why), "why": why, "verdict": said, "edition": edition, **changes}
 
 
-def compare(
+def compare_requirements(
     old: view.Document, new: view.Document, level: str = ""
 ) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
     """Return the changes of requirements by kind, and the reasons why they are a regression."""
@@ -77,13 +77,13 @@ def compare(
         was, now = before.get(key), after.get(key)
         entry = now or was or {}
         change = {each: entry[each] for each in ("component", "id", "level", "text")}
-        for kind in _kinds(was, now):
+        for kind in _kinds_of_change(was, now):
             changes[kind].append({**change, "old": was and was["status"], "new": now and now["status"]})
     return changes, list(_regressions(old, new, changes, level or str(new["level"])))
 
 
-def text(difference: Mapping[str, Any]) -> str:
-    """Return the changes as lines of text, with the conclusion last."""
+def describe_changes(difference: Mapping[str, Any]) -> str:
+    """Return the changes as lines of text, and the conclusion in the last line."""
     said = difference["verdict"]
     lines = [f"verdict: {said['old']}" if said["old"] == said["new"] else f"verdict: {said['old']} -> {said['new']}"]
     if (was := difference["edition"]["old"]) != (now := difference["edition"]["new"]):
@@ -103,7 +103,7 @@ def _statuses(document: view.Document) -> dict[tuple[str, str], dict[str, Any]]:
     return {(entry["component"], entry["id"]): entry for entry in document["requirements"]}
 
 
-def _kinds(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[str]:
+def _kinds_of_change(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[str]:
     was, now = old and old["status"], new and new["status"]
     if old is None:
         yield "added"
@@ -127,7 +127,7 @@ def _regressions(
     old: view.Document, new: view.Document, changes: Mapping[str, list[dict[str, Any]]], level: str
 ) -> Iterator[str]:
     if violated := sum(change["level"] in counting_levels(level) for change in changes["newly_violated"]):
-        yield f"{count(violated, 'requirement')} newly violated"
+        yield f"{count_in_words(violated, 'requirement')} newly violated"
     if old["complete"] and VERDICTS.index(new["verdict"]) > VERDICTS.index(old["verdict"]):
         yield f"the verdict is {new['verdict']} and was {old['verdict']}"
     if lost := [TITLES[name] for name in view.components(old) if name not in new["components"]]:

@@ -1,4 +1,4 @@
-"""One finding of one test as lines of text: the sentence, the request, expected and received values, hint, command."""
+"""One finding of a test as lines of text: the sentence, the request, expected and received values, hint, command."""
 
 from collections.abc import Iterator
 
@@ -9,24 +9,29 @@ from pytest_corpus.verdict.verdict import hint_of
 
 
 def headline(finding: Finding) -> str:
-    """Return the requirement and its sentence."""
+    """Return the id, the level and the sentence of the requirement."""
     entry = catalogue()[finding.requirement]
     return f"{entry.id} ({entry.level}): {entry.text}"
 
 
 def one_line(finding: Finding) -> str:
-    """Return the whole finding in one line, for small places."""
+    """Return the finding in one line."""
     return printable(f"{headline(finding)} Expected {finding.expected}; got {received_text(finding)}")
 
 
 def received_text(finding: Finding) -> str:
-    """Return the received value and its place in the answer."""
+    """Return the received value and its path in the answer."""
     text, place = received_sentence(finding.got, finding.path)
     return text + (f"  (at {place})" if place else "")
 
 
-def block(finding: Finding, *, test: bool = False, script: bool = False) -> list[str]:
-    """Return a finding with its evidence as text; optionally with the id of its test and commands that repeat it."""
+def describe_finding(finding: Finding, *, test: bool = False, script: bool = False) -> list[str]:
+    """Return a finding with its evidence as lines of text.
+
+    Args:
+        test: True to name the test.
+        script: True to add the commands that send the request again.
+    """
     entry, (values, lists) = catalogue()[finding.requirement], _texts(finding)
     known = {
         "source": ", ".join(entry.source),
@@ -44,7 +49,7 @@ def block(finding: Finding, *, test: bool = False, script: bool = False) -> list
 
 
 def evidence_lines(finding: Finding) -> Iterator[tuple[str, str]]:
-    """Yield the evidence of a finding for a report that already shows the requirement: lines of text for each label."""
+    """Yield a label and a line for each line of evidence, for a report that already shows the requirement."""
     values, lists = _texts(finding)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
     labels = ("problem", "traceback", "judged on", "story", "logged", "printed")
@@ -53,7 +58,7 @@ def evidence_lines(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _texts(finding: Finding) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Return the texts of the evidence, and the lists of lines, by label."""
+    """Return the evidence by label: single texts, and lists of lines."""
     values = {
         "test": finding.node,
         "sent": finding.sent,

@@ -1,8 +1,9 @@
 """The report formats by file suffix. To add one, write a module and a row in `FORMATS`.
 
-Each module has `render(document) -> str`, a pure function of the canonical document (`json_report.build`). A format may
-have further parameters: `evidence` (the facts behind findings), `earlier` (a report to compare with) or `contents`
-(prompts and answers of bundles).
+Each module has `render(document) -> str`, which depends on the JSON report (`json_report.build_report`) only. A format
+may
+have further parameters: `evidence` (requests and answers of findings), `earlier` (a report to compare with) or
+`contents` (prompts and answers of bundles).
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ FORMATS: Mapping[str, str] = {
     ".md": "markdown.report",
     ".html": "html.report",
     ".intoto.json": "signing.intoto",
-    ".badge.json": "badges:endpoint",
-    ".svg": "badges:picture",
+    ".badge.json": "badges:render_endpoint",
+    ".svg": "badges:render_picture",
     ".sarif": "sarif",
 }
-"""The module below `reports/` that renders each format, and its function if that is not `render`."""
+"""The module below `reports/` that renders each format, with the name of its function if it is not `render`."""
 
 BADGES = tuple(suffix for suffix, module in FORMATS.items() if module.startswith("badges:"))
-"""The formats that show the verdict alone."""
+"""The formats that only show the verdict."""
 
 MATRIX_FORMATS: Mapping[str, str] = {".html": "html.matrix", ".md": "markdown.matrix", ".json": "json_report"}
-"""The module that renders each format of a matrix (`matrix.build`)."""
+"""The module that renders each format of a matrix (`matrix.build_matrix`)."""
 
 JUNIT = ".junit.xml"  # the suffix of pytest's own JUnit file, which pytest writes itself
 
 
 def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -> str | None:
-    """Return the longest known suffix of a file name; the name must have a part before it."""
+    """Return the longest known suffix of a file name, or None. The name must have characters before the suffix."""
     fitting = [suffix for suffix in known if name.lower().endswith(suffix) and len(name) > len(suffix)]
     return max(fitting, key=len, default=None)
 
@@ -51,11 +52,11 @@ def render(
     *,
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Render a document in the format of a suffix. Arguments that the format does not show are ignored.
+    """Return a document in the format of a suffix. Arguments that the format does not show are ignored.
 
     Args:
         earlier: an earlier report to compare with.
-        evidence: the facts behind findings.
+        evidence: the requests, answers and other facts of findings.
         contents: prompts and answers of the bundles' cases that did not pass.
 
     Raises:
@@ -69,7 +70,7 @@ def render(
 
 
 def comparing_suffixes() -> tuple[str, ...]:
-    """Return the formats that can show the changes since an earlier report."""
+    """Return the suffixes of formats that can show the changes since an earlier report."""
     return tuple(suffix for suffix, module in FORMATS.items() if "earlier" in signature(_renderer(module)).parameters)
 
 

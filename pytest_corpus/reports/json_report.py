@@ -1,4 +1,4 @@
-"""The canonical JSON report (`schemas/report/`), without secrets; it names the commit and the CI run."""
+"""The canonical JSON report (`schemas/report/`), without secrets. It also names the commit and the CI run."""
 
 import hashlib
 import json
@@ -29,18 +29,26 @@ from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Ve
 FORMAT = "1.0"  # the version of the report's own shape
 SHORT = 80  # no text that an adapter states in its capabilities is longer in a report
 INTERNAL_REPORT_DIR = "CORPUS_INTERNAL_REPORT_DIR"
-"""The environment variable that names a folder; a run does not mention the reports that it writes there."""
+"""The environment variable with a folder whose reports are internal, so that a run does not mention them."""
 
 EXACT = 2**53  # the largest integer that every reader of JSON keeps exactly (RFC 8259, 6)
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """The facts of the run. Times are ISO 8601 in UTC; durations are in seconds.
+    """The facts of a run for its report.
 
-    `budget` limits the calls and tokens; `shard` is the part of the suite to run. `commit` and `ci` are its origin
-    (`reports.origin`), `notes` are lines for its reader, `command` repeats the run, `bundles` are the sections of
-    behaviour bundles, `transcript` is the SHA-256 of the transcript.
+    Attributes:
+        started_at: the start, in ISO 8601 (UTC).
+        duration_s: in seconds.
+        edition: the schema version that the run was limited to; None for all.
+        commit, ci: the tested commit and the CI run (`find_commit`, `describe_ci_run`).
+        notes: remarks for the reader of the report.
+        command: the command that repeats the run.
+        bundles: the sections of behaviour bundles.
+        budget: the limits of calls and tokens.
+        shard: the part of the suite that was run; None for all of it.
+        transcript: the SHA-256 of the run's transcript.
     """
 
     started_at: str
@@ -59,8 +67,8 @@ class RunFacts:
     transcript: str = ""
 
 
-def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
-    """Return the report as a JSON value of printable text, with its `sha256`, as `schemas/report/` describes it."""
+def build_report(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
+    """Return the report as a JSON value, with its `sha256`, as `schemas/report/` describes it."""
     optional: dict[str, Any] = {
         "commit": run.commit,
         "ci": dict(run.ci),
@@ -100,27 +108,29 @@ def build(ledger: Ledger, verdict: Verdict, run: RunFacts) -> dict[str, Any]:
                 edition for edition in SCHEMA_VERSIONS if judged and all(edition in met for met in judged)
             ],
         },
-        "components": {part.component: _component(part, ledger) for part in verdict.components},
-        "capabilities": {name: facts(name, document) for name, document in sorted(ledger.capabilities.items())},
-        "environment": environment(),
+        "components": {part.component: _component_entry(part, ledger) for part in verdict.components},
+        "capabilities": {
+            name: documented_facts(name, document) for name, document in sorted(ledger.capabilities.items())
+        },
+        "environment": software_versions(),
         "level": run.level,
         "seed": run.seed,
         "started_at": run.started_at,
         "duration_s": round(run.duration_s, 3),
     }
-    return seal({**_clean(document), "requirements": requirements(verdict)})
+    return add_digest({**_escape_texts(document), "requirements": requirement_entries(verdict)})
 
 
-def requirements(verdict: Verdict) -> list[dict[str, Any]]:
-    """Return the requirements of a report."""
-    return [_clean(_requirement(status)) for part in verdict.components for status in part.statuses]
+def requirement_entries(verdict: Verdict) -> list[dict[str, Any]]:
+    """Return the requirements as they appear in a report."""
+    return [_escape_texts(_requirement_entry(status)) for part in verdict.components for status in part.statuses]
 
 
-def without_adapter(run: RunFacts) -> dict[str, Any]:
-    """Return the report of a run with behaviour bundles only. Such a report has no verdict."""
+def build_bundle_report(run: RunFacts) -> dict[str, Any]:
+    """Return the report of a run with behaviour bundles only, which has no verdict."""
     ledger = Ledger("no adapter")
     ledger.mark_partial("only behaviour bundles ran")
-    return build(ledger, decide(ledger), run)
+    return build_report(ledger, decide(ledger), run)
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -139,7 +149,7 @@ def render(document: Mapping[str, Any]) -> str:
 
 
 def parse_canonical(data: bytes) -> Any:
-    """Parse a canonical text; return None if it is not canonical or cannot be checked at once."""
+    """Return the value of a canonical text; None if it is not canonical or the fast check cannot decide."""
     import orjson
 
     with suppress(ValueError):
@@ -149,7 +159,7 @@ def parse_canonical(data: bytes) -> Any:
 
 
 def is_canonical(value: Any, data: bytes) -> bool:
-    """True if a text is the canonical text of its value; False also if it cannot be checked at once."""
+    """True if a text is the canonical text of its value; False also if the fast check cannot decide."""
     with suppress(TypeError):
         return _dump(value) == data and not _has_other_float(data)
     return False
@@ -161,7 +171,7 @@ def _dump(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
-@lru_cache(maxsize=1)  # reading a report asks, and then verifying it
+@lru_cache(maxsize=1)  # called when a report is read and again when it is verified
 def _has_other_float(data: bytes) -> bool:
     """True if a line ends with a number that `orjson` and `json` write differently."""
     return any(each.search(data) for each in _OTHER_FLOATS)
@@ -170,7 +180,7 @@ def _has_other_float(data: bytes) -> bool:
 _OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
 
 
-def digest(document: Mapping[str, Any]) -> str:
+def compute_digest(document: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a document's canonical text, in UTF-8, without the member `sha256`.
 
     To compute it from the file, leave out the line `sha256`: ``grep -v '^  "sha256": ' report.json | sha256sum``.
@@ -180,31 +190,31 @@ def digest(document: Mapping[str, Any]) -> str:
 
 
 def digest_of_text(data: bytes) -> str:
-    """Return the digest of a canonical text without its line `sha256`."""
+    """Return the SHA-256 of a canonical text without its line `sha256`."""
     return hashlib.sha256(re.sub(rb'\n  "sha256": .*', b"", data, count=1)).hexdigest()
 
 
-def seal(document: Mapping[str, Any]) -> dict[str, Any]:
+def add_digest(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document with the `sha256` of its content."""
-    return {**document, "sha256": digest(document)}
+    return {**document, "sha256": compute_digest(document)}
 
 
-def write(report: Mapping[str, Any], path: Path) -> None:
+def write_report(report: Mapping[str, Any], path: Path) -> None:
     """Write a report in canonical form, atomically. Raises OSError if the file cannot be written."""
     write_atomically(render(report), path)
 
 
-def _clean(value: Any) -> Any:
-    """Make all text in a value printable, because text of an adapter must not move a reader's cursor."""
+def _escape_texts(value: Any) -> Any:
+    """Return a JSON value in which control characters of all texts are escaped."""
     if isinstance(value, str):
         return value if value.isprintable() else printable(value)
     if isinstance(value, dict):
-        return {printable(key): _clean(item) for key, item in value.items()}
-    return [_clean(item) for item in value] if isinstance(value, list) else value
+        return {printable(key): _escape_texts(item) for key, item in value.items()}
+    return [_escape_texts(item) for item in value] if isinstance(value, list) else value
 
 
-def environment() -> dict[str, str]:
-    """Return the versions of software that can influence a verdict."""
+def software_versions() -> dict[str, str]:
+    """Return the versions of the software that can influence a verdict."""
     return {
         "python": platform.python_version(),
         "platform": platform.system().lower(),
@@ -220,7 +230,7 @@ def _version(distribution: str) -> str:
         return "not installed"
 
 
-def _component(part: ComponentVerdict, ledger: Ledger) -> dict[str, Any]:
+def _component_entry(part: ComponentVerdict, ledger: Ledger) -> dict[str, Any]:
     took: dict[str, dict[str, int]] = {}
     for name, number in ledger.took.items():
         component, op, ms = re.split("[. ]", name)
@@ -236,7 +246,7 @@ def _component(part: ComponentVerdict, ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _requirement(status: Status) -> dict[str, Any]:
+def _requirement_entry(status: Status) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "id": status.requirement.id,
         "component": status.component,
@@ -244,7 +254,7 @@ def _requirement(status: Status) -> dict[str, Any]:
         "status": status.status,
         "text": status.requirement.text,
         "source": list(status.requirement.source),
-        "tests": [_test(status.repetitions(name)) for name in sorted({record.test for record in status.tests})],
+        "tests": [_test_entry(status.repetitions(name)) for name in sorted({record.test for record in status.tests})],
     }
     if status.findings:
         entry["findings"] = sorted(
@@ -262,8 +272,8 @@ def _requirement(status: Status) -> dict[str, Any]:
     return entry | {key: value for key, value in open_for.items() if value}
 
 
-def _test(records: list[TestRecord]) -> dict[str, Any]:
-    """One test with the worst of its repetitions."""
+def _test_entry(records: list[TestRecord]) -> dict[str, Any]:
+    """Return the report's entry for one test, with the worst outcome of its repetitions."""
     worst = max(records, key=lambda record: WORSE.index(record.outcome))
     passed = sum(record.outcome == "satisfied" for record in records)
     optional = {
@@ -275,8 +285,8 @@ def _test(records: list[TestRecord]) -> dict[str, Any]:
     return {"test": worst.test, "outcome": worst.outcome, **{key: each for key, each in optional.items() if each}}
 
 
-def facts(component: str, capabilities: Any) -> dict[str, Any]:
-    """The documented facts that a component's capabilities state, as plain values; none if they are not an object."""
+def documented_facts(component: str, capabilities: Any) -> dict[str, Any]:
+    """Return the documented keys of a component's capabilities; empty if the capabilities are not an object."""
     if not isinstance(capabilities, dict):
         return {}
     known = {key for fact in FACTS if component in fact.components for key in fact.keys}
@@ -305,8 +315,16 @@ _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")
 
 
-class System(NamedTuple):
-    """A CI system: its variable, a template of the run's address, and the variables of its run and commit."""
+class CISystem(NamedTuple):
+    """A CI system.
+
+    Attributes:
+        name: its name.
+        sign: the environment variable that shows that it runs.
+        url: a template for the address of the run, with variables.
+        run: the variable with the id of the run.
+        commit: the variable with the commit.
+    """
 
     name: str
     sign: str
@@ -320,40 +338,40 @@ AZURE_RUN = "{SYSTEM_TEAMFOUNDATIONCOLLECTIONURI}{SYSTEM_TEAMPROJECT}/_build/res
 
 
 SYSTEMS = (
-    System("GitHub Actions", "GITHUB_ACTIONS", GITHUB_RUN, "GITHUB_RUN_ID", "GITHUB_SHA"),
-    System("GitLab CI", "GITLAB_CI", "{CI_JOB_URL}", "CI_JOB_ID", "CI_COMMIT_SHA"),
-    System("CircleCI", "CIRCLECI", "{CIRCLE_BUILD_URL}", "CIRCLE_BUILD_NUM", "CIRCLE_SHA1"),
-    System("Buildkite", "BUILDKITE", "{BUILDKITE_BUILD_URL}", "BUILDKITE_BUILD_NUMBER", "BUILDKITE_COMMIT"),
-    System("Azure Pipelines", "TF_BUILD", AZURE_RUN, "BUILD_BUILDID", "BUILD_SOURCEVERSION"),
-    System("Travis CI", "TRAVIS", "{TRAVIS_BUILD_WEB_URL}", "TRAVIS_BUILD_ID", "TRAVIS_COMMIT"),
-    System("Jenkins", "JENKINS_URL", "{BUILD_URL}", "BUILD_ID", "GIT_COMMIT"),
+    CISystem("GitHub Actions", "GITHUB_ACTIONS", GITHUB_RUN, "GITHUB_RUN_ID", "GITHUB_SHA"),
+    CISystem("GitLab CI", "GITLAB_CI", "{CI_JOB_URL}", "CI_JOB_ID", "CI_COMMIT_SHA"),
+    CISystem("CircleCI", "CIRCLECI", "{CIRCLE_BUILD_URL}", "CIRCLE_BUILD_NUM", "CIRCLE_SHA1"),
+    CISystem("Buildkite", "BUILDKITE", "{BUILDKITE_BUILD_URL}", "BUILDKITE_BUILD_NUMBER", "BUILDKITE_COMMIT"),
+    CISystem("Azure Pipelines", "TF_BUILD", AZURE_RUN, "BUILD_BUILDID", "BUILD_SOURCEVERSION"),
+    CISystem("Travis CI", "TRAVIS", "{TRAVIS_BUILD_WEB_URL}", "TRAVIS_BUILD_ID", "TRAVIS_COMMIT"),
+    CISystem("Jenkins", "JENKINS_URL", "{BUILD_URL}", "BUILD_ID", "GIT_COMMIT"),
 )
-"""The CI systems that are known, by the variables that they document."""
+"""The known CI systems."""
 
 
-def ci(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the known `name`, `id` and `url` of the CI run; empty outside of CI."""
-    system = _system(environ)
+def describe_ci_run(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the `name`, `id` and `url` of the CI run, as far as they are known; empty outside of CI."""
+    system = _find_ci_system(environ)
     if system is None:
         return {}
     origin = {"name": system.name}
     if _PLAIN.fullmatch(run := environ.get(system.run, "")):
         origin["id"] = run
     try:
-        url = _public(system.url.format_map(environ))
+        url = _public_address(system.url.format_map(environ))
     except (KeyError, ValueError):
         url = ""
     return {**origin, "url": url} if url else origin
 
 
-def commit(environ: Mapping[str, str], folder: Path) -> str | None:
-    """Return the commit under test, as 40 or 64 hexadecimal digits: as CI states it, otherwise from git in a folder."""
-    system = _system(environ)
+def find_commit(environ: Mapping[str, str], folder: Path) -> str | None:
+    """Return the tested commit, 40 or 64 hexadecimal digits: from CI, or else from git in a folder; None if unknown."""
+    system = _find_ci_system(environ)
     origin = environ.get(system.commit, "").lower() if system else ""
     return origin if _COMMIT.fullmatch(origin) else _commit_of_git(folder)
 
 
-def _system(environ: Mapping[str, str]) -> System | None:
+def _find_ci_system(environ: Mapping[str, str]) -> CISystem | None:
     return next((system for system in SYSTEMS if environ.get(system.sign)), None)
 
 
@@ -373,8 +391,8 @@ def _commit_of_git(folder: Path) -> str | None:
     return found if done.returncode == 0 and _COMMIT.fullmatch(found) else None
 
 
-def _public(address: str) -> str:
-    """An address without user, password, query and fragment, which may be secret; empty if it is not an address."""
+def _public_address(address: str) -> str:
+    """Return an address without user, password, query and fragment; empty if it is not an HTTP address."""
     parts = urlsplit(address)
     plain = all(char.isprintable() and char not in ' "<>\\^`{|}' for char in address) and address.isascii()
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:

@@ -1,6 +1,6 @@
-"""Several reports side by side: providers by requirements, with verdicts.
+"""A matrix shows several reports next to each other: reports by requirements, with verdicts.
 
-The canonical document of a matrix. The other formats are generated from it only::
+This is its JSON document, from which all other formats are generated::
 
     {"format": "1.0", "kind": "matrix", "catalogues": ["1.0"], "editions": ["1.0"],
      "reports": [{"label", "edition", "verdict", "words", "tone", "complete", "components": {component: verdict},
@@ -8,8 +8,8 @@ The canonical document of a matrix. The other formats are generated from it only
      "chapters": [{"component", "chapter", "rows": [{"id", "level", "text", "statuses": [status or null],
                    "cells": [{"reason", "keyword", "blocked_by", "findings"} or null]}]}]}
 
-`statuses` and `cells` have one entry per report, in order. An entry is null if the report does not know the
-requirement; in `cells` also if there are no details. `link` leads to the report, relative to the matrix.
+`statuses` and `cells` have one entry per report, in order. An entry is null if the report does not have the
+requirement; in `cells` also if there are no details. `link` is the path of the report, relative to the matrix.
 """
 
 from collections import Counter
@@ -18,33 +18,33 @@ from typing import Any
 
 from pytest_corpus.reports import view
 from pytest_corpus.reports.text import printable
-from pytest_corpus.reports.view import Document, chapter
+from pytest_corpus.reports.view import Document, chapter_title
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.text.problems import PlainError
 
 FORMAT = "1.0"
 
 
-class Mixed(PlainError):
-    """The reports are from different versions of the catalogue."""
+class MixedVersions(PlainError):
+    """Reports that are from different versions of the catalogue."""
 
     def __init__(self, versions: Mapping[str, str]) -> None:
         said = ", ".join(f"{label} of {version}" for label, version in versions.items())
         super().__init__(f"the reports are of different catalogue versions ({said}); --allow-mixed merges them anyway")
 
 
-def build(
+def build_matrix(
     reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False, links: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Build the matrix of reports, each with its file's name, and optionally with links to the reports.
+    """Return the matrix of reports, which are pairs of a file name and a document; `links` are their paths.
 
     Raises:
-        Mixed: the reports have different catalogue versions, and `allow_mixed` is false.
+        MixedVersions: the reports have different catalogue versions, and `allow_mixed` is false.
     """
-    labels = _labels(reports)
+    labels = _make_labels(reports)
     versions = {label: document["spec"]["catalogue"] for label, (_, document) in zip(labels, reports, strict=True)}
     if len(set(versions.values())) > 1 and not allow_mixed:
-        raise Mixed(versions)
+        raise MixedVersions(versions)
     documents = [document for _, document in reports]
     return {
         "format": FORMAT,
@@ -55,14 +55,14 @@ def build(
             _column(label, document, link)
             for label, document, link in zip(labels, documents, links or [""] * len(documents), strict=True)
         ],
-        "chapters": _chapters(documents),
+        "chapters": _make_chapters(documents),
     }
 
 
-def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
-    """Unique names of the adapters: if two are equal, the file is added; if that is not enough, a number is added.
+def _make_labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
+    """Return a unique label for each report: the adapter's name, or the file name if the adapter has none.
 
-    The name of a report without an adapter's name is the name of its file.
+    To equal labels the file name is added, then a number if they are still equal.
     """
     files = [file for file, _ in reports]
     names = [str(document["adapter"]["name"]) or file for file, document in reports]
@@ -73,7 +73,7 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
 
 
 def mixed_editions(matrix: Mapping[str, Any]) -> str:
-    """Return a sentence if the reports were judged by different editions of the requirements; otherwise empty."""
+    """Return a warning if the reports were judged by different editions of the requirements; otherwise empty."""
     if len(matrix["editions"]) < 2:
         return ""
     said = ", ".join(f"{printable(each['label'])} by {printable(each['edition'])}" for each in matrix["reports"])
@@ -95,8 +95,8 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
         "label": label,
         "edition": _edition(document),
         "verdict": "altered" if lost else document["verdict"],
-        "words": view.words(document),
-        "tone": view.tone(document),
+        "words": view.verdict_words(document),
+        "tone": view.tone_of(document),
         "complete": document["complete"],
         "components": components,
         "totals": {level: dict(numbers) for level, numbers in sorted(totals.items())},
@@ -108,18 +108,18 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
     }
 
 
-SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell repeats from the entry of its report
+SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys of a requirement's entry that a cell contains
 
 
-def unsatisfied(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows that the adapter does not satisfy, for each chapter with such rows."""
+def unsatisfied_rows(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the chapters with the rows that an adapter does not satisfy, without chapters that have none."""
     fine = {"satisfied", "not_applicable", None}
     shown = [{**chapter, "rows": [row for row in chapter["rows"] if {*row["statuses"]} - fine]} for chapter in chapters]
     return [chapter for chapter in shown if chapter["rows"]]
 
 
-def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """Return the rows of every chapter. Chapters are sorted by component, then in the order of the reports."""
+def _make_chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    """Return every chapter with its rows, sorted by component, then in the order of the reports."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for number, document in enumerate(documents):
         for entry in document["requirements"]:
@@ -138,7 +138,7 @@ def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
             row["cells"][number] = said or None
     chapters: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (component, name), row in rows.items():
-        chapters.setdefault((component, chapter(name)), []).append(row)
+        chapters.setdefault((component, chapter_title(name)), []).append(row)
     order = list(TITLES)
     return [
         {"component": component, "chapter": name, "rows": found}

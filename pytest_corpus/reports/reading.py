@@ -1,4 +1,4 @@
-"""Reads reports from files. If a file is not a report of this format, one sentence explains why."""
+"""Reads reports from files. If a file is not a report of this format, the error explains why in one sentence."""
 
 from pathlib import Path
 from typing import Any
@@ -21,23 +21,23 @@ class ReportError(PlainError):
         self.why, self.missing = why, missing
 
 
-def read(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Read a report: its document and the bytes of its file.
+def read_report(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Read a report; return its document, and the bytes of its file.
 
     Raises:
         ReportError: the file does not exist or is not a report of this format.
     """
-    data = contents(path)
-    return parse(path, data), data
+    data = read_contents(path)
+    return parse_report(path, data), data
 
 
-def parse(path: Path, data: bytes) -> dict[str, Any]:
+def parse_report(path: Path, data: bytes) -> dict[str, Any]:
     """Parse the bytes of a report's file. Raises ReportError if they are not a report of this format."""
     if bounded.count_values(data) > bounded.MOST_VALUES:
         raise ReportError(path, f"has more than {bounded.MOST_VALUES:,} values, the limit for a report")
     document = json_report.parse_canonical(data)
     if document is None:
-        document = _value(path, data)
+        document = _parse_strictly(path, data)
     if not isinstance(document, dict) or "verdict" not in document or "requirements" not in document:
         raise ReportError(path, "is not a report of pytest-corpus; name a file that --corpus-report=NAME.json wrote")
     said = document.get("format")
@@ -53,17 +53,17 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def schema_flaws(document: object) -> list[str]:
-    """Return the violations of `schemas/report/report.schema.json` in a document, as at most ten lines."""
+    """Return the violations of `schemas/report/report.schema.json` in a document, at most ten lines."""
     return find_flaws(SCHEMA, document)
 
 
 def bundle_flaw(sections: object) -> str:
-    """Return the first violation of the report's schema in its bundle sections; empty if there is none."""
+    """Return the first violation of the schema in a report's bundle sections; empty if there is none."""
     return first_flaw(SCHEMA, sections, "bundles")
 
 
-def contents(path: Path) -> bytes:
-    """Read the bytes of a possible report. Raises ReportError if the file cannot be read."""
+def read_contents(path: Path) -> bytes:
+    """Return the bytes of a file that may be a report. Raises ReportError if it cannot be read."""
     try:
         return bounded.read_contents(path)
     except bounded.FileRefused as error:
@@ -71,7 +71,7 @@ def contents(path: Path) -> bytes:
         raise ReportError(path, why, missing=error.missing) from None
 
 
-def _value(path: Path, data: bytes) -> Any:
+def _parse_strictly(path: Path, data: bytes) -> Any:
     from pytest_corpus.text import strict_json
 
     _, found = strict_json.parse(data)

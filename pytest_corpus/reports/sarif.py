@@ -1,7 +1,7 @@
-"""The findings as a SARIF 2.1.0 log, which code scanning shows.
+"""The findings as a SARIF 2.1.0 log, which services for code scanning show.
 
 The location of a result is the line that raised an exception, or else the file that declares the adapter, because
-GitHub needs a file. A declared deviation is a suppressed result. Without findings there are no results.
+GitHub demands a file. A declared deviation is a suppressed result.
 """
 
 import json
@@ -16,16 +16,18 @@ from pytest_corpus.verdict.finding import Finding
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
-RAISED = re.compile(r"at ((?!/|\.\./)[\w./ -]+\.py):(\d{1,7})(?:  \(logged\))?$")  # a place below the current folder
+RAISED = re.compile(
+    r"at ((?!/|\.\./)[\w./ -]+\.py):(\d{1,7})(?:  \(logged\))?$"
+)  # a position in a file below the current folder
 DECLARED = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
-OTHERWISE = "pyproject.toml"
-"""The file of a result if neither an exception nor the adapter's name shows one."""
+DEFAULT_FILE = "pyproject.toml"
+"""The file of a result if neither an exception nor the adapter's name provides one."""
 
 
 def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
     """Return the log as JSON with sorted keys."""
-    entries = [entry for status in ("violated", "deviated") for entry in view.of_status(document, status)]
-    rules = {entry["id"]: _rule(entry) for entry in entries}
+    entries = [entry for status in ("violated", "deviated") for entry in view.requirements_of_status(document, status)]
+    rules = {entry["id"]: _make_rule(entry) for entry in entries}
     order = {name: number for number, name in enumerate(rules)}
     driver = {
         "name": "pytest-corpus",
@@ -40,14 +42,14 @@ def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
         "results": [
             {**result, "ruleIndex": order[entry["id"]]}
             for entry in entries
-            for result in _results(document, entry, evidence)
+            for result in _make_results(document, entry, evidence)
         ],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
-def _rule(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _make_rule(entry: Mapping[str, Any]) -> dict[str, Any]:
     help_text = "; ".join(filter(None, (entry.get("hint", ""), f"source: {', '.join(entry['source'])}")))
     return {
         "id": printable(entry["id"]),
@@ -57,10 +59,10 @@ def _rule(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _results(
+def _make_results(
     document: view.Document, entry: Mapping[str, Any], evidence: Sequence[Finding]
 ) -> Iterator[dict[str, Any]]:
-    """A result for each finding of a requirement; one result without a finding if the report contains no findings."""
+    """Yield a result for each finding of a requirement; one result if the requirement has no finding."""
     for number, finding in enumerate(entry.get("findings") or [None]):
         seen = view.evidence_of(evidence, entry, finding) if finding else None
         place = RAISED.search(seen.raised_at) if seen else None
@@ -70,7 +72,7 @@ def _results(
             "message": {"text": _escape(_message(document, entry, finding))},
             "locations": [{
                 "physicalLocation": {
-                    "artifactLocation": {"uri": (place[1] if place else _file(document)).replace(" ", "%20")},
+                    "artifactLocation": {"uri": (place[1] if place else _adapter_file(document)).replace(" ", "%20")},
                     "region": {"startLine": max(1, int(place[2])) if place else 1},
                 },
                 "logicalLocations": [{"name": TITLES[entry["component"]], "kind": "module"}],
@@ -84,8 +86,8 @@ def _results(
 
 
 def _message(document: view.Document, entry: Mapping[str, Any], finding: Mapping[str, str] | None) -> str:
-    """Return the expected and the received value, and the command that shows them again."""
-    again = f"Rerun: {view.rerun(document, entry['id'])}"
+    """Return the expected and the received value, and the command that runs the requirement again."""
+    again = f"Rerun: {view.rerun_command(document, entry['id'])}"
     if finding is None:
         return f"{entry['text']} {again}"
     got, path = received_sentence(finding["got"], finding["path"])
@@ -97,7 +99,7 @@ def _escape(text: str) -> str:
     return re.sub(r"([\\\[\]])", r"\\\1", printable(text)).replace("{", "{{").replace("}", "}}") or "(empty)"
 
 
-def _file(document: view.Document) -> str:
-    """Return the file of an adapter whose name has the form module:factory."""
+def _adapter_file(document: view.Document) -> str:
+    """Return the file of an adapter that is declared as module:factory, otherwise the default file."""
     declared = DECLARED.fullmatch(str(document["adapter"]["name"]))
-    return f"{declared[1].replace('.', '/')}.py" if declared else OTHERWISE
+    return f"{declared[1].replace('.', '/')}.py" if declared else DEFAULT_FILE

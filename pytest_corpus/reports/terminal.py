@@ -1,12 +1,15 @@
-"""The summary of a run for the terminal: numbers, one line per requirement in the order of repair, the verdict."""
+"""The summary of a run for the terminal: numbers, one line per violated requirement, and the verdict.
+
+Violations are in the order of repair: MUSTs first, then those that block or fail the most.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from pytest_corpus.reports.text import count, printable
-from pytest_corpus.reports.view import TONES, applicable
+from pytest_corpus.reports.text import count_in_words, printable
+from pytest_corpus.reports.view import TONES, count_applicable
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.obstacles import Obstacle, with_remedy
 from pytest_corpus.spec.requirements import Requirement
@@ -16,8 +19,8 @@ from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Violated:
-    """A requirement that is violated, in one component or in several.
+class ViolatedRequirement:
+    """A violated requirement, in one component or in several.
 
     `blocked` is the number of requirements that it blocks, `failed` the number of tests that found the violation.
     """
@@ -28,13 +31,17 @@ class Violated:
     failed: int
 
     def __str__(self) -> str:
-        why = f"blocks {count(self.blocked, 'other')}" if self.blocked else f"fails {count(self.failed, 'test')}"
+        why = (
+            f"blocks {count_in_words(self.blocked, 'other')}"
+            if self.blocked
+            else f"fails {count_in_words(self.failed, 'test')}"
+        )
         where = f" ({', '.join(self.components)})" if len(self.components) > 1 else ""
         return f"{self.requirement.id}{where} {why}: {self.requirement.text}"
 
 
-def violations(verdict: Verdict) -> list[Status]:
-    """Every violation, in the order of repair; equal ranks keep the order of the catalogue."""
+def order_violations(verdict: Verdict) -> list[Status]:
+    """Return every violation, in the order of repair; equally important ones in the order of the catalogue."""
     blocks = {part.component: blocked_counts(part.statuses) for part in verdict.components}
 
     def key(status: Status) -> tuple[bool, int, int]:
@@ -44,18 +51,20 @@ def violations(verdict: Verdict) -> list[Status]:
     return sorted(verdict.of_status("violated"), key=key)
 
 
-def rank(verdict: Verdict) -> list[Violated]:
-    """Return the violated MUSTs in the order of repair, one for all components together."""
+def rank_violations(verdict: Verdict) -> list[ViolatedRequirement]:
+    """Return the violated MUSTs in the order of repair, each once for all components."""
     blocks: Counter[str] = Counter()
     fails: Counter[str] = Counter()
     found: dict[str, tuple[Requirement, list[str]]] = {}
     for part in verdict.components:
         blocks.update(blocked_counts(part.statuses))
-    for status in violations(verdict):
+    for status in order_violations(verdict):
         if status.requirement.level == "MUST":
             fails[status.requirement.id] += failure_counts(status)[0] or 1
             found.setdefault(status.requirement.id, (status.requirement, []))[1].append(status.component)
-    every = [Violated(entry, tuple(where), blocks[name], fails[name]) for name, (entry, where) in found.items()]
+    every = [
+        ViolatedRequirement(entry, tuple(where), blocks[name], fails[name]) for name, (entry, where) in found.items()
+    ]
     return sorted(every, key=lambda each: (-each.blocked, -each.failed))
 
 
@@ -66,7 +75,7 @@ def blocked_counts(statuses: Iterable[Status]) -> Counter[str]:
 
 
 def failure_counts(status: Status) -> tuple[int, int]:
-    """Return the number of tests that found a requirement violated, and the number that checked the requirement."""
+    """Return the number of tests that found a requirement violated, and the number of tests that checked it."""
     looked = [record for record in status.tests if record.outcome in ("satisfied", "violated")]
     broken = [
         record for record in looked if any(finding.requirement == status.requirement.id for finding in record.findings)
@@ -80,34 +89,36 @@ VERDICT_TONES: dict[str, Tone] = {**TONES, "partial": "caution"}  # type: ignore
 
 
 class TerminalLine(NamedTuple):
-    """A line, with its style on a terminal with colours."""
+    """A line of text, with its tone, which determines the colour."""
 
     text: str
     tone: Tone = "plain"
 
 
 class Detail(NamedTuple):
-    """The detail of a summary: one line per violated requirement, and the reasons why others are open."""
+    """The parts of a summary: lines for violations, reasons for open requirements, lines for satisfied requirements."""
 
     violations: bool = True
     reasons: bool = False
     satisfied: bool = False
 
 
-def summary(
+def write_summary(
     ledger: Ledger, verdict: Verdict, detail: Detail | None = None, notes: Iterable[TerminalLine] = ()
 ) -> list[TerminalLine]:
-    """Return the numbers and findings of each component, ways to assess more, then `notes`, and the verdict last."""
+    """Return the lines of the summary: numbers and findings of each component, hints, `notes`, the verdict."""
     subject = f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"
     lines = [TerminalLine(f"{subject}: {ledger.outage}", "caution") if ledger.outage else TerminalLine(subject)]
-    verdict, others = what_ran(verdict)
+    verdict, others = limit_to_run_part(verdict)
     for part in verdict.components:
-        lines += _component(part, verdict, detail or Detail())
+        lines += _component_lines(part, verdict, detail or Detail())
     if others:
         lines.append(TerminalLine(f"  the same tests found violated, too: {', '.join(others)}", "caution"))
     if calls := sum(ledger.calls[name] for name in ledger.components):
         tokens = sum(ledger.tokens[name] for name in ledger.components)
-        lines.append(TerminalLine(f"  calls: {calls}" + (f", which took {count(tokens, 'token')}" if tokens else "")))
+        lines.append(
+            TerminalLine(f"  calls: {calls}" + (f", which took {count_in_words(tokens, 'token')}" if tokens else ""))
+        )
     lines += [
         TerminalLine(f"  waited for: writes of {component} show after {seconds:.3g} s")
         for component, seconds in sorted(ledger.settle.items())
@@ -121,10 +132,12 @@ def summary(
     lines += [TerminalLine(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
     lines += [TerminalLine(f"  failed: {fault} (exit code 1, whatever the verdict)", "bad") for fault in verdict.faults]
     lines += notes
-    first = next(iter(rank(verdict)), None)
+    first = next(iter(rank_violations(verdict)), None)
     if first is not None and first.blocked:
         lines.append(
-            TerminalLine(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad")
+            TerminalLine(
+                f"  fix first: {first.requirement.id}, which blocks {count_in_words(first.blocked, 'other')}", "bad"
+            )
         )
     why = "only a part of the suite ran" if ledger.expected - ledger.executed else "not every test can be relied on"
     said = f"no verdict: {why}" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
@@ -133,11 +146,11 @@ def summary(
     return [line._replace(text=printable(line.text)) for line in lines]
 
 
-FEW = 8  # a partial run of at most this many requirements of a component lists each of them
+FEW = 8  # a partial run lists each requirement of a component if there are at most this many
 
 
-def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
-    """Describe the part that ran in a partial run; violations outside of a small selection are separate."""
+def limit_to_run_part(verdict: Verdict) -> tuple[Verdict, list[str]]:
+    """For a partial run, return the verdict with only the requirements that ran, and other violated requirements."""
     parts, others = [], []
     for part in verdict.components if verdict.gaps else ():
         ran = [status for status in part.statuses if status.tests]
@@ -149,29 +162,30 @@ def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
     return (replace(verdict, components=tuple(parts)) if parts else verdict), others
 
 
-def fix_first(verdict: Verdict) -> list[TerminalLine]:
-    """Return the violations to repair first, in at most eight lines; empty if there is only one violation."""
-    every = rank(verdict)
+def list_first_repairs(verdict: Verdict) -> list[TerminalLine]:
+    """Return the lines that name the violations to repair first, at most eight; empty for a single violation."""
+    every = rank_violations(verdict)
     if len(every) < 2:
         return []
     shown = every[: FIX_FIRST - 2] if len(every) > FIX_FIRST - 1 else every
     lines = [TerminalLine("fix first:", "bad"), *(TerminalLine(f"  {each}") for each in shown)]
     if more := len(every) - len(shown):
-        lines.append(TerminalLine(f"  and then {count(more, 'more requirement')}"))
+        lines.append(TerminalLine(f"  and then {count_in_words(more, 'more requirement')}"))
     return [line._replace(text=printable(line.text)) for line in lines]
 
 
-FIX_FIRST = 8  # the most lines of the list of what to fix first, its head included
+FIX_FIRST = 8  # the most lines of the list of what to fix first, with its heading
 
 
-def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[TerminalLine]:
+def _component_lines(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[TerminalLine]:
     yield TerminalLine(f"  {part.component}: {part.verdict}", VERDICT_TONES[part.verdict])
     if few := part.verdict == "partial" and len(part.statuses) <= FEW:
         detail = Detail(detail.violations, reasons=True, satisfied=True)
     for level in () if few else ("MUST", "SHOULD"):
         totals = part.totals(level)
         yield TerminalLine(
-            f"    {level:<6} {totals['satisfied']}/{applicable(totals)} satisfied, {totals['violated']} violated, "
+            f"    {level:<6} {totals['satisfied']}/{count_applicable(totals)} satisfied, "
+            f"{totals['violated']} violated, "
             f"{totals['not_assessed']} not assessed, {totals['not_applicable']} not applicable"
             + (f", {totals['deviated']} deviated" if totals["deviated"] else "")
         )
@@ -180,13 +194,15 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
     for status in part.statuses:
         if status.deviation:
             yield TerminalLine(
-                f"    deviated  {_name(status)}  until {status.deviation.expires}{_runs(status)}", "caution"
+                f"    deviated  {_requirement_text(status)}  until {status.deviation.expires}"
+                f"{_repetition_text(status)}",
+                "caution",
             )
     if detail.satisfied:
         for status in part.statuses:
             if status.status == "satisfied":
-                named = _name(status) if few else status.requirement.id
-                yield TerminalLine(f"    satisfied  {named}  {count(len(status.tests), 'test')}", "good")
+                named = _requirement_text(status) if few else status.requirement.id
+                yield TerminalLine(f"    satisfied  {named}  {count_in_words(len(status.tests), 'test')}", "good")
     yield from _unassessed_lines(part, detail)
     if detail.reasons:
         unasked = [status for status in part.statuses if status.status == "not_applicable"]
@@ -198,42 +214,44 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
 
 
 def _violated_lines(part: ComponentVerdict, verdict: Verdict) -> Iterator[TerminalLine]:
-    """One line per violated requirement, in the order of repair."""
-    order = {(each.component, each.requirement.id): at for at, each in enumerate(violations(verdict))}
+    """Yield one line per violated requirement, in the order of repair."""
+    order = {(each.component, each.requirement.id): at for at, each in enumerate(order_violations(verdict))}
     blocking = blocked_counts(part.statuses)
     found = [status for status in part.statuses if status.status == "violated"]
     for status in sorted(found, key=lambda each: order[each.component, each.requirement.id]):
         must = status.requirement.level == "MUST"
         word = "violated" if must else "preview" if status.requirement.level == PREVIEW else "not kept"
         others = blocking[status.requirement.id]
-        more = f"  blocks {count(others, 'other')}" if others else ""
+        more = f"  blocks {count_in_words(others, 'other')}" if others else ""
         broken, tests = failure_counts(status)
         several = f"  {broken} of {tests} tests" if tests > 1 and not status.runs[1] and broken else ""
-        said = f"    {word}  {_name(status)}{several}{_runs(status)}{more}"
+        said = f"    {word}  {_requirement_text(status)}{several}{_repetition_text(status)}{more}"
         yield TerminalLine(said, "bad" if must else "caution")
 
 
 def _unassessed_lines(part: ComponentVerdict, detail: Detail) -> Iterator[TerminalLine]:
     open_ones = [status for status in part.statuses if status.status == "not_assessed"]
-    lacking = [status for status in open_ones if _lacks(status)]
+    lacking = [status for status in open_ones if _lacks_keyword(status)]
     for keyword in sorted({status.keyword for status in lacking}):
         ids = [status.requirement.id for status in lacking if status.keyword == keyword]
         yield TerminalLine(f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}", "caution")
     violated = {status.requirement.id for status in part.statuses if status.status == "violated"}
     for blocker, number in blocked_counts(open_ones).items():
         if blocker not in violated or not detail.violations:
-            yield TerminalLine(f"    {blocker} blocks {count(number, 'other')}", "caution")
+            yield TerminalLine(f"    {blocker} blocks {count_in_words(number, 'other')}", "caution")
     held_up = [status for status in open_ones if status.blocked_by]
     if held_up and not detail.reasons:
-        yield TerminalLine(f"    not assessed  {count(len(held_up), 'requirement')}: others block them (-v)", "caution")
+        yield TerminalLine(
+            f"    not assessed  {count_in_words(len(held_up), 'requirement')}: others block them (-v)", "caution"
+        )
     for status in held_up if detail.reasons else ():
         yield TerminalLine(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
-    rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
+    rest = [status for status in open_ones if not _lacks_keyword(status) and not status.blocked_by]
     helped = [replace(status, reason=with_remedy(status.reason)) for status in rest]
     yield from (TerminalLine(f"    not assessed  {line}", "caution") for line in _group_by_reason(helped))
 
 
-def _lacks(status: Status) -> bool:
+def _lacks_keyword(status: Status) -> bool:
     """True if a requirement is not assessed because the factory does not accept a keyword."""
     return bool(status.keyword) and status.reason in ("", Obstacle.NO_KEYWORD.reason(keyword=status.keyword))
 
@@ -243,17 +261,17 @@ def _group_by_reason(statuses: Sequence[Status]) -> Iterator[str]:
     for status in statuses:
         reasons.setdefault(status.reason, []).append(status.requirement.id)
     for reason, ids in reasons.items():
-        yield f"{', '.join(ids) if len(ids) <= LISTED else count(len(ids), 'requirement')}: {reason}"
+        yield f"{', '.join(ids) if len(ids) <= LISTED else count_in_words(len(ids), 'requirement')}: {reason}"
 
 
-LISTED = 40  # more requirements than this that one reason leaves open are counted and not listed
+LISTED = 40  # if one reason leaves more requirements open, they are counted instead of listed
 
 
-def _runs(status: Status) -> str:
+def _repetition_text(status: Status) -> str:
     passed, runs = status.runs
     return f"  passed {passed} of {runs}" if runs else ""
 
 
-def _name(status: Status) -> str:
+def _requirement_text(status: Status) -> str:
     entry = status.requirement
     return f"{entry.id} ({entry.level})  {entry.text}  [{entry.source[0]}]"

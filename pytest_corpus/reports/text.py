@@ -1,4 +1,4 @@
-"""Words that all formats share, printable text, and templates."""
+"""Words and functions that all report formats share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = [
     "STATUS_SIGNS",
     "STATUS_WORDS",
     "VERDICT_WORDS",
-    "count",
+    "count_in_words",
     "printable",
     "received_sentence",
     "templates",
@@ -35,17 +35,17 @@ STATUS_WORDS = {status: status.replace("_", " ") for status in STATUSES}
 """The words for each status, in the order of tables and bars."""
 
 STATUS_SIGNS = dict(zip(STATUSES, "✓✗≈?-", strict=True))
-"""A sign next to the word: colour alone does not reach every reader or printer."""
+"""A sign for each status, because not every reader or printer can show colours."""
 
 
 def received_sentence(got: str, path: str) -> tuple[str, str]:
-    """Describe the received value and its place in one sentence, without the place if it is the subject."""
+    """Return the received value as text, and its path; the path is empty if the text already begins with it."""
     return (
         (f"{path} {got}", "") if path and got.startswith(("is ", "must ", "fits ")) else (got or "something else", path)
     )
 
 
-def count(number: int, one: str, many: str = "") -> str:
+def count_in_words(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: ``1 test``, ``2 tests``."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 

@@ -1,4 +1,4 @@
-"""Views of a report that all formats share, made from the document only."""
+"""Facts about a report that all formats share; they depend on the JSON report only."""
 
 import shlex
 from collections import Counter
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
-from pytest_corpus.reports.json_report import digest
-from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
+from pytest_corpus.reports.json_report import compute_digest
+from pytest_corpus.reports.text import VERDICT_WORDS, count_in_words, printable
 from pytest_corpus.spec.components import TITLES, WIRE
 from pytest_corpus.spec.requirements import chapter_titles
 from pytest_corpus.verdict.finding import Finding
@@ -23,11 +23,13 @@ TONES: Mapping[str, Tone] = {
     "nonconformant": "bad",
     "partial": "none",
 }
-"""The tone of a verdict: only a verdict without reservation is good; without a verdict there is none."""
+"""The tone of each verdict, which determines the colour. Only "conformant" is good."""
 
 
 class LevelNumbers(NamedTuple):
-    """The text on one level of one component: counts, never a percentage alone."""
+    """The numbers of requirements of one level of a component, by status; `count_applicable` is their sum without
+    not_applicable.
+    """
 
     level: str
     satisfied: int
@@ -40,16 +42,16 @@ class LevelNumbers(NamedTuple):
 
 def is_altered(document: Document) -> bool:
     """True if the document does not match its `sha256`."""
-    return bool(document.get("sha256") != digest(document))
+    return bool(document.get("sha256") != compute_digest(document))
 
 
-def tone(document: Document) -> Tone:
-    """Return the tone of the document's verdict."""
+def tone_of(document: Document) -> Tone:
+    """Return the tone of a report's verdict; "none" if the report was altered."""
     return "none" if is_altered(document) else TONES[document["verdict"]]
 
 
-def words(document: Document) -> str:
-    """Return the verdict in words, with the number of obstacles."""
+def verdict_words(document: Document) -> str:
+    """Return the verdict in words, with the number of violated, deviating or unassessed requirements."""
     if is_altered(document):
         return "altered"
     return f"{_words(document)}, on recorded answers" if document.get("provider") else _words(document)
@@ -58,59 +60,59 @@ def words(document: Document) -> str:
 def _words(document: Document) -> str:
     verdict, said = document["verdict"], VERDICT_WORDS[document["verdict"]]
     if verdict == "conformant_with_deviations":
-        return f"conformant with {count(len(of_status(document, 'deviated')), 'deviation')}"
+        return f"conformant with {count_in_words(len(requirements_of_status(document, 'deviated')), 'deviation')}"
     if verdict == "incomplete":
-        left = [entry for entry in of_status(document, "not_assessed") if entry["level"] == "MUST"]
+        left = [entry for entry in requirements_of_status(document, "not_assessed") if entry["level"] == "MUST"]
         return f"{said}, {len(left)} MUST not assessed" if left else said
     if verdict == "nonconformant":
-        return f"{said}, {by_level(binding_violations(document))} violated"
+        return f"{said}, {count_by_level(binding_violations(document))} violated"
     return said
 
 
-def by_level(entries: Iterable[Mapping[str, Any]]) -> str:
-    """Return the number of requirements by level: ``20 MUST and 11 SHOULD``."""
+def count_by_level(entries: Iterable[Mapping[str, Any]]) -> str:
+    """Return the number of requirements of each level as text: ``20 MUST and 11 SHOULD``."""
     numbers = Counter(entry["level"] for entry in entries)
     return " and ".join(f"{number} {level}" for level, number in sorted(numbers.items()))
 
 
 def components(document: Document) -> list[str]:
-    """Return the components, in the order of the protocol."""
+    """Return the tested components, in the order of the protocol."""
     return [component for component in TITLES if component in document["components"]]
 
 
-def titles(document: Document) -> str:
-    """Return the names of the components, with commas."""
+def component_titles(document: Document) -> str:
+    """Return the names of the tested components, with commas."""
     return ", ".join(TITLES[component] for component in components(document)) or "none"
 
 
-def numbers(document: Document, component: str) -> Iterator[LevelNumbers]:
-    """Yield the numbers of each level of a component."""
+def level_numbers(document: Document, component: str) -> Iterator[LevelNumbers]:
+    """Yield the numbers of requirements for each level of a component."""
     for level, totals in sorted(document["components"][component]["totals"].items()):
-        yield LevelNumbers(level.upper(), applicable=applicable(totals), **totals)
+        yield LevelNumbers(level.upper(), applicable=count_applicable(totals), **totals)
 
 
-def applicable(totals: Mapping[str, int]) -> int:
-    """Return the number of requirements that apply, from counts by status."""
+def count_applicable(totals: Mapping[str, int]) -> int:
+    """Return the number of requirements that apply, from numbers by status."""
     return sum(totals.values()) - totals.get("not_applicable", 0)
 
 
-def ratio(totals: Mapping[str, int]) -> str:
-    """Return the satisfied requirements among those that apply: ``3 / 4``."""
-    return f"{totals.get('satisfied', 0)} / {applicable(totals)}"
+def satisfied_ratio(totals: Mapping[str, int]) -> str:
+    """Return the numbers of satisfied and of applicable requirements as text: ``3 / 4``."""
+    return f"{totals.get('satisfied', 0)} / {count_applicable(totals)}"
 
 
-def of_status(document: Document, status: str) -> list[dict[str, Any]]:
-    """Return the requirements with a status."""
+def requirements_of_status(document: Document, status: str) -> list[dict[str, Any]]:
+    """Return the requirements that have a status."""
     return [entry for entry in document["requirements"] if entry["status"] == status]
 
 
 def binding_violations(document: Document) -> list[dict[str, Any]]:
-    """Return the violations that count for the verdict."""
+    """Return the violations that influence the verdict."""
     levels = counting_levels(document["level"])
-    return [entry for entry in of_status(document, "violated") if entry["level"] in levels]
+    return [entry for entry in requirements_of_status(document, "violated") if entry["level"] in levels]
 
 
-def chapter(requirement: str) -> str:
+def chapter_title(requirement: str) -> str:
     """Return the title of a requirement's chapter; if the catalogue does not know it, the id without its number."""
     return chapter_titles().get(requirement) or requirement.rpartition("-")[0]
 
@@ -122,16 +124,16 @@ def blocked_counts(document: Document) -> Counter[tuple[str, str]]:
     )
 
 
-def fix_first(document: Document) -> list[dict[str, Any]]:
+def order_violations(document: Document) -> list[dict[str, Any]]:
     """Return the violations in the order of repair: MUSTs first, then the violations that block the most."""
     blocks = blocked_counts(document)
     return sorted(
-        of_status(document, "violated"),
+        requirements_of_status(document, "violated"),
         key=lambda entry: (entry["level"] != "MUST", -blocks[entry["component"], entry["id"]]),
     )
 
 
-def rerun(document: Document, requirement: str) -> str:
+def rerun_command(document: Document, requirement: str) -> str:
     """Return the command that runs one requirement again, with the options of the run."""
     chosen = f"--corpus-requirement={shlex.quote(printable(requirement))}"
     if command := _command(document):
@@ -146,11 +148,11 @@ def rerun(document: Document, requirement: str) -> str:
 _OPTIONS = (
     "--corpus-",
     "--rootdir=",
-)  # the beginnings of options that a run writes into its command, besides -c and -o
+)  # the first characters of the options that a run writes into its command, besides -c and -o
 
 
 def _command(document: Document) -> str:
-    """Return the command of the run with quoted words; empty unless a run wrote it, because a report may be forged."""
+    """Return the command of the run; empty if it is not one that a run writes, because a report may be forged."""
     try:
         first, *words = shlex.split(printable(document.get("command", "")))
     except ValueError:
@@ -160,15 +162,15 @@ def _command(document: Document) -> str:
 
 
 def evidence_of(evidence: Iterable[Finding], entry: Mapping[str, Any], finding: Mapping[str, str]) -> Finding | None:
-    """Return the evidence of a finding, preferably from a test of the same requirement; None without evidence."""
+    """Return the evidence of a finding, preferably from a test of the same requirement; None if there is none."""
     key = (entry["component"], entry["id"], finding["expected"], finding["got"], finding["path"])
     found = [each for each in evidence if (each.component, each.requirement, each.expected, each.got, each.path) == key]
     own = {test["test"] for test in entry["tests"]}
     return min(found, key=lambda each: each.test not in own, default=None)
 
 
-def notices(document: Document) -> list[str]:
-    """Return the remarks to read before the verdict."""
+def read_first_notes(document: Document) -> list[str]:
+    """Return the warnings that a reader must see before the verdict."""
     lines = []
     if is_altered(document):
         lines.append("The sha256 of this report does not match its content: it was changed after it was written.")
@@ -177,20 +179,20 @@ def notices(document: Document) -> list[str]:
     return lines
 
 
-def notes(document: Document) -> list[str]:
+def attestation_notes(document: Document) -> list[str]:
     """Return the notes of the attestation: gaps, deviations, profile, and the notes of the run."""
-    lines = [*notices(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
+    lines = [*read_first_notes(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
     if document["complete"]:
         lines.append("All suites ran unmodified and whole.")
-    if number := len(of_status(document, "deviated")):
-        lines.append(f"{count(number, 'deviation')} declared.")
+    if number := len(requirements_of_status(document, "deviated")):
+        lines.append(f"{count_in_words(number, 'deviation')} declared.")
     if profile := document.get("profile"):
         lines.append(f"Profile {profile}.")
     return [*lines, *document.get("notes", ())]
 
 
-def facts(document: Document) -> list[tuple[str, str]]:
-    """Return the identity of the run, by label; the values are texts from the adapter or its machine."""
+def run_facts(document: Document) -> list[tuple[str, str]]:
+    """Return the facts of the run, pairs of a label and a text; the texts come from the adapter or its machine."""
     adapter, spec = document["adapter"], document["spec"]
     server = " ".join(str(adapter[key]) for key in ("server", "version") if key in adapter)
     ci = document.get("ci", {})
@@ -221,9 +223,11 @@ def facts(document: Document) -> list[tuple[str, str]]:
 class OperationTimes(NamedTuple):
     """The durations of the successful calls of an operation.
 
-    `heights` are the columns of a histogram: below one millisecond, below two, below four, and so on; the tallest
-    column is 1. Half of the calls ended within `half`, all of them within `every`. `end` is the upper end of the last
-    column.
+    Attributes:
+        heights: the columns of a histogram, from 0 to 1: below 1 ms, below 2 ms, below 4 ms, and so on.
+        half: the time within which half of the calls ended.
+        every: the time within which all calls ended.
+        end: the upper end of the last column.
     """
 
     op: str
@@ -234,30 +238,30 @@ class OperationTimes(NamedTuple):
     end: str
 
 
-def times(document: Document) -> list[OperationTimes]:
-    """Return the durations of each operation; all operations have the same columns."""
+def operation_times(document: Document) -> list[OperationTimes]:
+    """Return the durations of each operation; the histograms of all operations have the same columns."""
     every: dict[str, Counter[int]] = {}
     for component in components(document):
         for op, took in sorted(document["components"][component].get("took_ms", {}).items()):
             every[f"{component}.{op}"] = Counter({int(ms).bit_length() - 1: number for ms, number in took.items()})
     last = max((max(found) for found in every.values()), default=0)
-    return [_times(op, found, last) for op, found in every.items()]
+    return [_make_operation_times(op, found, last) for op, found in every.items()]
 
 
-def _times(op: str, found: Counter[int], last: int) -> OperationTimes:
+def _make_operation_times(op: str, found: Counter[int], last: int) -> OperationTimes:
     calls, tallest = found.total(), max(found.values())
     before = list(accumulate(found[column] for column in range(last + 1)))
     half = next(column for column, number in enumerate(before) if number * 2 >= calls)
     heights = [round(found[column] / tallest, 3) for column in range(last + 1)]
-    return OperationTimes(op, calls, heights, _time(half), _time(max(found)), _time(last))
+    return OperationTimes(op, calls, heights, _time_text(half), _time_text(max(found)), _time_text(last))
 
 
-def _time(column: int) -> str:
+def _time_text(column: int) -> str:
     return f"{1 << column} ms" if column < 10 else f"{(1 << column) / 1000:.3g} s"
 
 
 def usage_text(parts: Iterable[Mapping[str, Any]]) -> str:
-    """Return the number of calls to components, and their reported tokens; empty if unknown."""
+    """Return the number of calls, and of the tokens that the adapter reported; empty without calls."""
     every = list(parts)
     calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))
-    return (count(calls, "call") + (f", {count(tokens, 'token')}" if tokens else "")) if calls else ""
+    return (count_in_words(calls, "call") + (f", {count_in_words(tokens, 'token')}" if tokens else "")) if calls else ""

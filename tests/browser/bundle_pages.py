@@ -46,4 +46,4 @@ def page(variants: dict[str, float], cases: int) -> str:
     ledger.mark_partial("only behaviour bundles ran")
     run = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, bundles=tuple(built))
     contents = [each for head, results in runs for each in section.collect_contents(head, results)]
-    return formats.render(json_report.build(ledger, decide(ledger), run), ".html", contents=contents)
+    return formats.render(json_report.build_report(ledger, decide(ledger), run), ".html", contents=contents)

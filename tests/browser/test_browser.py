@@ -37,7 +37,7 @@ def report(name: str, **odd: str) -> dict[str, Any]:
             found.add_run(test)
             found.add_report(test, agrees=True)
     run = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, "a" * 40, {"name": "Jenkins"})
-    return json_report.build(found, decide(found), run)
+    return json_report.build_report(found, decide(found), run)
 
 
 @cache
@@ -52,7 +52,7 @@ def page_of(name: str) -> str:
         return formats.render(faulty(), ".html", earlier=Earlier.of(report("faulty", at_0="violated", at_1="violated")))
     given = [("a.json", report("fine")), ("b.json", faulty()), ("c.json", report(HOSTILE)), ("d.json", faulty())]
     links = [file.replace(".json", ".html") for file, _ in given]
-    return formats.render(matrix.build(given, links=links), ".html", formats.MATRIX_FORMATS)
+    return formats.render(matrix.build_matrix(given, links=links), ".html", formats.MATRIX_FORMATS)
 
 
 PAGES = ("report", "matrix")

@@ -127,11 +127,11 @@ def test_two_thousand_cases_in_eight_processes(pytester: pytest.Pytester) -> Non
 
 def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[Project], tuple[str, ...]]:
     def applied(there: Project) -> tuple[str, ...]:
-        from pytest_corpus.reports.json_report import seal
+        from pytest_corpus.reports.json_report import add_digest
 
         document = there.read("2")
         change(document["bundles"][0])
-        (there.pytester.path / "2.json").write_text(json.dumps(seal(document)))
+        (there.pytester.path / "2.json").write_text(json.dumps(add_digest(document)))
         return "1", "2"
 
     return applied

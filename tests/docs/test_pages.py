@@ -70,7 +70,7 @@ def test_git_ignores_the_pages_of_the_site(folder: str) -> None:
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_a_guide_describes_its_component(component: str) -> None:
     """It has each operation, capability key and error, and its examples are JSON."""
-    page = components.pages()[f"components/{component}.md"]
+    page = components.render_pages()[f"components/{component}.md"]
     for operation in operations_of(component):
         assert f"\n## {operation.op}\n" in page
     for fact in FACTS:

@@ -129,23 +129,23 @@ def read_transcript(path: Path) -> None:
 
 
 def read_report(path: Path) -> None:
-    verification.faults(path, deviations.today(), lambda _component, _profile: {})
-    document, _ = reading.read(path)
-    json_report.digest(document)
+    verification.find_faults(path, deviations.today(), lambda _component, _profile: {})
+    document, _ = reading.read_report(path)
+    json_report.compute_digest(document)
     for suffix in formats.FORMATS:
         formats.render(document, suffix)
 
 
 def read_envelope(path: Path) -> None:
     try:
-        intoto.claims(dsse.open_envelope(bounded.read_contents(path), signatures.KEY.public_key()))
+        intoto.read_claims(dsse.open_envelope(bounded.read_contents(path), signatures.KEY.public_key()))
     except (dsse.EnvelopeError, ValueError):
         return
 
 
 def read_statement(path: Path) -> None:
     try:
-        intoto.claims(bounded.read_contents(path))
+        intoto.read_claims(bounded.read_contents(path))
     except ValueError:
         return
 
@@ -246,7 +246,7 @@ def read_output_schema(path: Path) -> None:
 
 
 def read_key(path: Path) -> None:
-    for load in (dsse.private, dsse.public):
+    for load in (dsse.read_private_key, dsse.read_public_key):
         with contextlib.suppress(dsse.KeyFileError):
             load(bounded.read_contents(path))
 

@@ -133,7 +133,7 @@ def seal(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change the attestation, and put its digest right."""
     report = json.loads((folder / "r.json").read_text("utf-8"))
     change(report)
-    json_report.write(json_report.seal(report), folder / "r.json")
+    json_report.write_report(json_report.add_digest(report), folder / "r.json")
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def made(chance: random.Random) -> str:
     text = "\n".join([shell.write_comment(chance.choice(COMMANDS)), *shell.write_script(target(chance), sent)])
     document = {"command": chance.choice((f"pytest --corpus-adapter={chance.choice(COMMANDS)}", *COMMANDS)), "seed": 7,
                 "adapter": {"name": chance.choice(COMMANDS)}, "components": {"llm": {}}}  # fmt: skip
-    return f"{text}\n{view.rerun(document, chance.choice(('LLM-TOKENS-1', *COMMANDS)))}\n"
+    return f"{text}\n{view.rerun_command(document, chance.choice(('LLM-TOKENS-1', *COMMANDS)))}\n"
 
 
 def pasted(desk: Path, number: int) -> None:
@@ -137,4 +137,4 @@ def test_a_recording_names_no_receiver_and_no_variable(tmp_path: Path, desk: Pat
 def test_the_command_of_a_report(command: str, expected: str) -> None:
     """Each word is quoted; a command that no run writes is left out."""
     document = {"command": command, "seed": 0, "adapter": {"name": "m:f"}, "components": {"llm": {}}}
-    assert view.rerun(document, "A-1") == expected
+    assert view.rerun_command(document, "A-1") == expected

@@ -41,7 +41,9 @@ def factory(metrics=None, provider=None):
     return adapter
 """
 EMPTY = Ledger("mine")
-EXAMPLE = json_report.build(EMPTY, decide(EMPTY), json_report.RunFacts("2026-01-01T00:00:00Z", 1.0, 0, "must", None))
+EXAMPLE = json_report.build_report(
+    EMPTY, decide(EMPTY), json_report.RunFacts("2026-01-01T00:00:00Z", 1.0, 0, "must", None)
+)
 QUICK = "-q -x -p no:randomly -p no:cacheprovider"
 
 

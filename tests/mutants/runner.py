@@ -25,7 +25,7 @@ import forks
 from witness import Witness
 
 from pytest_corpus.adapter.opening.address import scheme_of
-from pytest_corpus.reports.view import fix_first
+from pytest_corpus.reports.view import order_violations
 
 CALL_TIMEOUT_S = 3
 """What the suite allows a call in these runs: hanging mutants should not take long."""
@@ -207,7 +207,7 @@ def _report(answer: dict[str, Any]) -> Report:
         frozenset(by for entry in entries for by in entry.get("blocked_by", ())),
         [test["test"] for entry in entries for test in entry["tests"] if test["outcome"] == "error"],
         answer["misplaced"],
-        [entry["id"] for entry in fix_first(answer) if entry["level"] == "MUST"],
+        [entry["id"] for entry in order_violations(answer) if entry["level"] == "MUST"],
         answer["gaps"],
     )
 

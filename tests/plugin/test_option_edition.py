@@ -74,7 +74,7 @@ def test_a_verdict_is_of_an_edition(name: str, broken: str, verdict: str, level:
     """A demand of a later edition alone does not turn the verdict of an earlier one."""
     found = ledger(broken)
     decided = decide(found, edition=editions.edition(name))
-    document = json_report.build(found, decided, RUN)
+    document = json_report.build_report(found, decided, RUN)
     assert document["verdict"] == verdict
     assert document["spec"]["edition"]["name"] == name
     [entry] = [each for each in document["requirements"] if each["id"] == broken]
@@ -94,9 +94,9 @@ def test_an_old_edition_under_a_new_kit(project: Project) -> None:
     new = project.run(*few, "--corpus-edition=1.1")
     assert new.ret == 1
     assert f"violated  {NEW} (MUST)" in said(new)
-    found = difference.build(before, project.report())
+    found = difference.compare_reports(before, project.report())
     assert found["edition"] == {"old": "1.0", "new": "1.1"}
-    assert "edition: 1.0 -> 1.1" in difference.text(found)
+    assert "edition: 1.0 -> 1.1" in difference.describe_changes(found)
     unknown = project.run(*few, "--corpus-edition=7")
     assert unknown.ret == 4
     assert "--corpus-edition: there is no edition '7'; use 1.0 or 1.1" in said(unknown)
@@ -118,7 +118,7 @@ def test_a_released_edition_only_gets_errata(made_up: Path) -> None:
     editions.edition.cache_clear()
     assert list(editions.edition("1.0").flaws(catalogue())) == []
     found = ledger()
-    named = json_report.build(found, decide(found), RUN)["spec"]["edition"]["errata"]
+    named = json_report.build_report(found, decide(found), RUN)["spec"]["edition"]["errata"]
     assert [each["requirement"] for each in named] == [changed, "GONE-1"]
     assert "2027-01-31  COM-WIRE-1: why" in called("edition", "list").out
 

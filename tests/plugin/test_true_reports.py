@@ -6,7 +6,7 @@ import pytest
 from inner_runs import Project
 
 from pytest_corpus.integration.collecting import nodes as collect
-from pytest_corpus.reports.checking.verification import faults
+from pytest_corpus.reports.checking.verification import find_faults
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS, inventory
 
 UNRULY = """
@@ -41,7 +41,7 @@ expires = 2999-12-31
 
 
 def found(project: Project) -> list[str]:
-    return faults(project.path / "r.json", datetime.now(UTC).date(), inventory.tests)
+    return find_faults(project.path / "r.json", datetime.now(UTC).date(), inventory.tests)
 
 
 def test_of_an_unruly_adapter(project: Project) -> None:

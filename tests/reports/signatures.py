@@ -54,7 +54,7 @@ def in_report(old: bytes, new: bytes, *, seal: bool = False) -> Callable[[Files]
     def change(files: Files) -> Files:
         assert old in files["a.json"]
         data = files["a.json"].replace(old, new, 1)
-        text = json_report.render(json_report.seal(json.loads(data))) if seal else data.decode()
+        text = json_report.render(json_report.add_digest(json.loads(data))) if seal else data.decode()
         return {**files, "a.json": text.encode()}
 
     return change

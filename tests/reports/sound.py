@@ -56,7 +56,7 @@ def blocked(by: str) -> dict[str, Any]:
 def written(found: Ledger, deviations: Iterable[Deviation] = ()) -> dict[str, Any]:
     """The report on a ledger."""
     run = replace(RUN, started_at="2025-01-01T00:00:00+00:00", profile="dev")
-    return json_report.build(found, decide(found, deviations=deviations, day=DAY), run)
+    return json_report.build_report(found, decide(found, deviations=deviations, day=DAY), run)
 
 
 def recounted(document: dict[str, Any]) -> dict[str, Any]:
@@ -69,4 +69,4 @@ def recounted(document: dict[str, Any]) -> dict[str, Any]:
         pairs = [(entry["level"], entry["status"]) for entry in entries]
         part["verdict"] = verdict_of(pairs, document["level"], partial=not document["complete"])
     document["verdict"] = worst(part["verdict"] for part in document["components"].values())
-    return json_report.seal(document)
+    return json_report.add_digest(document)

@@ -74,14 +74,14 @@ def test_places(raised: str, name: str, place: tuple[str, int]) -> None:
 def test_hostile_text_is_text() -> None:
     """No text of an adapter becomes a link or a placeholder of a message, or a line that Markdown reads."""
     plain = hostile("plain")
-    harmless = comment.render(plain, difference.build(plain, plain))
+    harmless = comment.render(plain, difference.compare_reports(plain, plain))
     for text in STRINGS:
         document = hostile(text)
         for result in log(document)["results"]:
             said = re.sub(r"\\.|\{\{|\}\}", "", result["message"]["text"])
             assert not set("[]{}") & set(said), ascii(text)
             assert said.isprintable(), ascii(text)
-        body = comment.render(document, difference.build(plain, document))
+        body = comment.render(document, difference.compare_reports(plain, document))
         assert len(body.splitlines()) == len(harmless.splitlines()), ascii(text)
         assert body.replace("\n", "").isprintable(), ascii(text)
         assert not [each for line in tables(body)[1:] for each in ("<", "](", "@") if each in line], ascii(text)
@@ -90,14 +90,14 @@ def test_hostile_text_is_text() -> None:
 def test_the_comment() -> None:
     """It is marked, says the verdict, what is new, what is fixed, and whether that is a regression."""
     old, new = built(ledger(violation(MUSTS[0]))), built(ledger(violation(MUSTS[1])))
-    body = comment.render(new, difference.build(old, new))
+    body = comment.render(new, difference.compare_reports(old, new))
     mark, head, *_ = body.splitlines()
     assert re.fullmatch(r"<!-- pytest-corpus [0-9a-f]{12} -->", mark)
     assert head == "## ❌ Corpus Protocol: not conformant, 1 MUST violated"
     assert f"**1 requirement newly violated**\n\n- **{MUSTS[1].id}** (MUST, LLM): " in body
     assert f"**1 requirement fixed**\n\n- **{MUSTS[0].id}** (MUST, LLM): " in body
     assert body.splitlines()[-1].startswith("❌ Regression: 1 requirement newly violated")
-    same = comment.render(new, difference.build(new, new))
+    same = comment.render(new, difference.compare_reports(new, new))
     assert "Nothing changed since the base branch.\n\nNo regression.\n" in same
     assert same.splitlines()[0] == comment.render(old, None).splitlines()[0] == mark
     assert comment.render(old, None).endswith("\nThere is no report of the base branch to compare with.\n")
@@ -106,7 +106,7 @@ def test_the_comment() -> None:
 def test_a_long_comment_ends() -> None:
     """At most twenty requirements of a kind are listed."""
     many = [violation(each) for each in MUSTS[: comment.MOST + 5]]
-    body = comment.render(document := built(ledger(*many)), difference.build(built(ledger()), document))
+    body = comment.render(document := built(ledger(*many)), difference.compare_reports(built(ledger()), document))
     assert body.count("\n- **") == comment.MOST
     assert "- and 5 more" in body
 

@@ -43,7 +43,7 @@ def shard_of(whole: Ledger, shard: Shard) -> dict[str, Any]:
     start = f"2025-01-01T00:0{shard.number}:00+00:00"
     command = f"pytest --corpus-adapter=a --corpus-shard={shard}"
     run = replace(RUN, started_at=start, profile="dev", shard=shard, command=command)
-    return json_report.build(found, decide(found, day=DAY), run)
+    return json_report.build_report(found, decide(found, day=DAY), run)
 
 
 def shards(changed: dict[str, Any] | None = None, of: int = 3) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ def shards(changed: dict[str, Any] | None = None, of: int = 3) -> list[dict[str,
 
 def combined(documents: list[dict[str, Any]]) -> dict[str, Any]:
     named = [(f"{number}.json", document) for number, document in enumerate(documents, start=1)]
-    return combining.build(named, inventory.tests)
+    return combining.combine_reports(named, inventory.tests)
 
 
 @pytest.mark.parametrize("changed", CHANGES, ids=[", ".join(changed) or "nothing" for changed in CHANGES])
@@ -62,11 +62,11 @@ def test_the_whole_is_what_one_run_writes(changed: dict[str, Any], tmp_path: Pat
     whole, one = combined(shards(changed)[::-1]), written(sound(changed))
     assert whole["requirements"] == one["requirements"]
     assert (whole["verdict"], whole["complete"]) == (one["verdict"], True)
-    found = difference.build(one, whole)
+    found = difference.compare_reports(one, whole)
     assert not any(found[kind] for kind in difference.KINDS)
     assert not reading.schema_flaws(whole)
-    json_report.write(whole, tmp_path / "whole.json")
-    assert verification.faults(tmp_path / "whole.json", DAY, inventory.tests) == []
+    json_report.write_report(whole, tmp_path / "whole.json")
+    assert verification.find_faults(tmp_path / "whole.json", DAY, inventory.tests) == []
 
 
 def test_calls_add_up_and_time_is_told() -> None:
@@ -86,7 +86,7 @@ def changed(*path: str, to: Any, seal: bool = True) -> Callable[[list[dict[str, 
     def change(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
         last = copy.deepcopy(given[2])
         reduce(getitem, path[:-1], last)[path[-1]] = to
-        return [*given[:2], json_report.seal(last) if seal else last]
+        return [*given[:2], json_report.add_digest(last) if seal else last]
 
     return change
 
@@ -94,12 +94,12 @@ def changed(*path: str, to: Any, seal: bool = True) -> Callable[[list[dict[str, 
 def _lacking_a_test(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     first = next(entry for entry in given[2]["requirements"] if entry["tests"])
     entries = [{**each, "tests": each["tests"][1:]} if each is first else each for each in given[2]["requirements"]]
-    return [*given[:2], json_report.seal({**given[2], "requirements": entries})]
+    return [*given[:2], json_report.add_digest({**given[2], "requirements": entries})]
 
 
 def _spent(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     gaps = [*given[2]["gaps"], "the budget of 5 calls is spent"]
-    return [*given[:2], json_report.seal({**given[2], "gaps": gaps})]
+    return [*given[:2], json_report.add_digest({**given[2], "gaps": gaps})]
 
 
 UNFIT: list[tuple[Callable[[list[dict[str, Any]]], list[dict[str, Any]]], str]] = [
@@ -122,7 +122,7 @@ UNFIT: list[tuple[Callable[[list[dict[str, Any]]], list[dict[str, Any]]], str]] 
 @pytest.mark.parametrize(("spoilt", "why"), UNFIT, ids=[why for _, why in UNFIT])
 def test_what_is_not_all_shards_is_refused(spoilt: Callable[..., list[dict[str, Any]]], why: str) -> None:
     """One sentence says what is missing, doubled or different."""
-    with pytest.raises(combining.Unfit) as refused:
+    with pytest.raises(combining.NotCombinable) as refused:
         combined(spoilt(shards()))
     assert why in str(refused.value)
 

@@ -19,7 +19,7 @@ FEW = settings(max_examples=25)
 
 
 def built(found: Ledger, level: str = "must") -> dict[str, Any]:
-    return json_report.build(found, decide(found, level), RUN)
+    return json_report.build_report(found, decide(found, level), RUN)
 
 
 def deviating() -> dict[str, Any]:
@@ -31,7 +31,7 @@ def deviating() -> dict[str, Any]:
     totals = report["components"]["llm"]["totals"]["must"]
     totals["satisfied"], totals["deviated"] = totals["satisfied"] - 1, 1
     report["components"]["llm"]["verdict"] = report["verdict"] = "conformant_with_deviations"
-    return json_report.seal(report)
+    return json_report.add_digest(report)
 
 
 EXAMPLES = {
@@ -149,7 +149,7 @@ def test_a_should_fails_the_statement_only_where_it_counts() -> None:
     found = ledger(violation(SHOULDS[0]))
     name = f"llm/{SHOULDS[0].id}"
     for level, where in (("must", "warnedTests"), ("should", "failedTests")):
-        document = json_report.build(
+        document = json_report.build_report(
             found, decide(found, level), json_report.RunFacts("2026-01-01T00:00:00Z", 1, 0, level, None)
         )
         assert json.loads(formats.render(document, ".intoto.json"))["predicate"][where] == [name]
@@ -162,7 +162,7 @@ def test_numbers_stand_beside_each_other(example: str) -> None:
     for suffix in (".md", ".html", ".svg", ".badge.json"):
         text = formats.render(document, suffix).partition("<body>")[2] or formats.render(document, suffix)
         assert "%" not in text.replace("data:image/svg+xml,%3C", "")
-    (row, _) = view.numbers(document, "llm")
+    (row, _) = view.level_numbers(document, "llm")
     table = formats.render(document, ".md")
     assert (
         f"| MUST | {row.satisfied} / {row.applicable} | {row.violated} | {row.deviated} | {row.not_assessed} |" in table
@@ -185,7 +185,7 @@ def test_the_attestation_follows_the_template() -> None:
     told = {"name": "GitHub Actions", "id": "7", "url": "https://github.com/me/mine/actions/runs/7"}
     run = json_report.RunFacts("2026-01-01T00:00:00Z", 1, 0, "must", None, "a" * 40, told, "ci", ("COV_FAIL_UNDER=80",))
     found = ledger()
-    lines = formats.render(json_report.build(found, decide(found), run), ".md").splitlines()
+    lines = formats.render(json_report.build_report(found, decide(found), run), ".md").splitlines()
     assert lines[0] == "## ✅ Corpus Protocol (v1.0) — Behavioral Conformant"
     assert "- **Components:** LLM" in lines
     assert f"- **Commit:** `{'a' * 40}`" in lines
@@ -213,7 +213,7 @@ def test_the_page_has_the_times_of_each_operation() -> None:
     found.add_calls({"llm": 5}, {}, {"llm.complete 2048": 1, "llm.complete 8": 3, "llm.health 1": 1})
     document = built(found)
     assert schema_flaws(document) == []
-    complete, health = view.times(document)
+    complete, health = view.operation_times(document)
     assert (complete.op, complete.calls, complete.half, complete.every) == ("llm.complete", 4, "8 ms", "2.05 s")
     assert complete.heights == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0.333]
     assert health.heights == [1, *[0] * 11]

@@ -50,8 +50,8 @@ def built(text: str) -> dict[str, Any]:
     """The report on such a ledger, with its first requirements alone: the others hold no foreign text."""
     found = filled(text)
     run = json_report.RunFacts(RUN.started_at, 1.0, 0, "must", None, notes=(text,))
-    document = json_report.build(found, decide(found), run)
-    return json_report.seal({**document, "requirements": document["requirements"][:8]})
+    document = json_report.build_report(found, decide(found), run)
+    return json_report.add_digest({**document, "requirements": document["requirements"][:8]})
 
 
 @cache
@@ -65,7 +65,7 @@ def raw(text: str) -> dict[str, Any]:
             return [put(item) for item in value]
         return text if value == HARMLESS else value
 
-    return json_report.seal(put(built(HARMLESS)))
+    return json_report.add_digest(put(built(HARMLESS)))
 
 
 class Structure(HTMLParser):
@@ -93,7 +93,7 @@ class Structure(HTMLParser):
 def pages(document: dict[str, Any]) -> Iterator[str]:
     """The HTML pages that show a document."""
     yield formats.render(document, ".html")
-    merged = matrix.build([("x.json", document), ("y.json", document)])
+    merged = matrix.build_matrix([("x.json", document), ("y.json", document)])
     yield formats.render(merged, ".html", formats.MATRIX_FORMATS)
 
 
@@ -142,7 +142,7 @@ def test_markdown_of_a_matrix(made: Any) -> None:
     """Each row of each table has as many cells as its head, wherever a bar is taken for one."""
 
     def shown(text: str) -> str:
-        merged = matrix.build([("x.json", made(text)), ("y.json", made(HARMLESS))])
+        merged = matrix.build_matrix([("x.json", made(text)), ("y.json", made(HARMLESS))])
         return formats.render(merged, ".md", formats.MATRIX_FORMATS)
 
     expected = [line.count("|") for line in shown(HARMLESS + "2").splitlines()]
@@ -205,5 +205,5 @@ def test_the_terminal_summary_moves_no_cursor() -> None:
     """No line of the summary has a character that acts on a terminal."""
     for text in STRINGS:
         found = filled(text)
-        for line in terminal.summary(found, decide(found)):
+        for line in terminal.write_summary(found, decide(found)):
             assert line.text.isprintable(), ascii(line)

@@ -25,7 +25,7 @@ JSON = st.recursive(
 
 
 def built(found: Ledger) -> dict[str, Any]:
-    return json_report.build(found, decide(found), RUN)
+    return json_report.build_report(found, decide(found), RUN)
 
 
 def test_findings_are_in_it() -> None:
@@ -76,7 +76,7 @@ def test_facts_are_repeated() -> None:
 def test_written_canonically(tmp_path: Path) -> None:
     """Sorted keys, two spaces, a newline at the end, UTF-8."""
     path = tmp_path / "r.json"
-    json_report.write({"b": "ä", "a": [1, {"d": 1, "c": 2}]}, path)
+    json_report.write_report({"b": "ä", "a": [1, {"d": 1, "c": 2}]}, path)
     expected = '{\n  "a": [\n    1,\n    {\n      "c": 2,\n      "d": 1\n    }\n  ],\n  "b": "ä"\n}\n'
     assert path.read_bytes() == expected.encode("utf-8")
 
@@ -94,7 +94,7 @@ def test_written_whole_or_not_at_all(tmp_path: Path, fault: dict[str, Any]) -> N
     path = tmp_path / "r.json"
     path.write_text("older")
     with pytest.raises((TypeError, ValueError)):
-        json_report.write(fault, path)
+        json_report.write_report(fault, path)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("r.json", "older")]
 
 
@@ -108,14 +108,14 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(OSError, match="No space left"):
-        json_report.write({"a": 1}, path)
+        json_report.write_report({"a": 1}, path)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("r.json", "older")]
 
 
 def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
     """A text that UTF-8 cannot carry does not keep a report from being written."""
     path = tmp_path / "r.json"
-    json_report.write({"server": "a\ud800b"}, path)
+    json_report.write_report({"server": "a\ud800b"}, path)
     assert json.loads(path.read_text("utf-8"))["server"] == "a\ud800b"
 
 
@@ -150,29 +150,33 @@ def test_an_adapters_text_is_printable() -> None:
 def test_the_digest_is_of_the_rest() -> None:
     """`sha256` depends on every member but itself."""
     report = built(ledger())
-    assert report["sha256"] == json_report.digest(report) == json_report.digest({**report, "sha256": "x"})
-    assert all(json_report.digest({**report, key: "other"}) != report["sha256"] for key in report if key != "sha256")
+    assert (
+        report["sha256"] == json_report.compute_digest(report) == json_report.compute_digest({**report, "sha256": "x"})
+    )
+    assert all(
+        json_report.compute_digest({**report, key: "other"}) != report["sha256"] for key in report if key != "sha256"
+    )
 
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
 @pytest.mark.parametrize("system", json_report.SYSTEMS, ids=lambda system: system.name)
-def test_each_system(system: json_report.System, tmp_path: Path) -> None:
+def test_each_system(system: json_report.CISystem, tmp_path: Path) -> None:
     """Each CI system is known by its sign, and its run and commit by its variables."""
     environ = {system.sign: "true", system.run: "42", system.commit: SHA}
     for part in system.url.replace("}", "{").split("{")[1::2]:
         environ.setdefault(part, "https://ci.example/x" if part.endswith(("URL", "URI")) else "7")
-    told = json_report.ci(environ)
+    told = json_report.describe_ci_run(environ)
     assert told["name"] == system.name
     assert told["url"].startswith("https://ci.example/x")
-    assert json_report.commit(environ, tmp_path) == SHA
+    assert json_report.find_commit(environ, tmp_path) == SHA
 
 
 def test_outside_of_ci(tmp_path: Path) -> None:
     """Without CI and without a repository the report names neither."""
-    assert json_report.ci({}) == {}
-    assert json_report.commit({"GITHUB_SHA": SHA}, tmp_path) is None
+    assert json_report.describe_ci_run({}) == {}
+    assert json_report.find_commit({"GITHUB_SHA": SHA}, tmp_path) is None
 
 
 @pytest.mark.parametrize(("url", "told"), [
@@ -186,13 +190,13 @@ def test_outside_of_ci(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_addresses_hold_no_secret(url: str, told: str | None) -> None:
     """User, password, query and fragment are left out, and what is not a plain address is too."""
-    assert json_report.ci({"JENKINS_URL": "x", "BUILD_URL": url}).get("url") == told
+    assert json_report.describe_ci_run({"JENKINS_URL": "x", "BUILD_URL": url}).get("url") == told
 
 
 @given(st.dictionaries(st.sampled_from(["JENKINS_URL", "BUILD_URL", "BUILD_ID", "GIT_COMMIT"]), st.text()))
 def test_any_environment(environ: dict[str, str]) -> None:
     """No environment makes it fail or tell something that is not plain text."""
-    told = json_report.ci(environ)
+    told = json_report.describe_ci_run(environ)
     assert all(value.isprintable() for value in told.values())
 
 
@@ -200,20 +204,20 @@ def test_the_commit_of_a_repository(tmp_path: Path) -> None:
     """Without CI the commit is that of the folder's repository; without one that has a commit it is unknown."""
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
     subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
-    assert json_report.commit({}, tmp_path) is None
+    assert json_report.find_commit({}, tmp_path) is None
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], cwd=tmp_path, check=True)
     said = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json_report.commit({}, tmp_path) == said.stdout.strip()
+    assert json_report.find_commit({}, tmp_path) == said.stdout.strip()
 
 
 def test_no_git_and_slow_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without git, and a git that does not answer, leave the commit unknown, and soon."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert json_report.commit({}, tmp_path) is None
+    assert json_report.find_commit({}, tmp_path) is None
     slow = tmp_path / "git"
     slow.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     slow.chmod(0o755)
     monkeypatch.setattr(json_report, "GIT_PATIENCE_S", 0.2)
     before = time.monotonic()
-    assert json_report.commit({}, tmp_path) is None
+    assert json_report.find_commit({}, tmp_path) is None
     assert time.monotonic() - before < 20

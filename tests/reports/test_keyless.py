@@ -24,7 +24,7 @@ OF_THE_CI = ("GITHUB_ACTIONS", "GITLAB_CI", "CIRCLECI", "BUILDKITE", "SIGSTORE_I
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a report and something in the place of its bundle, in which the commands are run."""
     monkeypatch.chdir(tmp_path)
-    json_report.write(DOCUMENT, tmp_path / "a.json")
+    json_report.write_report(DOCUMENT, tmp_path / "a.json")
     (tmp_path / "a.sigstore.json").write_text("{}")
     return tmp_path
 

@@ -15,7 +15,7 @@ from tables import documents
 
 from pytest_corpus import cli
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.verification import faults
+from pytest_corpus.reports.checking.verification import find_faults
 from pytest_corpus.spec.requirements import chapter_titles
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
@@ -26,22 +26,22 @@ from pytest_corpus.verdict.verdict import decide
 def built(found: Ledger | None = None, name: str = "a") -> dict[str, Any]:
     found = found or ledger()
     found.adapter = name
-    return json_report.build(found, decide(found), RUN)
+    return json_report.build_report(found, decide(found), RUN)
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with reports: fine, faulty, partial."""
     monkeypatch.chdir(tmp_path)
-    json_report.write(written(sound()), tmp_path / "fine.json")
-    json_report.write(written(sound({MUSTS[0].id: violated(MUSTS[0].id)}, name="b")), tmp_path / "faulty.json")
-    json_report.write(built(ledger(missing=(MUSTS[0].id,)), "c"), tmp_path / "partial.json")
+    json_report.write_report(written(sound()), tmp_path / "fine.json")
+    json_report.write_report(written(sound({MUSTS[0].id: violated(MUSTS[0].id)}, name="b")), tmp_path / "faulty.json")
+    json_report.write_report(built(ledger(missing=(MUSTS[0].id,)), "c"), tmp_path / "partial.json")
     return tmp_path
 
 
 def changed(path: Path, **members: Any) -> None:
     """Change members of a report and seal it again."""
-    json_report.write(json_report.seal({**json.loads(path.read_text()), **members}), path)
+    json_report.write_report(json_report.add_digest({**json.loads(path.read_text()), **members}), path)
 
 
 def run(*given: str) -> int:
@@ -68,7 +68,7 @@ def test_any_change_of_one_character_is_found(here: Path) -> None:
         other = bytes([seeded.choice([byte for byte in b'0aA "},[\n-' if bytes([byte]) != char])])
         for data in (before + other + after, before + after, before + char + b" " + char + after):
             target.write_bytes(data)
-            assert faults(target, DAY, inventory.tests), (place, char, other)
+            assert find_faults(target, DAY, inventory.tests), (place, char, other)
 
 
 @pytest.mark.parametrize(("members", "said"), [
@@ -107,9 +107,9 @@ def test_deviations_expire(here: Path) -> None:
     name = MUSTS[0].id
     declared = Deviation(name, "a reason", "a plan", date(2025, 6, 30))
     path = here / "deviating.json"
-    json_report.write(written(sound({name: violated(name)}), [declared]), path)
-    assert faults(path, date(2025, 6, 30), inventory.tests) == []
-    (fault,) = faults(path, date(2025, 7, 1), inventory.tests)
+    json_report.write_report(written(sound({name: violated(name)}), [declared]), path)
+    assert find_faults(path, date(2025, 6, 30), inventory.tests) == []
+    (fault,) = find_faults(path, date(2025, 7, 1), inventory.tests)
     assert fault == f"llm: the deviation from {name} expired on 2025-06-30"
 
 
@@ -215,7 +215,7 @@ def test_merge_printed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_merge_of_adapters_with_one_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Adapters of one name are told apart by their file, and the same file twice by number."""
-    json_report.write(built(), here / "again.json")
+    json_report.write_report(built(), here / "again.json")
     assert run("merge", "fine.json", "again.json", "again.json", "--format=json") == 0
     labels = [each["label"] for each in json.loads(capsys.readouterr().out)["reports"]]
     assert labels == ["a (fine.json)", "a (again.json) #1", "a (again.json) #2"]
@@ -235,8 +235,8 @@ def test_merge_of_different_catalogues(here: Path, capsys: pytest.CaptureFixture
 
 def difference(here: Path, old: Ledger | None, new: Ledger | None, capsys: Any) -> tuple[int, dict[str, Any]]:
     """The exit code of `diff`, and what it found."""
-    json_report.write(built(old), here / "old.json")
-    json_report.write(built(new), here / "new.json")
+    json_report.write_report(built(old), here / "old.json")
+    json_report.write_report(built(new), here / "new.json")
     return run("diff", "old.json", "new.json", "--format=json"), json.loads(capsys.readouterr().out)
 
 
@@ -276,14 +276,14 @@ def test_added_and_gone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = built()["requirements"][0]["id"]
     assert [each["id"] for each in found["added"]] == [first]
     assert [each["id"] for each in found["newly_violated"]] == [MUSTS[0].id]
-    json_report.write(built(), here / "whole.json")
+    json_report.write_report(built(), here / "whole.json")
     assert run("diff", "whole.json", "fine.json") == 0
     assert f"gone: 1\n  {first} (MUST, LLM): satisfied -> not in the new report" in capsys.readouterr().out
 
 
 def test_a_component_that_is_no_longer_tested(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A component that is left out is a regression, even where the verdict stays."""
-    json_report.write(built(), here / "whole.json")
+    json_report.write_report(built(), here / "whole.json")
     changed(here / "fine.json", components={}, requirements=[])
     assert run("diff", "whole.json", "fine.json") == 1
     assert capsys.readouterr().out.endswith("regression: LLM no longer tested\n")
@@ -347,9 +347,9 @@ def test_merging_editions_is_said(
     monkeypatch.chdir(tmp_path)
     one = written(sound(name="one"))
     spec = {**one["spec"], "edition": {**one["spec"]["edition"], "name": "2.0"}}
-    two = json_report.seal({**one, "adapter": {**one["adapter"], "name": "two"}, "spec": spec})
+    two = json_report.add_digest({**one, "adapter": {**one["adapter"], "name": "two"}, "spec": spec})
     for name, document in (("one", one), ("two", two)):
-        json_report.write(document, tmp_path / f"{name}.json")
+        json_report.write_report(document, tmp_path / f"{name}.json")
     for output in ("m.md", "m.html", "m.json"):
         assert run("merge", "one.json", "two.json", "-o", output) == 0
         assert "different editions of the requirements: one by 1.0, two by 2.0" in capsys.readouterr().err

@@ -30,7 +30,7 @@ from pytest_corpus.verdict.verdict import decide
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a report and a key in two halves, in which the commands are run."""
     monkeypatch.chdir(tmp_path)
-    json_report.write(DOCUMENT, tmp_path / "a.json")
+    json_report.write_report(DOCUMENT, tmp_path / "a.json")
     (tmp_path / "key.pem").write_bytes(pem(KEY))
     (tmp_path / "pub.pem").write_bytes(public(KEY))
     return tmp_path
@@ -144,7 +144,7 @@ def test_for_machines(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_verdict_that_is_red_can_be_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The signature states that a run was made, not that it went well."""
     name = applicable("llm")[0].id
-    json_report.write(written(sound({name: violated(name)})), here / "a.json")
+    json_report.write_report(written(sound({name: violated(name)})), here / "a.json")
     assert run("sign", "a.json", "--key", "key.pem") == 0
     assert verified() == 0
     assert 'statement: "not conformant"' in capsys.readouterr().out
@@ -198,7 +198,7 @@ def test_only_what_stands_is_signed(here: Path, capsys: pytest.CaptureFixture[st
     """An altered or a partial report is refused, with what is wrong, and nothing is written."""
     found = ledger(missing=(applicable("llm")[0].id,))
     run_of = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None)
-    json_report.write(json_report.build(found, decide(found), run_of), here / "partial.json")
+    json_report.write_report(json_report.build_report(found, decide(found), run_of), here / "partial.json")
     (here / "altered.json").write_text((here / "a.json").read_text().replace('"mine"', '"yours"', 1))
     for name, said in (("partial.json", "was not complete"), ("altered.json", "was changed after it was written")):
         assert run("sign", name, "--key", "key.pem") == 1

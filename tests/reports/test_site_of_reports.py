@@ -34,7 +34,7 @@ def attestation(name: str, day: int, broken: str = "", *deviations: Deviation) -
     """The report of a complete run in January 2025."""
     found = sound({broken: violated(broken)} if broken else {}, name=name)
     run = replace(RUN, started_at=f"2025-01-{day:02}T00:00:00+00:00", profile="dev")
-    return json_report.build(found, decide(found, deviations=deviations, day=date(2025, 1, day)), run)
+    return json_report.build_report(found, decide(found, deviations=deviations, day=date(2025, 1, day)), run)
 
 
 @pytest.fixture
@@ -49,14 +49,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "2/hostile.json": attestation(HOSTILE, 2),
         "2/deviating.json": attestation("Deviating", 2, BROKEN, DEVIATION),
         "3/altered.json": {**first, "seed": 8},
-        "3/other.json": json_report.seal({**first, "environment": {**first["environment"], "pytest-corpus": "0.9"}}),
+        "3/other.json": json_report.add_digest(
+            {**first, "environment": {**first["environment"], "pytest-corpus": "0.9"}}
+        ),
         "3/.hidden.json": {},
         "3/x.badge.json": {},
     }
     for name, document in reports.items():
         path = tmp_path / "reports" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        json_report.write(document, path)
+        json_report.write_report(document, path)
     return tmp_path
 
 
@@ -114,7 +116,7 @@ def test_a_second_build(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert site() == 0
     before = tree(here / "public")
     (here / "public/CNAME").write_text("example.org")
-    monkeypatch.setattr(index, "faults_in", lambda *_: pytest.fail("it was verified again"))
+    monkeypatch.setattr(index, "find_faults_in", lambda *_: pytest.fail("it was verified again"))
     assert site() == 0
     assert tree(here / "public") == {**before, "CNAME": b"example.org"}
 
@@ -139,7 +141,7 @@ def test_history(here: Path) -> None:
     big = here / "reports/1/big.json"
     big.write_bytes(b" " * (bounded.LARGEST + 1))
     for day in (5, 6):
-        json_report.write(attestation("pkg:fine", day), here / "reports/1/fine.json")
+        json_report.write_report(attestation("pkg:fine", day), here / "reports/1/fine.json")
         subprocess.run([*git, "add", "."], check=True)
         subprocess.run([*git, "commit", "-qm", "more", "--no-gpg-sign"], check=True)
     shutil.rmtree(here / "reports/2")
@@ -154,11 +156,11 @@ def test_history(here: Path) -> None:
 
 def test_several_processes(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several processes find what one finds."""
-    listed = sources.files(here / "reports", here)
-    alone = list(index.examine(listed, {}, date(2026, 1, 1), inventory.tests))
+    listed = sources.find_files(here / "reports", here)
+    alone = list(index.examine_sources(listed, {}, date(2026, 1, 1), inventory.tests))
     monkeypatch.setattr(index, "CHUNK", 4)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    assert list(index.examine(listed, {}, date(2026, 1, 1), inventory.tests)) == alone
+    assert list(index.examine_sources(listed, {}, date(2026, 1, 1), inventory.tests)) == alone
 
 
 @pytest.mark.parametrize(("files", "given", "said"), [
@@ -207,13 +209,13 @@ def test_no_report_is_valid(
 def test_reports_that_differ_in_times_alone_share_their_faults(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The requirements of equal runs are looked at once; a duration that no run writes is found all the same."""
     looked: list[str] = []
-    inner = verification._entries
-    monkeypatch.setattr(verification, "_entries", lambda *given: looked.append("") or inner(*given))
+    inner = verification._check_entries
+    monkeypatch.setattr(verification, "_check_entries", lambda *given: looked.append("") or inner(*given))
     odd = attestation("pkg:fine", 4)
     odd["requirements"][0]["tests"][0]["duration_s"] = 0.12345
-    for name, document in (("4/fine.json", attestation("pkg:fine", 3)), ("5/fine.json", json_report.seal(odd))):
+    for name, document in (("4/fine.json", attestation("pkg:fine", 3)), ("5/fine.json", json_report.add_digest(odd))):
         (here / "reports" / name).parent.mkdir()
-        json_report.write(document, here / "reports" / name)
+        json_report.write_report(document, here / "reports" / name)
     assert site() == 0
     assert len(looked) == 4  # fine and hostile; broken; deviating; odd
     (why,) = [each["why"] for each in data(here)["refused"] if each["file"] == "5/fine.json"]
@@ -222,10 +224,10 @@ def test_reports_that_differ_in_times_alone_share_their_faults(here: Path, monke
 
 def test_slugs() -> None:
     """A slug is a file name everywhere; two names never share one."""
-    assert index.slug("pkg.mod:factory") == "pkg.mod~factory"
+    assert index.make_slug("pkg.mod:factory") == "pkg.mod~factory"
     names = ["a b", "a-b", "A-B", "a~b", "a:b", "..", "", "con", "con.x", "_a", "a.", "é", "x" * 300, "a/../b"]
-    names += [index.slug(name) for name in names]
-    slugs = [index.slug(name) for name in dict.fromkeys(names)]
+    names += [index.make_slug(name) for name in names]
+    slugs = [index.make_slug(name) for name in dict.fromkeys(names)]
     assert len(set(slugs)) == len(slugs)
     for each in slugs:
         assert re.fullmatch(r"[a-z0-9]([a-z0-9._~-]{0,62}[a-z0-9])?", each), each
@@ -240,7 +242,7 @@ def test_a_signed_report_owns_its_name(here: Path) -> None:
     fine, forged = attestation("pkg:fine", 1), attestation("pkg:fine", 3, BROKEN)
     (here / "pub.pem").write_bytes(public(KEY))
     for name, document, key in (("a", fine, KEY), ("b", forged, OTHER)):
-        json_report.write(document, here / f"reports/{name}.json")
+        json_report.write_report(document, here / f"reports/{name}.json")
         sealed = dsse.sign_payload(intoto.render(document).encode(), key)
         (here / f"reports/{name}.dsse.json").write_text(sealed)
     assert cli.main(["site", "reports", "-o", "public", "--public-key", "pub.pem"]) == 0
@@ -249,7 +251,7 @@ def test_a_signed_report_owns_its_name(here: Path) -> None:
     jsonschema_rs.validator_for(schema).validate(data)
     (own,) = (each for each in data["adapters"] if each["name"] == "pkg:fine")
     assert (own["verdict"], len(own["runs"])) == ("conformant", 1)
-    assert own["owner"] == dsse.keyid(KEY.public_key())
+    assert own["owner"] == dsse.key_id(KEY.public_key())
     refused = {each["file"]: each["why"] for each in data["refused"]}
     assert "belongs to" in refused["b.json"][0]
     assert "belongs to" in refused["2/fine.json"][0]

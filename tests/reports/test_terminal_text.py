@@ -10,7 +10,7 @@ from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue import explain
-from pytest_corpus.reports.terminal import Detail, summary, what_ran
+from pytest_corpus.reports.terminal import Detail, limit_to_run_part, write_summary
 from pytest_corpus.spec.obstacles import Obstacle, obstacle_of, remedy, with_remedy
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import Ledger
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2] / "pytest_corpus"
 
 
 def text(found: Ledger) -> str:
-    return "\n".join(line.text for line in summary(found, decide(found)))
+    return "\n".join(line.text for line in write_summary(found, decide(found)))
 
 
 @given(ledgers())
@@ -32,7 +32,7 @@ def test_the_verdict_comes_last_and_every_violation_is_named(found: Ledger) -> N
     """
     verdict = decide(found)
     (part,) = verdict.components
-    lines = [line.text for line in summary(found, verdict)]
+    lines = [line.text for line in write_summary(found, verdict)]
     if verdict.complete:
         assert lines[-1] == f"  verdict: {verdict.verdict}"
     else:
@@ -40,7 +40,7 @@ def test_the_verdict_comes_last_and_every_violation_is_named(found: Ledger) -> N
         assert lines[-1] == f"  no verdict: {why}"
         assert "conformant" not in "\n".join(lines)
 
-    few = what_ran(verdict)[1]
+    few = limit_to_run_part(verdict)[1]
     for status in part.statuses:
         word = "violated" if status.requirement.level == "MUST" else "not kept"
         named = [line for line in lines if line.startswith(f"    {word}  {status.requirement.id} (")]
@@ -132,7 +132,9 @@ def test_a_reason_is_followed_by_its_remedy() -> None:
 def test_a_remedy_is_for_what_is_not_assessed() -> None:
     """A requirement that is not applicable needs no remedy."""
     found = ledger(record(MUSTS[0], "not_applicable", reason="no cache is claimed"))
-    assert "to assess it" not in "\n".join(line.text for line in summary(found, decide(found), Detail(reasons=True)))
+    assert "to assess it" not in "\n".join(
+        line.text for line in write_summary(found, decide(found), Detail(reasons=True))
+    )
 
 
 def test_the_hint_for_a_read_only_login_names_the_credentials() -> None:

@@ -13,7 +13,7 @@ import pytest
 from sound import DAY, blocked, recounted, sound, violated, written
 
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.verification import faults
+from pytest_corpus.reports.checking.verification import find_faults
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
@@ -64,8 +64,8 @@ def true(name: str) -> str:
 
 
 def found_in(report: Report, folder: Path, day: date = DAY) -> list[str]:
-    json_report.write(report, folder / "r.json")
-    return faults(folder / "r.json", day, inventory.tests)
+    json_report.write_report(report, folder / "r.json")
+    return find_faults(folder / "r.json", day, inventory.tests)
 
 
 @pytest.mark.parametrize("name", TRUE)
@@ -238,7 +238,7 @@ def test_an_edit_is_refused(tmp_path: Path, name: str) -> None:
     EDITS[name](report)
     if name != "a client library more":
         report = recounted(report)
-    assert found_in(json_report.seal(report), tmp_path)
+    assert found_in(json_report.add_digest(report), tmp_path)
 
 
 @pytest.mark.parametrize("name", REPEATED)

@@ -8,7 +8,7 @@ import pytest
 from tables import documents
 
 from pytest_corpus import resources
-from pytest_corpus.reports.catalogue import examples, requirements_of_ruling, rulings, rulings_of
+from pytest_corpus.reports.catalogue import make_examples, read_rulings, requirements_of_ruling, rulings_of
 from pytest_corpus.reports.pages.markdown import fold
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.illustrations import BY_CHAPTER, PLAIN, STREAMS
@@ -102,10 +102,10 @@ def letters(text: str) -> str:
 def test_every_ruling_of_the_page() -> None:
     """Each heading of docs/rulings.md that is a ruling is one, with its title, section and text."""
     page = resources.document("rulings.md").read_text("utf-8")
-    assert list(rulings()) == re.findall(r"^### (R[0-9]+) ", page, re.MULTILINE)
-    assert all(ruling.title and ruling.section and ruling.paragraphs for ruling in rulings().values())
-    assert rulings()["R13"].title == "Unknown model"
-    assert rulings()["R13"].section == "Errors and retry"
+    assert list(read_rulings()) == re.findall(r"^### (R[0-9]+) ", page, re.MULTILINE)
+    assert all(ruling.title and ruling.section and ruling.paragraphs for ruling in read_rulings().values())
+    assert read_rulings()["R13"].title == "Unknown model"
+    assert read_rulings()["R13"].section == "Errors and retry"
 
 
 def test_rulings_and_requirements_name_each_other() -> None:
@@ -126,7 +126,7 @@ def test_every_operation_is_one() -> None:
 @pytest.mark.parametrize("entry", catalogue().values(), ids=lambda entry: entry.id)
 def test_examples(entry: Requirement) -> None:
     """Each requirement has a valid request and, unless it is one of client libraries, a valid answer to it."""
-    request, *answers = examples(entry)
+    request, *answers = make_examples(entry)
     (envelope,) = request.messages
     operation = BY_OP[envelope["op"]]
     if entry.id.startswith("COM-") and entry.text.startswith("A stream"):

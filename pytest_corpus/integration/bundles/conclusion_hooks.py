@@ -89,7 +89,7 @@ class BundleConclusionHooks:
             started, duration_s, given.seed, given.level, given.edition,
             profile=given.profile.name, bundles=tuple(self.sections()), budget=given.budget, shard=self.options.shard,
         )  # fmt: skip
-        document = json_report.without_adapter(run)
+        document = json_report.build_bundle_report(run)
         return [write_report(document, path, contents=self.contents()) for path in given.reports]
 
     def _note_cassettes(self) -> None:

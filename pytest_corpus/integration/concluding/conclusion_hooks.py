@@ -28,7 +28,7 @@ from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import TerminalLine
-from pytest_corpus.reports.text import count
+from pytest_corpus.reports.text import count_in_words
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.verdict.ledger import Ledger
 
@@ -93,7 +93,7 @@ class ConclusionHooks:
         return [
             *stated,
             *progress.untested_components(known),
-            *([f"corpus: about {count(calls, 'call')}"] if calls else []),
+            *([f"corpus: about {count_in_words(calls, 'call')}"] if calls else []),
         ]
 
     @pytest.hookimpl(tryfirst=True)

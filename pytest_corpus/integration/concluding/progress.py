@@ -22,8 +22,8 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.run_state import MOST_IN_FLIGHT
 from pytest_corpus.redaction import printable, shorten
-from pytest_corpus.reports.json_report import facts
-from pytest_corpus.reports.text import count
+from pytest_corpus.reports.json_report import documented_facts
+from pytest_corpus.reports.text import count_in_words
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 EVERY_S = 30.0  # the seconds between two reports of progress
@@ -69,7 +69,7 @@ def snapshot(adapters: Iterable[Adapter]) -> list[str]:
     lines = []
     for adapter in adapters:
         for component, document in adapter.ledger.capabilities.items():
-            said = [f"{key}={_short(value)}" for key, value in facts(component, document).items()]
+            said = [f"{key}={_short(value)}" for key, value in documented_facts(component, document).items()]
             whole = printable(f"corpus {adapter.label} {component}: {', '.join(said)}")
             lines += textwrap.wrap(
                 whole, WIDEST, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
@@ -192,7 +192,7 @@ def late_line(component: str, seconds: float, workers: int) -> str:
 
 def estimate(calls: int, left: int, elapsed_s: float, left_s: float) -> str:
     """Return the calls and the time for the rest of a run at its present pace, as text."""
-    took = f"{count(calls, 'call')} took {elapsed_s:.1f} s"
+    took = f"{count_in_words(calls, 'call')} took {elapsed_s:.1f} s"
     return f"corpus: {took}; about {left} more are to come, in about {left_s:.0f} s"
 
 
@@ -248,7 +248,7 @@ def estimates(adapter: Adapter, share: float, asked: int | None) -> Iterator[str
 
 def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> str:
     name, cost, calls = subject.component, COSTS[subject.component], round(CALLS[subject.component] * share)
-    said = f"{name}: about {count(calls, 'call')}"
+    said = f"{name}: about {count_in_words(calls, 'call')}"
     if generating := round(cost.generating * share):
         said += f", {generating} of which generate a text ({round(cost.tokens * share):,} tokens at most)"
     answered_s, refused_s = _measure_seconds(subject, most)

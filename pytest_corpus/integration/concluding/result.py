@@ -58,8 +58,8 @@ class RunResult:
             profile=options.profile.name, budget=options.budget, shard=options.shard, transcript=transcript,
         )  # fmt: skip
         if options.reports or on_github(os.environ):
-            commit = json_report.commit(os.environ, options.folder)
-            self.run = replace(self.run, commit=commit, ci=json_report.ci(os.environ), notes=options.notes)
+            commit = json_report.find_commit(os.environ, options.folder)
+            self.run = replace(self.run, commit=commit, ci=json_report.describe_ci_run(os.environ), notes=options.notes)
         if interrupted:
             for ledger in ledgers:
                 ledger.mark_partial("the run was interrupted")
@@ -89,7 +89,7 @@ class RunResult:
         """Return the report of an adapter."""
         sections = tuple(self.bundles.sections(ledger.adapter)) if self.bundles else ()
         run = replace(self.run, command=self.commands.get(ledger.adapter, ""), bundles=sections)
-        return json_report.build(ledger, verdict, run)
+        return json_report.build_report(ledger, verdict, run)
 
     def evidence(self, ledger: Ledger) -> list[Finding]:
         """Return an adapter's findings, with the evidence that files may show."""
@@ -201,4 +201,4 @@ def _document(label: str) -> dict[str, object]:
     ledger.mark_unreliable(UNENDED)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     run = json_report.RunFacts(started, 0.0, 0, "must", None)
-    return json_report.build(ledger, decide(ledger), run)
+    return json_report.build_report(ledger, decide(ledger), run)

@@ -18,9 +18,9 @@ from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.presentation import FailureText
 from pytest_corpus.reports import terminal
-from pytest_corpus.reports.finding_text import block, one_line, received_text
+from pytest_corpus.reports.finding_text import describe_finding, one_line, received_text
 from pytest_corpus.reports.terminal import Detail, TerminalLine
-from pytest_corpus.reports.text import count, printable
+from pytest_corpus.reports.text import count_in_words, printable
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, counting_levels
@@ -41,9 +41,9 @@ class Group:
         failed, every = terminal.failure_counts(self.status)
         others = len({each.found_by for each in self.seen if each.tested != self.status.requirement.id})
         if not failed:
-            return f"seen in {count(others, 'test')} of other requirements"
-        more = f", and {count(others, 'test')} of others" if others else ""
-        return f"{failed} of {count(every, 'test')}{more}"
+            return f"seen in {count_in_words(others, 'test')} of other requirements"
+        more = f", and {count_in_words(others, 'test')} of others" if others else ""
+        return f"{failed} of {count_in_words(every, 'test')}{more}"
 
 
 class Screen:
@@ -85,13 +85,13 @@ class Screen:
             return
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            ran, _ = terminal.what_ran(verdict)
+            ran, _ = terminal.limit_to_run_part(verdict)
             shown = ran if self.groups(ledger, ran) else verdict
             groups = self.groups(ledger, shown)
             if not groups:
                 continue
             self.reporter.write_sep("=", f"corpus findings: {ledger.adapter}" if several else "corpus findings")
-            self.write(terminal.fix_first(shown))
+            self.write(terminal.list_first_repairs(shown))
             for group in groups:
                 self._show(group, several=len(verdict.components) > 1)
             if left := len(self.groups(ledger, shown, every=True)) - len(groups):
@@ -104,7 +104,7 @@ class Screen:
             found.setdefault((each.component, each.requirement), []).append(each)
         groups = []
         red = bool(verdict.of_status("violated", counting_levels(self.options.level)))
-        for status in (*terminal.violations(verdict), *verdict.of_status("deviated")):
+        for status in (*terminal.order_violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
             seen = sorted(seen, key=lambda each: each.tested != status.requirement.id)
             direct = [each for each in seen if not each.indirect] or seen[:1]
@@ -131,14 +131,14 @@ class Screen:
                 self.reporter.write_line("")
                 self._full_text(each)
         elif others and self.verbosity < 0:
-            self.reporter.write_line(f"  also in:  {count(len(others), 'other test')}, which -v shows")
+            self.reporter.write_line(f"  also in:  {count_in_words(len(others), 'other test')}, which -v shows")
         elif others:
             self.reporter.write_line("  also in:")
             for each in others:
                 self.reporter.write_line(printable(f"    {_further_finding(each, first)}"))
 
     def _full_text(self, each: Finding) -> None:
-        for line in block(each.at_level(self.options.on_terminal), test=True, script=self.verbosity > 0):
+        for line in describe_finding(each.at_level(self.options.on_terminal), test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)
 
     @property
@@ -152,7 +152,7 @@ class Screen:
         self.reporter.section("corpus conformance")
         pairs = list(zip(result.ledgers, result.verdicts, strict=True))
         for ledger, verdict in pairs:
-            self.write(terminal.summary(ledger, verdict, self.detail, notes if len(pairs) == 1 else ()))
+            self.write(terminal.write_summary(ledger, verdict, self.detail, notes if len(pairs) == 1 else ()))
         if len(pairs) > 1:
             self.write(notes)
             said = "; ".join(f"{ledger.adapter}: {verdict.verdict}" for ledger, verdict in pairs)

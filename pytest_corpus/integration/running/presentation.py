@@ -16,7 +16,7 @@ from pytest_corpus.integration.options.table import OPTIONS, setting
 from pytest_corpus.integration.running.endings import TestResult
 from pytest_corpus.integration.running.evidence import EvidenceCapture
 from pytest_corpus.integration.running.execution import TestExecution
-from pytest_corpus.reports.finding_text import block, one_line
+from pytest_corpus.reports.finding_text import describe_finding, one_line
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.spec.requirements import catalogue
@@ -51,7 +51,7 @@ class FailureText:
 
 def failure(findings: Sequence[Finding], level: Level) -> str:
     """Return the failure message of a test with these findings, with the evidence that a level shows."""
-    return "\n\n".join("\n".join(block(each.at_level(level))) for each in findings)
+    return "\n\n".join("\n".join(describe_finding(each.at_level(level))) for each in findings)
 
 
 def summarize(findings: Sequence[Finding]) -> str:

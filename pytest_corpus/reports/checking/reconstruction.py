@@ -1,4 +1,4 @@
-"""The records of a run, read back from its report."""
+"""Rebuilds the records of a run, its ledger and deviations, from the report of the run."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,49 +14,49 @@ from pytest_corpus.verdict.deviations import Deviation
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger, TestRecord, ledger_key
 
-PACKAGE = "pytest-corpus"  # the name of this package in `environment`
-BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")  # the beginning of the reason of a blocked test
+PACKAGE = "pytest-corpus"  # the name of this package in a report's `environment`
+BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")  # the reason of a blocked test
 
 
 Shipped = Callable[[str, str], Mapping[str, str]]
-"""The tests that a component has with a profile, each with the id of its requirement."""
+"""Returns the tests of a component with a profile, each with the id of its requirement."""
 
 
-def foreign(document: Document) -> Iterator[str]:
-    """Reasons why a report is from another version, whose catalogue or tests are unknown here."""
+def version_differences(document: Document) -> Iterator[str]:
+    """Yield the reasons why a report is from another version, with a catalogue or tests that are unknown here."""
     version = document["spec"]["catalogue"]
     if version != CATALOGUE_VERSION:
         yield f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}"
     if (name := document["spec"]["edition"]["name"]) not in editions.names():
         yield f"it was judged by edition {printable(name)}, which is not known here"
-    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
+    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.software_versions()[PACKAGE]
     if wrote != own:
         yield f"it was written by {PACKAGE} {printable(wrote)} and this is {own}"
 
 
 def edition_of(document: Document) -> editions.Edition:
-    """Return the edition by which a run was judged. It must be known to this version."""
+    """Return the edition of the requirements by which a run was judged. Raises an error if it is unknown here."""
     return editions.edition(document["spec"]["edition"]["name"])
 
 
-def repetitions(document: Document) -> int:
+def repetition_count(document: Document) -> int:
     """Return the number of repetitions by `--corpus-repeat`; 0 if tests were not repeated."""
     tests = (test for entry in document["requirements"] for test in entry["tests"])
     return next((test["repeats"]["runs"] for test in tests if "repeats" in test), 0)
 
 
-def ledger_of(document: Document, shipped: Shipped) -> Ledger:
-    """Return the ledger of the complete run that a report describes."""
+def rebuild_ledger(document: Document, shipped: Shipped) -> Ledger:
+    """Return the ledger (the records of all tests) of the complete run that a report describes."""
     components = tuple(dict.fromkeys(entry["component"] for entry in document["requirements"]))
     stated = document["capabilities"]
     ledger = Ledger(
         document["adapter"]["name"], components, {name: stated[name] for name in components if name in stated}
     )
-    runs = range(1, n + 1) if (n := repetitions(document)) else (0,)
+    runs = range(1, n + 1) if (n := repetition_count(document)) else (0,)
     for name in components:
         for test in shipped(name, document["profile"]):
             ledger.expected.update(ledger_key(name, test, number) for number in runs)
-    add(document, ledger)
+    add_results(document, ledger)
     return ledger
 
 
@@ -65,7 +65,7 @@ def start_of(document: Document) -> datetime:
     return datetime.fromisoformat(document["started_at"].replace("Z", "+00:00"))
 
 
-def add(document: Document, ledger: Ledger) -> None:
+def add_results(document: Document, ledger: Ledger) -> None:
     """Add the results in a report to a ledger."""
     for component, used in document["components"].items():
         times = used.get("took_ms", {})
@@ -81,7 +81,7 @@ def add(document: Document, ledger: Ledger) -> None:
             finding = Finding(entry["id"], each["expected"], each["got"], each["path"])
             found.setdefault(entry["component"], []).append(finding)
     for entry in document["requirements"]:
-        # Of tests that are open, the one that the requirement's reason was taken from goes first, as it did in the run.
+        # If several tests are not assessed, the one whose reason the requirement has comes first, as in the run.
         for test in sorted(entry["tests"], key=lambda test: test.get("reason", "") != entry.get("reason", "")):
             reason = test.get("reason", "")
             blocked = BLOCKED.match(reason)
@@ -97,16 +97,16 @@ def add(document: Document, ledger: Ledger) -> None:
                 editions=tuple(document["spec"]["schema_versions_met"]),
                 duration_s=test.get("duration_s", 0.0),
                 calls=test.get("calls", 0),
-                # The first record of a component has all its findings, whichever test saw them.
+                # The first record of a component gets all its findings; reports do not say which test found them.
                 findings=tuple(found.pop(entry["component"], ())),
             )
-            for each in _repetitions(record, test.get("repeats")):
+            for each in _split_repetitions(record, test.get("repeats")):
                 ledger.add_run(each)
                 ledger.add_report(each, agrees=True)
 
 
-def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Iterator[TestRecord]:
-    """Yield the executions of a repeated test, the passed ones last; one execution if it was not repeated."""
+def _split_repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Iterator[TestRecord]:
+    """Yield a record for each repetition of a test, the passed ones last; one record if it was not repeated."""
     if repeats is None:
         yield record
         return
@@ -123,7 +123,7 @@ def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Itera
 
 
 def deviations_of(document: Document) -> Iterator[Deviation]:
-    """Yield the deviations that count in a report; those without a valid date are left out."""
+    """Yield the declared deviations in a report, without those that have no valid date."""
     for entry in document["requirements"]:
         said = dict(entry.get("deviation", {"expires": ""}))
         try:

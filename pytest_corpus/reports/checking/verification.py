@@ -15,13 +15,13 @@ from pytest_corpus.reports.checking.reconstruction import (
     Shipped,
     deviations_of,
     edition_of,
-    foreign,
-    ledger_of,
-    repetitions,
+    rebuild_ledger,
+    repetition_count,
     start_of,
+    version_differences,
 )
-from pytest_corpus.reports.reading import ReportError, read
-from pytest_corpus.reports.text import count, printable
+from pytest_corpus.reports.reading import ReportError, read_report
+from pytest_corpus.reports.text import count_in_words, printable
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable, catalogue
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
@@ -30,9 +30,9 @@ from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst
 PROFILES = ("dev", "ci", "stress")  # the profiles with which a run can be complete
 CLIENT = "wire"  # the component name of a client library, which has no capabilities
 NOT_IN_CAPABILITIES = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
-"""Needs that the capabilities in a report do not decide: hooks, logs, transports, a cache that is an object."""
+"""The needs of requirements that the capabilities in a report do not decide: hooks, logs, transports, caching."""
 
-CLAIMED = "idempotent_writes"  # the need that has to be claimed; any other has only not to be denied
+CLAIMED = "idempotent_writes"  # the only need that capabilities must claim; others must only not be denied
 CHANGED = {
     "status": "it is said to be {given}, but its tests and findings make it {made}",
     "text": "its text or its source is not that of the catalogue",
@@ -41,34 +41,36 @@ CHANGED = {
     "tests": "its tests are not as a run writes them",
     "blocked_by": "it is not blocked by what blocks its tests",
 }
-"""The words for a part of a requirement that differs from what its tests make."""
+"""The message for each key of a requirement that differs from the value that its tests demand."""
 
 _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
 
 def first_names(names: Iterable[str]) -> str:
-    """Return the first few of some names."""
+    """Return at most five of the names, with commas."""
     first = list(names)
     return ", ".join(first[:5]) + (" and others" if len(first) > 5 else "")
 
 
-Known = dict[bytes, list[str]]
-"""The contradictions in the requirements of reports that are verified together, by `_requirements_key`."""
+ContradictionCache = dict[bytes, list[str]]
+"""A cache of contradictions in the requirements of reports that are verified together, by `_requirements_key`."""
 
 
-def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped, known: Known) -> Iterator[str]:
-    """Contradictions within the report of a complete run, or with catalogue and suite; one sentence each."""
-    yield from _about(document, today)
-    yield from _capabilities(document)
+def find_contradictions(
+    document: Mapping[str, Any], today: date, shipped: Shipped, known: ContradictionCache
+) -> Iterator[str]:
+    """Yield contradictions inside the report of a complete run, or with catalogue and suite; one sentence each."""
+    yield from _check_run_facts(document, today)
+    yield from _check_capabilities(document)
     key = _requirements_key(document)
     found = known.get(key) if key else None
     if found is None:
-        found = known[key] = list(_in_requirements(document, shipped))
+        found = known[key] = list(_check_requirements(document, shipped))
     yield from found
 
 
 def _requirements_key(document: Mapping[str, Any]) -> bytes:
-    """Return a digest of everything that `_in_requirements` depends on; empty if the date of the run matters.
+    """Return a digest of everything that `_check_requirements` depends on; empty if the date of the run matters.
 
     Durations count only if their format is not the one that runs write.
     """
@@ -76,7 +78,7 @@ def _requirements_key(document: Mapping[str, Any]) -> bytes:
 
     try:
         data = orjson.dumps([document.get(key) for key in _DECIDING])
-    except TypeError:  # numbers and texts that it does not write
+    except TypeError:  # numbers and texts that orjson cannot write
         return b""
     return b"" if b'"deviation":' in data else hashlib.sha256(_DURATION.sub(b"", data)).digest()
 
@@ -85,45 +87,47 @@ _DECIDING = ("capabilities", "components", "level", "profile", "requirements", "
 _DURATION = re.compile(rb'"duration_s":(?!0\.0[,}])\d+\.\d{1,3}(?=[,}])')
 
 
-def _in_requirements(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
+def _check_requirements(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
     profile = document.get("profile")
     if profile in PROFILES:
         for component in document["components"]:
-            yield from _tests(document, component, shipped(component, profile))
-        yield from _entries(document, shipped)
+            yield from _check_tests(document, component, shipped(component, profile))
+        yield from _check_entries(document, shipped)
     else:
         yield f"no run with the profile {printable(str(profile))} is complete"
 
 
-def _entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
-    """Contradictions in single requirements; requirements with the same fault share one sentence."""
+def _check_entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
+    """Yield contradictions in single requirements; requirements with the same fault share one sentence."""
     found: dict[tuple[str, str], list[str]] = {}
-    ledger, runs = ledger_of(document, shipped), repetitions(document)
+    ledger, runs = rebuild_ledger(document, shipped), repetition_count(document)
     with suppress(ValueError):
         day = start_of(document).date()
         verdict = decide(ledger, document["level"], dict.fromkeys(deviations_of(document)), day, edition_of(document))
-        made = {(each["component"], each["id"]): each for each in json_report.requirements(verdict)}
+        made = {(each["component"], each["id"]): each for each in json_report.requirement_entries(verdict)}
         yield from (f"it is said to be complete, and {gap}" for gap in verdict.gaps)
         for entry in document["requirements"]:
             component = entry["component"]
             if (component, entry["id"]) in made:
                 of = Capabilities(component, document["capabilities"].get(component, {}))
-                for said in _entry(entry, made[component, entry["id"]], of, runs):
+                for said in _check_entry(entry, made[component, entry["id"]], of, runs):
                     found.setdefault((component, said), []).append(entry["id"])
     yield from (
         f"{component}: {first_names(dict.fromkeys(names))}: {said}" for (component, said), names in found.items()
     )
 
 
-def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
-    if set(document["environment"]) != set(json_report.environment()) or not all(document["environment"].values()):
+def _check_run_facts(document: Mapping[str, Any], today: date) -> Iterator[str]:
+    if set(document["environment"]) != set(json_report.software_versions()) or not all(
+        document["environment"].values()
+    ):
         yield "its environment does not name the versions that a run names"
     try:
         end = start_of(document) + timedelta(seconds=document["duration_s"])
     except (ValueError, OverflowError):
         yield f"{document['started_at']}, or {document['duration_s']} s later, is not a valid time"
     else:
-        # Clocks differ a little, days by less than one.
+        # Clocks differ a little, but by less than a day.
         if end.date() > today + timedelta(days=1):
             yield f"its run ended on {end.date()}, which is still to come"
         if not document["duration_s"]:
@@ -139,7 +143,7 @@ def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
             yield f"{component}: its requirements are not in the order of the catalogue"
 
 
-def _capabilities(document: Mapping[str, Any]) -> Iterator[str]:
+def _check_capabilities(document: Mapping[str, Any]) -> Iterator[str]:
     components, stated = document["components"], document["capabilities"]
     if strange := sorted(set(stated) - (set(components) - {CLIENT})):
         yield f"it has capabilities of {', '.join(strange)}, which it does not judge"
@@ -148,7 +152,7 @@ def _capabilities(document: Mapping[str, Any]) -> Iterator[str]:
     if CLIENT in components and len(components) > 1:
         yield "a client library has no components of an adapter"
     for component, facts in stated.items():
-        if facts != json_report.facts(component, facts):
+        if facts != json_report.documented_facts(component, facts):
             yield f"{component}: its capabilities hold what no run repeats"
     for key in ("server", "version"):
         said = document["adapter"].get(key)
@@ -159,7 +163,7 @@ def _capabilities(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"{component}: it is {part['verdict']}, but its capabilities did not answer"
 
 
-def _tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, str]) -> Iterator[str]:
+def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, str]) -> Iterator[str]:
     """Check that a complete run has each test of the suite once, below the requirement that the test decides."""
     pairs = [
         (test["test"], entry["id"])
@@ -169,17 +173,17 @@ def _tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, st
     ]
     given = dict(pairs)
     if twice := [name for name, many in Counter(name for name, _ in pairs).items() if many > 1]:
-        yield f"{component}: {count(len(twice), 'test')} more than once: {first_names(twice)}"
+        yield f"{component}: {count_in_words(len(twice), 'test')} more than once: {first_names(twice)}"
     if missing := [name for name in shipped if name not in given]:
-        yield f"{component}: {count(len(missing), 'test')} of the suite missing: {first_names(missing)}"
+        yield f"{component}: {count_in_words(len(missing), 'test')} of the suite missing: {first_names(missing)}"
     if unknown := [name for name in given if name not in shipped]:
         yield f"{component}: the suite does not have {first_names(unknown)}"
     if elsewhere := [name for name, of in pairs if shipped.get(name, of) != of]:
-        yield f"{component}: {count(len(elsewhere), 'test')} of another requirement: {first_names(elsewhere)}"
+        yield f"{component}: {count_in_words(len(elsewhere), 'test')} of another requirement: {first_names(elsewhere)}"
 
 
-def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """Yield the differences from the entry that the tests give, and entries that no tests can give."""
+def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
+    """Yield differences from the entry that the tests demand (`made`), and values that no test can cause."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons
@@ -200,12 +204,12 @@ def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, 
     own = {each.id for each in applicable(entry["component"])} - {entry["id"]} if blocking else ()
     if strange := [name for name in blocking if name not in own]:
         yield f"it cannot be blocked by {first_names(strange)}"
-    yield from _needs(tests, known, of)
+    yield from _check_needs(tests, known, of)
     if runs:
-        yield from _repeats(entry, runs)
+        yield from _check_repeats(entry, runs)
 
 
-def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
+def _check_needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
     """Check that denied capabilities were not tested, and that reported denials match the capabilities."""
     stated = [need for need in known.needs if need not in NOT_IN_CAPABILITIES]
     denied = [need for need in stated if of.flag(need) is False or (need == CLAIMED and of.flag(need) is None)]
@@ -218,8 +222,8 @@ def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilit
             yield f"a test of it is not applicable because of {said[1]}, which its capabilities do not deny"
 
 
-def _repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
-    """Check that the reported number of passed rounds matches the tests."""
+def _check_repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
+    """Check that the reported numbers of repetitions and of passed ones match the tests."""
     tests = entry["tests"]
     passed = [test["repeats"]["passed"] for test in tests if "repeats" in test]
     rounds = entry.get("repeats", {"runs": 0, "passed": 0})
@@ -236,47 +240,49 @@ def _repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
         yield f"{rounds['passed']} of {rounds['runs']} rounds are said to have passed, which its tests do not say"
 
 
-def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
-    """All faults of a report, one sentence each; empty if it is valid.
+def find_faults(path: Path, today: date, shipped: Shipped) -> list[str]:
+    """Return all faults of a report, one sentence each; an empty list if it is valid.
 
     Args:
         today: the day (UTC) on which the report must be valid.
-        shipped: the tests in this version's suite.
+        shipped: returns the tests in this version's suite.
 
     Raises:
         ReportError: the file does not exist or cannot be read.
     """
     try:
-        document, data = read(path)
+        document, data = read_report(path)
     except ReportError as error:
         if error.missing:
             raise
         return [error.why]
-    return faults_in(document, data, today, shipped)
+    return find_faults_in(document, data, today, shipped)
 
 
-def faults_in(
-    document: dict[str, Any], data: bytes, today: date, shipped: Shipped, known: Known | None = None
+def find_faults_in(
+    document: dict[str, Any], data: bytes, today: date, shipped: Shipped, known: ContradictionCache | None = None
 ) -> list[str]:
-    """Like `faults`, for a report that was already read: its document and the bytes of its file.
+    """Like `find_faults`, for a report that was already read: its document and the bytes of its file.
 
     Args:
         known: a cache for reports that are verified together; initially empty.
     """
-    found = list(_digest(document, data))
+    found = list(_check_digest(document, data))
     if not document["complete"]:
         found.append(f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}")
-    if other := list(foreign(document)):
+    if other := list(version_differences(document)):
         found += (f"{said}: whether anything is missing cannot be verified here; use that version" for said in other)
     else:
-        found += _catalogue(document)
+        found += _check_catalogue(document)
         found += (
-            contradictions(document, today, shipped, {} if known is None else known) if document["complete"] else ()
+            find_contradictions(document, today, shipped, {} if known is None else known)
+            if document["complete"]
+            else ()
         )
-    return [*found, *_totals(document), *_verdicts(document), *_deviations(document, today)]
+    return [*found, *_check_totals(document), *_check_verdicts(document), *_check_deviations(document, today)]
 
 
-def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
+def _check_digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
     canonical = data
     if not json_report.is_canonical(document, data):
         canonical = json_report.render(document).encode("utf-8", "backslashreplace")
@@ -287,14 +293,14 @@ def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
         yield "it is not in canonical form: its text, though not its values, was changed after it was written"
 
 
-def _catalogue(document: dict[str, Any]) -> Iterator[str]:
+def _check_catalogue(document: dict[str, Any]) -> Iterator[str]:
     found = Counter((entry["component"], entry["id"]) for entry in document["requirements"])
     yield from (f"{of}: {name} stands {many} times" for (of, name), many in found.items() if many > 1)
     for component in document["components"]:
         known = {entry.id: entry.level for entry in map(edition_of(document).with_level, applicable(component))}
         given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
         if missing := [name for name in known if name not in given]:
-            yield f"{component}: {count(len(missing), 'requirement')} missing: {first_names(missing)}"
+            yield f"{component}: {count_in_words(len(missing), 'requirement')} missing: {first_names(missing)}"
         if unknown := [name for name in given if name not in known]:
             yield f"{component}: the catalogue does not know {first_names(unknown)}"
         if wrong := [name for name, level in given.items() if known.get(name, level) != level]:
@@ -303,7 +309,7 @@ def _catalogue(document: dict[str, Any]) -> Iterator[str]:
         yield f"it has requirements of {', '.join(sorted(strange))} and no verdict of it"
 
 
-def _totals(document: dict[str, Any]) -> Iterator[str]:
+def _check_totals(document: dict[str, Any]) -> Iterator[str]:
     found = Counter((entry["component"], entry["level"], entry["status"]) for entry in document["requirements"])
     for component, part in document["components"].items():
         for level, totals in part["totals"].items():
@@ -312,7 +318,7 @@ def _totals(document: dict[str, Any]) -> Iterator[str]:
                     yield f"{component}: {totals[status]} {level.upper()} are said to be {status}, {actual} are"
 
 
-def _verdicts(document: dict[str, Any]) -> Iterator[str]:
+def _check_verdicts(document: dict[str, Any]) -> Iterator[str]:
     partial = not document["complete"]
     expected = {}
     for component, part in document["components"].items():
@@ -325,7 +331,7 @@ def _verdicts(document: dict[str, Any]) -> Iterator[str]:
         yield f"the verdict is {document['verdict']}, but its components make {overall}"
 
 
-def _deviations(document: dict[str, Any], today: date) -> Iterator[str]:
+def _check_deviations(document: dict[str, Any], today: date) -> Iterator[str]:
     for entry in document["requirements"]:
         if deviation := entry.get("deviation"):
             of = f"{entry['component']}: the deviation from {entry['id']}"

@@ -19,10 +19,10 @@ LABELS = {"output": "Answer", "expected": "Expected", "system": "System prompt",
 SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not_judged": "○", "not_asked": "○"}
 CASE_TONES = {"passed": "good", "failed": "bad", "error": "caution", "not_asked": "none"}
 MOST_STATIC = 200
-"""Rows of a table without JavaScript."""
+"""The most rows of a table that are visible without JavaScript."""
 
 LONGEST_DIFF = 400
-"""Lines or words; longer texts are shown one after the other."""
+"""The most lines or words of texts that are compared; longer texts are only shown."""
 
 Section = bundle_view.Section
 Contents = Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]]
@@ -30,7 +30,7 @@ Contents = Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class ShownFact:
-    """A fact of a run and the way to show the fact; `drawing` has the numbers for the plot of a threshold."""
+    """A fact of a run for the page: its value, the kind of display, and for a threshold the numbers of its plot."""
 
     value: Any
     kind: str = "text"
@@ -39,13 +39,14 @@ class ShownFact:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The table of cases.
+    """The table of the cases of a bundle.
 
     Attributes:
+        names: the ids of the cases.
         heads: the titles of the columns.
-        columns: the columns of numbers.
+        columns: the titles of the columns with numbers.
         statuses: the choices of the filter.
-        static: the rows that are shown without JavaScript: name, statuses, first reason.
+        static: the rows that are visible without JavaScript: name, statuses, first reason.
         data: all rows as JSON.
     """
 
@@ -59,7 +60,7 @@ class Cases:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of a bundle: their labels, their facts row by row, their cases."""
+    """The runs of a bundle: their labels, their facts (for each name one value per run), their cases."""
 
     name: str
     labels: Sequence[str]
@@ -67,8 +68,8 @@ class Runs:
     cases: Cases
 
 
-def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[Runs]:
-    """Each bundle with its runs."""
+def iterate_bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[Runs]:
+    """Yield each bundle with its runs. `evidence` are the prompts and answers of cases."""
     by_file: dict[str, list[Section]] = defaultdict(list)
     for each in bundle_view.sections(document):
         by_file[each["file"]].append(each)
@@ -76,12 +77,14 @@ def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) 
     for entry in evidence:
         contents[entry["bundle"], entry["run"], entry["case"]].append(entry)
     for runs in by_file.values():
-        yield Runs(runs[0]["name"], [bundle_view.label(run) for run in runs], _rows(runs), _cases(runs, contents))
+        yield Runs(
+            runs[0]["name"], [bundle_view.label_of(run) for run in runs], _fact_rows(runs), _case_table(runs, contents)
+        )
 
 
-def _rows(runs: Sequence[Section]) -> dict[str, list[ShownFact]]:
-    """One row for each fact that at least one run has."""
-    times = [bundle_view.latencies(run) for run in runs]
+def _fact_rows(runs: Sequence[Section]) -> dict[str, list[ShownFact]]:
+    """Return the facts by name, with one value per run; facts that no run has are left out."""
+    times = [bundle_view.all_latencies(run) for run in runs]
     longest = max((each for run in times for each in run), default=0.0)
     columns = [dict(_facts(run, own, longest)) for run, own in zip(runs, times, strict=True)]
     names = dict.fromkeys(name for column in columns for name in column if len(runs) == 1 or name != "Provider")
@@ -93,28 +96,28 @@ def _facts(run: Section, times: Sequence[float], longest: float) -> Iterator[tup
     yield "Verdict", ShownFact(run["verdict"], "verdict")
     yield "Provider", ShownFact(run["provider"])
     yield "Version", ShownFact(run.get("version", ""))
-    yield "Cases", ShownFact(bundle_view.cases(run))
+    yield "Cases", ShownFact(bundle_view.case_counts(run))
     for entry in run["thresholds"]:
-        ends = entry.get("interval") or run.get("intervals", {}).get(parts(entry)[0])
-        yield f"Gate {entry['threshold']}", ShownFact(entry, "gate", gate(entry, ends))
+        ends = entry.get("interval") or run.get("intervals", {}).get(split_threshold(entry)[0])
+        yield f"Gate {entry['threshold']}", ShownFact(entry, "gate", plot_threshold(entry, ends))
     for each in run.get("compared", ()):
         yield f"Against {each['with']}", ShownFact(each, "compared")
-    yield from ((f"Baseline, {kind}", ShownFact(what)) for kind, what in bundle_view.baseline(run))
-    yield "Latency", ShownFact(latencies(times, longest), "latency")
+    yield from ((f"Baseline, {kind}", ShownFact(what)) for kind, what in bundle_view.baseline_changes(run))
+    yield "Latency", ShownFact(plot_latencies(times, longest), "latency")
     currency = run.get("currency", "")
-    for name, number in bundle_view.numbers(run):
+    for name, number in bundle_view.metric_texts(run):
         yield name, ShownFact(f"{number} {currency}" if name == "cost" else number)
     yield "Calls", ShownFact(str(run["calls"]))
     yield "Calls of scorers", ShownFact(bundle_view.describe_scorer_calls(run))
     yield "Saved", ShownFact("{answers} of {of} answers".format(**run["saved"]) if "saved" in run else "")
 
 
-def gate(entry: Mapping[str, Any], interval: Sequence[float] | None) -> dict[str, Any] | None:
-    """The numbers for the plot of a threshold: the metric with its interval, and the required value as a line."""
+def plot_threshold(entry: Mapping[str, Any], interval: Sequence[float] | None) -> dict[str, Any] | None:
+    """Return the numbers for the plot of a threshold: the metric with its interval, and the required value."""
     actual = entry["actual"]
     if actual is None:
         return None
-    metric, wanted = parts(entry)
+    metric, wanted = split_threshold(entry)
     low, high = interval or (actual, actual)
     is_share = "rate" in metric or metric.startswith(("pass_at", "score_", "agreement_"))
     most = 1.0 if is_share and max(high, wanted, actual) <= 1 else 1.15 * max(high, wanted, actual, 1e-9)
@@ -128,14 +131,14 @@ def gate(entry: Mapping[str, Any], interval: Sequence[float] | None) -> dict[str
     }
 
 
-def parts(entry: Mapping[str, Any]) -> tuple[str, float]:
-    """Return the metric and the number of a threshold."""
+def split_threshold(entry: Mapping[str, Any]) -> tuple[str, float]:
+    """Return the metric and the required value of a threshold."""
     metric, _, number = re.split("([<>=]+)", entry["threshold"])
     return metric, float(number)
 
 
-def latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
-    """Return a histogram of milliseconds on an axis that all runs of a bundle share; None without data."""
+def plot_latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
+    """Return a histogram of latencies in milliseconds, on one axis for all runs of a bundle; None without data."""
     if not times:
         return None
     counts = [0] * BINS
@@ -151,21 +154,21 @@ def latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
     }
 
 
-def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
-    """Return the table of cases. A script in the page creates visible rows from JSON."""
-    results = [bundle_view.results(run) for run in runs]
+def _case_table(runs: Sequence[Section], contents: Contents) -> Cases:
+    """Return the table of cases. A script in the page creates its rows from JSON."""
+    results = [bundle_view.results_by_case(run) for run in runs]
     names = list(dict.fromkeys(name for found in results for name in found))
     if not names:
         return Cases(())
     alone = len(runs) == 1
-    columns = _columns(results[0]) if alone else {}
+    columns = _number_columns(results[0]) if alone else {}
     rows: list[list[Any]] = []
     for name in names:
         found = [each.get(name) for each in results]
         statuses = [each["status"] if each else "" for each in found]
         numbers = [value(found[0]) for value in columns.values()] if alone and found[0] else []
         said = [
-            _details(run, each, contents.get((run["file"], bundle_view.label(run), name), ()))
+            _details(run, each, contents.get((run["file"], bundle_view.label_of(run), name), ()))
             for run, each in zip(runs, found, strict=True)
             if each
         ]
@@ -174,7 +177,7 @@ def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
     data = json.dumps({"signs": SIGNS, "tones": CASE_TONES, "rows": rows}, separators=(",", ":"))
     return Cases(
         names=names,
-        heads=["Case", *(["Status"] if alone else map(bundle_view.label, runs)), *columns, "Details"],
+        heads=["Case", *(["Status"] if alone else map(bundle_view.label_of, runs)), *columns, "Details"],
         columns=list(columns),
         statuses=[(each, each.replace("_", " ")) for each in CASE_TONES],
         static=[
@@ -185,20 +188,20 @@ def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
     )
 
 
-def _columns(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-    """Return the columns of numbers in a run, each with a function that returns the number of a case."""
+def _number_columns(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+    """Return the titles of columns with numbers, each with a function that returns the number of a case."""
     scores = sorted({name for each in results.values() for name in each["scores"]})
     found = {"Latency, ms": itemgetter("latency"), "Tokens": itemgetter("tokens"), "Cost": itemgetter("cost")}
     found = {name: value for name, value in found.items() if any(value(each) is not None for each in results.values())}
-    return {**found, **{name: partial(_score, name) for name in scores}}
+    return {**found, **{name: partial(_score_of, name) for name in scores}}
 
 
-def _score(name: str, result: Mapping[str, Any]) -> Any:
+def _score_of(name: str, result: Mapping[str, Any]) -> Any:
     return result["scores"].get(name)
 
 
 def _details(run: Section, result: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The details of a case in a run: label, status, first reason, and labelled texts or parts of a difference."""
+    """Return the details of a case in a run: label, status, first reason, and labelled texts or compared texts."""
     reasons = [_to_plain(reason) for reason in result["reasons"]]
     rows: list[tuple[str, Any]] = []
     for entry in entries:
@@ -207,28 +210,30 @@ def _details(run: Section, result: Mapping[str, Any], entries: Sequence[Mapping[
         named = {
             key: _to_plain(entry[key]) for key in ("output", "expected", "system", "prompt") if entry[key] is not None
         }
-        changes = difference(named["expected"], named["output"]) if named.keys() >= {"expected", "output"} else None
+        changes = compare_texts(named["expected"], named["output"]) if named.keys() >= {"expected", "output"} else None
         rows += [("Expected and answered", changes)] if changes else []
         rows += [(LABELS[key], given) for key, given in named.items() if key != "expected" or not changes]
     first = reasons[0].partition("\n")[0] if reasons else ""
     rows = rows or ([("Reason", reason) for reason in reasons] if reasons != [first] else [])
-    return [_to_plain(bundle_view.label(run)), result["status"], first, rows]
+    return [_to_plain(bundle_view.label_of(run)), result["status"], first, rows]
 
 
 def _to_plain(value: str) -> str:
     return "\n".join(map(printable, value.split("\n")))
 
 
-def difference(expected: str, output: str) -> list[tuple[str, str]] | None:
-    """Compare the answer with the expected one: equal, expected (-) and answered (+) parts; None if equal or too long.
+def compare_texts(expected: str, output: str) -> list[tuple[str, str]] | None:
+    """Compare the answer with the expected one; return parts that are equal, only expected (-) or only answered (+).
 
-    JSON is compared by the lines of its canonical form, text by lines or words.
+    The result is None if the texts are equal or too long. JSON is compared by the lines of its canonical form, other
+    text
+    by lines or words.
     """
-    values = [parsed for each in (expected, output) if isinstance(parsed := _json(each), dict | list)]
+    values = [parsed for each in (expected, output) if isinstance(parsed := _parse_json(each), dict | list)]
     old, new = expected.strip(), output.strip()
     if len(values) == 2:
         lines = (json.dumps(each, indent=2, ensure_ascii=False, sort_keys=True) for each in values)
-        old, new = (re.sub(",$", "", each, flags=re.MULTILINE) for each in lines)  # one more key is one line more
+        old, new = (re.sub(",$", "", each, flags=re.MULTILINE) for each in lines)  # a new key changes one line
     unit = r".*\n?" if "\n" in old + new else r"\s+|\S+"
     one, other = re.findall(unit, old), re.findall(unit, new)
     if old == new or max(len(one), len(other)) > LONGEST_DIFF:
@@ -240,7 +245,7 @@ def difference(expected: str, output: str) -> list[tuple[str, str]] | None:
     return found
 
 
-def _json(value: str) -> Any:
+def _parse_json(value: str) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):

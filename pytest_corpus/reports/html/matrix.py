@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.reports.html.page import page
+from pytest_corpus.reports.html.page import render_page
 from pytest_corpus.reports.matrix import mixed_editions
 from pytest_corpus.spec.components import TITLES
 
@@ -11,7 +11,7 @@ from pytest_corpus.spec.components import TITLES
 def render(matrix: Mapping[str, Any]) -> str:
     """Return the page."""
     reports = matrix["reports"]
-    return page(
+    return render_page(
         "matrix.html",
         "Corpus Protocol v1.0 conformance matrix",
         notice=mixed_editions(matrix),

@@ -1,4 +1,4 @@
-"""HTML pages that work without network: templates, a strict content security policy, and escaping of foreign text."""
+"""HTML pages that work without network: templates, a strict content security policy, escaping of untrusted text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.reports import bundle_view, view
-from pytest_corpus.reports.catalogue import rulings
+from pytest_corpus.reports.catalogue import read_rulings
 from pytest_corpus.reports.difference import CHANGES, KINDS
 from pytest_corpus.reports.text import (
     STATUS_SIGNS,
     STATUS_WORDS,
     STATUSES,
     VERDICT_WORDS,
-    count,
+    count_in_words,
     printable,
     received_sentence,
     templates,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parent
 
 NAMED = 8
-"""The most names in a list of the site; further ones are counted."""
+"""The most names in a list of the site; further names are only counted."""
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
@@ -43,7 +43,7 @@ _ICON = (
 )
 
 
-def page(template: str, title: str, **given: Any) -> str:
+def render_page(template: str, title: str, **given: Any) -> str:
     """Return a complete page. Its policy allows only its own style and script, by their digests."""
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
@@ -61,7 +61,7 @@ def fill(template: str, **given: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return the template environment. It escapes every value and makes it printable, unless the value is markup."""
+    """Return the template environment, which escapes every value and its control characters, except markup."""
     environment = templates(
         FOLDER / "templates",
         autoescape=True,
@@ -71,10 +71,10 @@ def _environment() -> Environment:
     environment.globals.update(
         view=view,
         bundle_view=bundle_view,
-        count=count,
+        count=count_in_words,
         found_words=received_sentence,
         compared=_mark_differences,
-        rulings=rulings,
+        rulings=read_rulings,
         section_title=_section_title,
         test_notes=_test_notes,
         titled=lambda components: [(name, TITLES[name]) for name in components],
@@ -102,7 +102,7 @@ def _environment() -> Environment:
 
 @cache
 def _asset(name: str) -> str:
-    """Return the content of the style or the script of every page."""
+    """Return the content of the style or script that every page contains."""
     return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
@@ -111,7 +111,7 @@ def _hash(content: str) -> str:
 
 
 def _sentence(value: str) -> Markup:
-    """Return a sentence in which backticks mark code, as in the catalogue."""
+    """Return a sentence as markup; text in backticks is code, as in the catalogue."""
     from markupsafe import Markup
 
     parts = printable(value).split("`")
@@ -120,17 +120,17 @@ def _sentence(value: str) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
-ALIKE = 0.4
-"""The least part of words that two texts share if the others are marked: of less, all would be."""
+LEAST_EQUAL_SHARE = 0.4
+"""The share of equal words from which differences are marked; with fewer, almost all words would be marked."""
 
 
 def _mark_differences(expected: str, got: str) -> tuple[Markup, Markup]:
-    """Mark the words that only one of two texts has, if the texts have enough in common."""
+    """Return both texts as markup; words that only one of them has are marked, if the texts are similar enough."""
     from markupsafe import Markup
 
     sides = [re.findall(r"\w+|\s+|[^\w\s]", printable(each)) for each in (expected, got)]
     found = SequenceMatcher(None, sides[0], sides[1], autojunk=False)
-    if found.ratio() < ALIKE:
+    if found.ratio() < LEAST_EQUAL_SHARE:
         return Markup.escape(printable(expected)), Markup.escape(printable(got))
     shown = [Markup(""), Markup("")]
     for kind, *places in found.get_opcodes():
@@ -146,12 +146,12 @@ def _section_title(source: str) -> str:
 
 
 def _test_notes(test: dict[str, Any]) -> Iterable[str]:
-    """Return the notes on one test of a requirement."""
+    """Return notes on one test of a requirement: reason, repetitions, calls, duration."""
     notes = [test["reason"]] if test.get("reason") else []
     if repeats := test.get("repeats"):
         notes.append(f"passed {repeats['passed']} of {repeats['runs']}")
     if calls := test.get("calls"):
-        notes.append(count(calls, "call"))
+        notes.append(count_in_words(calls, "call"))
     if took := test.get("duration_s"):
         notes.append(f"{took:g} s")
     return notes

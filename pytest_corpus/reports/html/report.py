@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
-from pytest_corpus.reports.difference import Earlier, since
-from pytest_corpus.reports.html.bundles import bundles
-from pytest_corpus.reports.html.page import page
+from pytest_corpus.reports.difference import Earlier, summarize_changes
+from pytest_corpus.reports.html.bundles import iterate_bundles
+from pytest_corpus.reports.html.page import render_page
 from pytest_corpus.reports.html.requirements import Shown
 from pytest_corpus.verdict.finding import Finding
 
@@ -20,7 +20,7 @@ MEANINGS = {
 
 LEFT_OUT = ("Adapter", "sha256")
 OF_REQUIREMENTS = ("Catalogue", "Schema versions met", "Counts from", "Seed")
-"""Facts that a report without components does not have."""
+"""The facts that are left out of a report without components."""
 
 
 def render(
@@ -29,12 +29,18 @@ def render(
     evidence: Sequence[Finding] = (),
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The page; if given, with changes since an earlier run, evidence of findings, prompts and answers of bundles."""
+    """Return the page.
+
+    Args:
+        earlier: an earlier report to compare with.
+        evidence: the requests and answers of findings.
+        contents: the prompts and answers of bundles.
+    """
     alone = bundle_view.headline(document)
-    tone, words = alone or (view.tone(document), view.words(document))
+    tone, words = alone or (view.tone_of(document), view.verdict_words(document))
     left_out = (*LEFT_OUT, *(OF_REQUIREMENTS if alone else ()))
     url = document.get("ci", {}).get("url", "")
-    return page(
+    return render_page(
         "report.html",
         words if alone else f"{words} - {document['adapter']['name']}",
         shown=Shown(document, earlier, tuple(evidence)),
@@ -43,25 +49,25 @@ def render(
         tone=tone,
         words=words,
         notices=list(_notices(document, alone=bool(alone))),
-        since=since(document, earlier) if earlier else "",
-        facts=[(label, value) for label, value in view.facts(document) if label not in left_out],
+        since=summarize_changes(document, earlier) if earlier else "",
+        facts=[(label, value) for label, value in view.run_facts(document) if label not in left_out],
         url=url if url.startswith(("https://", "http://")) else "",
-        bundles=list(bundles(document, contents)),
-        flat=_flat,
+        bundles=list(iterate_bundles(document, contents)),
+        flat=_flatten,
     )
 
 
 def _notices(document: view.Document, *, alone: bool) -> Iterator[str]:
     if not alone:
-        yield from view.notices(document) or [MEANINGS[document["verdict"]]]
+        yield from view.read_first_notes(document) or [MEANINGS[document["verdict"]]]
         yield from (f"Not complete: {gap}." for gap in document["gaps"])
     yield from document.get("notes", ())
 
 
-def _flat(stated: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(stated: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in sorted(stated.items()):
         if isinstance(value, dict):
-            yield from _flat(value, f"{name}.")
+            yield from _flatten(value, f"{name}.")
         elif isinstance(value, list):
             yield prefix + name, ", ".join(map(str, value)) or "none"
         else:

@@ -18,14 +18,14 @@ from pytest_corpus.spec.obstacles import with_remedy
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.verdict import counting_levels
 
-MOST_BLOCKING = 8  # the most violations named as what to fix first
+MOST_BLOCKING = 8  # the most violations in the list of what to fix first
 
 Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The report behind a page, with an earlier report to compare and the evidence of the findings."""
+    """A report as the page shows it, with an earlier report to compare with and the evidence of its findings."""
 
     document: view.Document
     earlier: Earlier | None = None
@@ -36,46 +36,49 @@ class Shown:
         return self.earlier.change_of(entry) if self.earlier else ""
 
     def counts(self, level: str) -> bool:
-        """True if violations of a level decide the verdict."""
+        """True if violations of a level influence the verdict."""
         return level in counting_levels(self.document["level"])
 
     @cached_property
     def most_blocking(self) -> list[tuple[Entry, int]]:
-        """Return the requirements that block the most others, each with the number of blocked requirements."""
+        """The violated requirements that block the most others, each with the number of requirements that it blocks."""
         blocks = view.blocked_counts(self.document)
-        found = [(entry, blocks[entry["component"], entry["id"]]) for entry in view.fix_first(self.document)]
+        found = [(entry, blocks[entry["component"], entry["id"]]) for entry in view.order_violations(self.document)]
         return [(entry, number) for entry, number in found if number][:MOST_BLOCKING]
 
     @cached_property
     def violated_groups(self) -> dict[tuple[str, str], list[Entry]]:
-        """The violated requirements by level and component, in the order of repair."""
+        """The violated requirements by level and component, in the order in which to repair them."""
         groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
-        for entry in view.fix_first(self.document):
+        for entry in view.order_violations(self.document):
             groups[entry["level"], entry["component"]].append(entry)
         return groups
 
     @property
     def by_level(self) -> str:
-        """The number of violated requirements of each level."""
-        return view.by_level(view.fix_first(self.document))
+        """The number of violated requirements of each level, as text."""
+        return view.count_by_level(view.order_violations(self.document))
 
     @cached_property
     def chapters(self) -> dict[tuple[str, str], list[Entry]]:
         """All requirements by component and chapter."""
         groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in sorted(self.document["requirements"], key=lambda entry: list(TITLES).index(entry["component"])):
-            groups[entry["component"], view.chapter(entry["id"])].append(entry)
+            groups[entry["component"], view.chapter_title(entry["id"])].append(entry)
         return groups
 
     @cached_property
     def causes(self) -> list[tuple[tuple[str, str, str], int]]:
-        """The reasons why requirements are not assessed, the most frequent first: kind, component and value."""
-        entries = view.of_status(self.document, "not_assessed")
+        """The reasons why requirements are not assessed, with their numbers, most frequent first.
+
+        A reason is a kind (blocked, keyword or reason), a component and a text.
+        """
+        entries = view.requirements_of_status(self.document, "not_assessed")
         return Counter(cause for entry in entries for cause in _causes(entry)).most_common()
 
     @cached_property
     def passages(self) -> dict[str, list[tuple[str, list[Entry]]]]:
-        """For each document, every cited passage with the requirements that cite it."""
+        """For each document, the cited sections with the requirements that cite them."""
         resting: dict[str, dict[str, Entry]] = defaultdict(dict)
         for entry in self.document["requirements"]:
             for source in entry["source"]:
@@ -85,28 +88,28 @@ class Shown:
             document, section, _ = (*source.split(" ", 1), "", "")[:3]
             found.setdefault(document if section else "Rulings", []).append(source)
         return {
-            name: [(source, [*resting[source].values()]) for source in sorted(sources, key=_place)]
+            name: [(source, [*resting[source].values()]) for source in sorted(sources, key=_section_key)]
             for name, sources in found.items()
             if sources
         }
 
     def reason(self, entry: Entry) -> str:
-        """Return the reason for the status of a requirement, with the remedy if it was not assessed."""
+        """Return the reason for the status of a requirement; if it is not assessed, also what would help."""
         return with_remedy(entry["reason"]) if entry["status"] == "not_assessed" else str(entry["reason"])
 
     def evidence_lines(self, entry: Entry, finding: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
-        """Yield the evidence of a finding: labels with their lines."""
+        """Yield the evidence of a finding: a label and its lines."""
         if seen := view.evidence_of(self.evidence, entry, finding):
             for label, rows in groupby(evidence_lines(seen), key=itemgetter(0)):
-                yield label, [line for _, said in rows for line in _lines(said)]
+                yield label, [line for _, said in rows for line in _split_evidence(said)]
 
     def script(self, entry: Entry, finding: dict[str, str]) -> tuple[str, ...]:
-        """Return the commands that send the request of a finding again; empty unless the evidence is full."""
+        """Return commands that send the request of a finding again; empty unless the evidence is complete."""
         seen = view.evidence_of(self.evidence, entry, finding)
         return seen.script if seen else ()
 
 
-def _place(source: str) -> list[tuple[int, str]]:
+def _section_key(source: str) -> list[tuple[int, str]]:
     section = source.rpartition(" ")[2].lstrip("R")
     return [(int(part) if part.isdigit() else 0, part) for part in section.split(".")]
 
@@ -119,8 +122,8 @@ def _causes(entry: Entry) -> list[tuple[str, str, str]]:
     return [("reason", "", with_remedy(entry.get("reason") or "no reason was noted"))]
 
 
-def _lines(said: str) -> list[str]:
-    """Split a text of evidence into lines; a whole stream has a line for each frame."""
+def _split_evidence(said: str) -> list[str]:
+    """Return the lines of a text of evidence; a stream has one line for each frame."""
     try:
         frames = json.loads(said) if said.startswith("[") else None
     except (ValueError, RecursionError):

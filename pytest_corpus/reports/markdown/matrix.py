@@ -10,7 +10,7 @@ from pytest_corpus.spec.components import TITLES
 
 
 def render(matrix: Mapping[str, Any]) -> str:
-    """Verdicts, a legend, and providers by requirements."""
+    """Return the page: verdicts, a legend, and a table of reports and requirements per chapter."""
     reports = matrix["reports"]
     return fill(
         "matrix.md",
@@ -24,5 +24,5 @@ def render(matrix: Mapping[str, Any]) -> str:
 
 
 def sign_of(status: str | None) -> str:
-    """Return the sign of a status, chosen so that it is not Markdown syntax."""
+    """Return the sign of a status, escaped for Markdown; empty for None."""
     return "" if status is None else f"\\{sign}" if (sign := STATUS_SIGNS[status]).isascii() else sign

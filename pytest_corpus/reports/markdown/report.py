@@ -1,4 +1,4 @@
-"""The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, with all foreign text escaped."""
+"""The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, with all untrusted text escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.finding_text import evidence_lines
-from pytest_corpus.reports.text import STATUS_WORDS, VERDICT_WORDS, count, printable, received_sentence, templates
+from pytest_corpus.reports.text import (
+    STATUS_WORDS,
+    VERDICT_WORDS,
+    count_in_words,
+    printable,
+    received_sentence,
+    templates,
+)
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.obstacles import with_remedy
 from pytest_corpus.verdict.finding import Finding
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _LINKED = re.compile(r"@|#\d|://|www\.|mailto:|xmpp:|:[\w+-]+:|[0-9a-f]{7}", re.IGNORECASE)
-"""Text that GitHub turns into a link, a mention or a picture even without Markdown around it."""
+"""Text that GitHub turns into a link, a mention or a picture even without Markdown syntax."""
 
 _PLAIN = re.compile(r"[A-Za-z ](?:[A-Za-z0-9 ,.:;/'()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))*")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -29,7 +36,7 @@ _TICKS = re.compile(r"`+")
 
 
 def code(text: object) -> str:
-    """Foreign text as a code span outside of tables, without Markdown in effect."""
+    """Return an untrusted text as a code span, in which Markdown has no effect; not for tables."""
     plain = printable(str(text)).strip(" ")
     if not plain:
         return "(empty)"
@@ -39,12 +46,12 @@ def code(text: object) -> str:
 
 
 def cell(text: object) -> str:
-    """Foreign text as a code span in a table; bars that would end the cell are escaped."""
+    """Return an untrusted text as a code span for a table; bars that would end the cell are escaped."""
     return code(str(text).replace("|", "\\x7c"))
 
 
 def sentence(text: str) -> str:
-    """Return a sentence in which backticks mark code, as in the catalogue."""
+    """Return a sentence; text in backticks is code, as in the catalogue."""
     parts = printable(text).strip(" ").split("`")
     if len(parts) % 2 == 0 or _LINKED.search("".join(parts[::2])):
         return code(text)
@@ -61,12 +68,12 @@ HEADLINES = {
     "conformant": "Behavioral Conformant",
     "conformant_with_deviations": "Behavioral Conformant with deviations",
 }
-"""The words of the template of BEHAVIORAL_CONFORMANCE 12 for verdicts."""
+"""The words for verdicts in the template of BEHAVIORAL_CONFORMANCE 12."""
 
 FOOT = ("Started", "Took", "Catalogue", "Schema versions met", "Counts from", "Writes show", "Seed", "sha256")
-FIRST = 5  # the most requirements named as what to fix first
-LONGEST = 200  # requirements of one kind that are listed; a job summary has an end
-MOST_CASES = 50  # cases that are listed of a bundle
+FIRST = 5  # the most requirements in the list of what to fix first
+LONGEST = 200  # the most requirements in a list, because the size of a job summary is limited
+MOST_CASES = 50  # the most failed cases in the list of a bundle
 
 
 def fill(template: str, **given: Any) -> str:
@@ -82,7 +89,7 @@ def _environment() -> Environment:
     found.globals.update(
         view=view,
         bundle_view=bundle_view,
-        count=count,
+        count=count_in_words,
         code=code,
         sentence=sentence,
         received_sentence=received_sentence,
@@ -101,13 +108,13 @@ def _environment() -> Environment:
 
 def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
     """Return the attestation: headline, components, commit, CI run, notes, numbers, findings and open requirements."""
-    tone: str = view.tone(document)
-    headline, title = view.words(document), "Corpus Protocol (v1.0)"
+    tone: str = view.tone_of(document)
+    headline, title = view.verdict_words(document), "Corpus Protocol (v1.0)"
     if not (altered := view.is_altered(document)):
         headline = HEADLINES.get(document["verdict"], headline)
         if alone := bundle_view.headline(document):
             tone, headline, title = *alone, "Behaviour bundles"
-    violated = view.fix_first(document)
+    violated = view.order_violations(document)
 
     def shown_evidence(entry: Mapping[str, Any], finding: Mapping[str, str]) -> Iterable[tuple[str, str]]:
         seen = view.evidence_of(evidence, entry, finding)
@@ -120,21 +127,23 @@ def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
         title=title,
         headline=headline,
         altered=altered,
-        ci_run=_run(document),
-        facts=view.facts(document),
+        ci_run=_ci_run_text(document),
+        facts=view.run_facts(document),
         musts=[entry for entry in violated if entry["level"] == "MUST"],
         blocks=view.blocked_counts(document),
         violated=[list(entries) for _, entries in groupby(violated, key=itemgetter("level"))],
         evidence_lines=shown_evidence,
-        deviated=view.of_status(document, "deviated"),
+        deviated=view.requirements_of_status(document, "deviated"),
         bundles=bundle_view.sections(document),
         unassessed=[
-            entry for entry in view.of_status(document, "not_assessed") if document["complete"] or entry["tests"]
+            entry
+            for entry in view.requirements_of_status(document, "not_assessed")
+            if document["complete"] or entry["tests"]
         ],
     )
 
 
-def _run(document: view.Document) -> str:
+def _ci_run_text(document: view.Document) -> str:
     ci = document.get("ci")
     if ci is None:
         return "none"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.authoring.goldens.maker import make_golden
 from pytest_corpus.reports.pages.markdown import as_json, code, codes, paragraph, table
-from pytest_corpus.reports.pages.schema_words import Key, describe
+from pytest_corpus.reports.pages.schema_words import Key, describe_schema
 from pytest_corpus.reports.text import templates
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
@@ -31,14 +31,14 @@ KINDS = {"flag": "true or false", "limit": "a positive number", "names": "a list
 RANGE = "a list of two numbers: the lowest and the highest value that are taken"
 
 EXTENSIONS = ("schema_version", "protocol", "provider_specific", "experimental_features")
-"""Keys that every result that is an object may also have (R56); they are listed once."""
+"""The keys that every result may have if it is an object (R56); the guide lists them once."""
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 
 
-def pages() -> dict[str, str]:
-    """Each guide by its path below docs/."""
-    return {f"components/{row.name}.md": page(row) for row in ROWS}
+def render_pages() -> dict[str, str]:
+    """Return each guide as Markdown, by its path below docs/."""
+    return {f"components/{row.name}.md": render_page(row) for row in ROWS}
 
 
 @cache
@@ -52,10 +52,10 @@ def _environment() -> Environment:
     return found
 
 
-def page(row: Component) -> str:
+def render_page(row: Component) -> str:
     """Return the guide of one component as Markdown."""
     allowed = [error for error in TAXONOMY.values() if row.name in error.components]
-    capabilities = [_fact(row.name, fact) for fact in FACTS if row.name in fact.components]
+    capabilities = [_fact_row(row.name, fact) for fact in FACTS if row.name in fact.components]
     if row.name == "llm":
         capabilities += [(code(f"sampling.{key}"), RANGE, "", ", ".join(RANGED)) for key in SAMPLING_RANGES.values()]
     entries = applicable(row.name)
@@ -69,7 +69,7 @@ def page(row: Component) -> str:
             row=row,
             protocol=protocol_of(row.name),
             operations=operations_of(row.name),
-            overview=map(_line, operations_of(row.name)),
+            overview=map(_operation_row, operations_of(row.name)),
             extensions=EXTENSIONS,
             sections=SECTIONS,
             capabilities=capabilities,
@@ -95,8 +95,8 @@ def page(row: Component) -> str:
     return str(text)
 
 
-def operation_page(op: str) -> str:
-    """Return the guide of one operation as Markdown: arguments, result, errors, an example pair, its requirements."""
+def render_operation(op: str) -> str:
+    """Return the guide of one operation as Markdown: arguments, result, errors, an example, its requirements."""
     operation = BY_OP[op]
     component = operation.component
     own = [entry for entry in applicable(component) if entry.components == (component,)]
@@ -116,7 +116,7 @@ def operation_page(op: str) -> str:
     return str(text)
 
 
-def _line(operation: Operation) -> tuple[str, ...]:
+def _operation_row(operation: Operation) -> tuple[str, ...]:
     op, anchor = operation.op, operation.op.replace(".", "")
     offered = f"unless {code(operation.capability)} is false" if operation.capability else "always"
     return (
@@ -129,27 +129,27 @@ def _line(operation: Operation) -> tuple[str, ...]:
 
 
 def _arguments(operation: Operation) -> list[tuple[str, ...]]:
-    return _rows(describe(operation.request, "args")[1])
+    return _key_rows(describe_schema(operation.request, "args")[1])
 
 
-def _rows(keys: list[Key]) -> list[tuple[str, ...]]:
+def _key_rows(keys: list[Key]) -> list[tuple[str, ...]]:
     return [(code(key.path), key.type, "yes" if key.required else "", key.meaning) for key in keys]
 
 
 def _result(operation: Operation) -> tuple[str, list[tuple[str, ...]]]:
     """Return the type of a result, and the rows of its keys."""
-    kind, keys = describe(operation.answer, "chunk" if operation.streaming else "result")
-    return kind, _rows([key for key in keys if key.path.rpartition(".")[2] not in EXTENSIONS or key.required])
+    kind, keys = describe_schema(operation.answer, "chunk" if operation.streaming else "result")
+    return kind, _key_rows([key for key in keys if key.path.rpartition(".")[2] not in EXTENSIONS or key.required])
 
 
 def _rules(operation: Operation) -> Iterator[str]:
     """Yield the sentences on arguments that no schema says."""
-    yield from map(_rule, RULES.get(operation.op, ()))
+    yield from map(_rule_text, RULES.get(operation.op, ()))
     if other := ALTERNATIVES.get(operation.op):
         yield f"{code(other.other)} may stand in the place of {code(other.key)} (SCHEMA 6.3)"
 
 
-def _rule(rule: Rule) -> str:
+def _rule_text(rule: Rule) -> str:
     if isinstance(rule, OneOf):
         words = f"{codes(rule.keys, ' or ')} must be given"
     elif isinstance(rule, Within):
@@ -188,7 +188,7 @@ def _golden(golden: Golden) -> Any:
     return json.loads(make_golden(golden))
 
 
-def _fact(component: str, fact: Fact) -> tuple[str, ...]:
+def _fact_row(component: str, fact: Fact) -> tuple[str, ...]:
     operations = [operation.op for operation in operations_of(component) if operation.capability == fact.name]
     needing = applicable(component) if fact.kind == "flag" else ()
     entries = [entry.id for entry in needing if fact.name in entry.needs]

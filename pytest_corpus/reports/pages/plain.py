@@ -1,4 +1,4 @@
-"""Markdown as text for a terminal: tables are aligned, and links are replaced by the page that they lead to."""
+"""Converts Markdown to text for a terminal: tables are aligned, and links name the page that they lead to."""
 
 import re
 import textwrap
@@ -11,15 +11,15 @@ WIDTH = 100
 
 
 def to_plain_text(markdown: str) -> str:
-    """Return a page as lines of at most about a hundred characters; code and examples are unchanged."""
+    """Return a page as text with lines of about a hundred characters; code and examples are unchanged."""
     found: list[str] = []
     for is_code, block in _blocks(_HTML.sub("", markdown)):
-        found += block if is_code else _text(block)
+        found += block if is_code else _text_lines(block)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(found)).strip() + "\n"
 
 
 def _blocks(markdown: str) -> Iterator[tuple[bool, list[str]]]:
-    """Yield blocks of text and of code; code is indented and has no fences."""
+    """Yield the blocks of a page: True for code, and the lines. Code is indented instead of fenced."""
     is_code, lines = False, list[str]()
     for line in markdown.splitlines():
         if line.lstrip().startswith("```"):
@@ -30,19 +30,19 @@ def _blocks(markdown: str) -> Iterator[tuple[bool, list[str]]]:
     yield is_code, lines
 
 
-def _text(lines: list[str]) -> Iterator[str]:
+def _text_lines(lines: list[str]) -> Iterator[str]:
     for is_table, group in groupby(lines, key=lambda line: line.startswith("|")):
         if is_table:
-            yield from _table([[_replace_links(cell) for cell in _cells(line)] for line in group])
+            yield from _table_lines([[_replace_links(cell) for cell in _cells(line)] for line in group])
         else:
             yield from _replace_links("\n".join(group)).split("\n")
 
 
 def _replace_links(text: str) -> str:
-    return _LINK.sub(lambda link: _target(link[1], link[2]), text)
+    return _LINK.sub(lambda link: _link_text(link[1], link[2]), text)
 
 
-def _target(text: str, target: str) -> str:
+def _link_text(text: str, target: str) -> str:
     page, _, _ = target.partition("#")
     if target.startswith(("http://", "https://")):
         return text if text == target else f"{text} <{target}>"
@@ -53,8 +53,8 @@ def _cells(line: str) -> list[str]:
     return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
 
 
-def _table(rows: list[list[str]]) -> Iterator[str]:
-    """Aligned rows; the last column is broken into lines."""
+def _table_lines(rows: list[list[str]]) -> Iterator[str]:
+    """Yield the lines of an aligned table; the last column is wrapped."""
     rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
     widths = [min(max(len(row[at]) for row in rows if at < len(row)), WIDTH // 2) for at in range(len(rows[0]) - 1)]
     for row in rows:

@@ -22,7 +22,14 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of an object: the path, the type, True if the key is required, and further rules."""
+    """One key of an object.
+
+    Attributes:
+        path: the key, with the keys of the objects around it.
+        type: the types of its value, in words.
+        required: True if the object must have it.
+        meaning: its description and further rules.
+    """
 
     path: str
     type: str
@@ -30,13 +37,13 @@ class Key:
     meaning: str
 
 
-def describe(name: str, *path: str) -> tuple[str, list[Key]]:
-    """Return the type of the value at a path; for objects and arrays also the keys."""
+def describe_schema(name: str, *path: str) -> tuple[str, list[Key]]:
+    """Return the types of the value at a path in a schema, and the keys of the object or of the array's objects."""
     folder = Folder(lambda uri: registry().get_schema(*FILES[uri]))
     schema: Schema = {"$ref": registry().list_schemas()[name]}
     for key in path:
         schema = folder.fold(schema).schema_of_key(key) or False
-    return _type(folder, schema), list(_keys(folder, schema, ""))
+    return _type_text(folder, schema), list(_keys(folder, schema, ""))
 
 
 def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterator[Key]:
@@ -45,16 +52,16 @@ def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterat
         yield from _keys(folder, {"allOf": folded.items}, f"{prefix}[].", depth)
         return
     for key in _key_schemas(folder, folded):
-        said = _describe_key(folder, folded, key)
+        said = _schema_of_key(folder, folded, key)
         path = f"{prefix}{key}"
-        yield Key(path, _type(folder, said), key in folded.required, _meaning(folder, said))
+        yield Key(path, _type_text(folder, said), key in folded.required, _meaning(folder, said))
         inner = _without_null(folder, said)
         if depth < 2 and (inner.properties or inner.items):
             yield from _keys(folder, said, f"{path}." if inner.properties else path, depth + 1)
 
 
 def _key_schemas(folder: Folder, folded: Folded) -> list[str]:
-    """Return the keys that an object may have, including the keys of its branches."""
+    """Return the keys that an object may have, including the keys in its unions."""
     names = dict.fromkeys(folded.properties)
     for branches in folded.choices:
         for branch in branches:
@@ -62,7 +69,7 @@ def _key_schemas(folder: Folder, folded: Folded) -> list[str]:
     return [name for name in names if folded.schema_of_key(name) is not None]
 
 
-def _describe_key(folder: Folder, folded: Folded, key: str) -> Schema:
+def _schema_of_key(folder: Folder, folded: Folded, key: str) -> Schema:
     if key in folded.properties:
         return folded.schema_of_key(key) or False
     branches = (folder.fold(branch) for choice in folded.choices for branch in choice)
@@ -70,7 +77,7 @@ def _describe_key(folder: Folder, folded: Folded, key: str) -> Schema:
 
 
 def _without_null(folder: Folder, schema: Schema) -> Folded:
-    """Return the folded schema; if null and one other branch are allowed, the other branch."""
+    """Return the collected rules; if the schema allows null and one other branch, with the rules of that branch."""
     folded = folder.fold(schema)
     for choice in folded.choices:
         others = [branch for branch in choice if folder.fold(branch).types != ("null",)]
@@ -79,19 +86,19 @@ def _without_null(folder: Folder, schema: Schema) -> Folded:
     return folded
 
 
-def _type(folder: Folder, schema: Schema) -> str:
+def _type_text(folder: Folder, schema: Schema) -> str:
     folded = folder.fold(schema)
     kinds: dict[str, None] = {}
     for choice in folded.choices:
         for branch in choice:
             narrowed = folder.narrow(folded, branch, [])
             if narrowed.types:
-                kinds |= dict.fromkeys(_types(folder, narrowed))
-    kinds = kinds or dict.fromkeys(_types(folder, folded))
+                kinds |= dict.fromkeys(_type_names(folder, narrowed))
+    kinds = kinds or dict.fromkeys(_type_names(folder, folded))
     return " or ".join(sorted(kinds, key=lambda kind: kind == "null"))
 
 
-def _types(folder: Folder, folded: Folded) -> Iterator[str]:
+def _type_names(folder: Folder, folded: Folded) -> Iterator[str]:
     if folded.values is not None:
         kinds: dict[object, str] = {None: "null", True: "boolean", False: "boolean"}
         yield from (
@@ -105,7 +112,7 @@ def _types(folder: Folder, folded: Folded) -> Iterator[str]:
         return
     for name in folded.types:
         if name == "array" and folded.items:
-            inner = _type(folder, {"allOf": folded.items})
+            inner = _type_text(folder, {"allOf": folded.items})
             yield f"array of {inner}s" if inner.isalpha() and inner != "any" else "array"
         else:
             yield name
@@ -121,12 +128,12 @@ def _descriptions(folder: Folder, schema: Schema) -> Iterator[str]:
         if "description" in schema:
             yield schema["description"]
         if "$ref" in schema:
-            yield from _descriptions(folder, _target(schema["$ref"]))
+            yield from _descriptions(folder, _resolve(schema["$ref"]))
         for part in schema.get("allOf", ()):
             yield from _descriptions(folder, part)
 
 
-def _target(ref: str) -> Schema:
+def _resolve(ref: str) -> Schema:
     uri, _, pointer = ref.partition("#")
     found: Schema = value_at(registry().get_schema(*FILES[uri]), pointer)
     return found

@@ -1,4 +1,4 @@
-"""A signed in-toto statement: a DSSE envelope, version 1, with an Ed25519 signature. Also reads the keys (PEM)."""
+"""Signed in-toto statements: DSSE envelopes, version 1, with an Ed25519 signature; and the reader of keys (PEM)."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ SUFFIX = ".dsse.json"  # the suffix of an envelope's file name
 
 
 class EnvelopeError(Exception):
-    """An envelope that is refused. The message completes a sentence that begins with the file's name."""
+    """An envelope that is refused. The message is the end of a sentence that begins with the file's name."""
 
 
-def pae(payload: bytes) -> bytes:
-    """Return the bytes to sign: type and payload, each after its length in bytes (DSSE, "PAE")."""
+def bytes_to_sign(payload: bytes) -> bytes:
+    """Return the bytes that are signed: type and payload, each after its length in bytes (DSSE, "PAE")."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
 
-def keyid(key: Ed25519PublicKey) -> str:
-    """Return the id of a key: the SHA-256 of its description as canonical JSON, as securesystemslib computes it."""
+def key_id(key: Ed25519PublicKey) -> str:
+    """Return the id of a key: the SHA-256 of its canonical JSON description, as securesystemslib computes it."""
     described = {"keytype": "ed25519", "keyval": {"public": key.public_bytes_raw().hex()}, "scheme": "ed25519"}
     return hashlib.sha256(json.dumps(described, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def sign_payload(payload: bytes, key: Ed25519PrivateKey) -> str:
-    """Sign a payload; return the envelope as text."""
-    return _text(payload, key.sign(pae(payload)), keyid(key.public_key()))
+    """Sign a payload and return the envelope as text."""
+    return _envelope_text(payload, key.sign(bytes_to_sign(payload)), key_id(key.public_key()))
 
 
 def is_envelope(name: str, data: bytes) -> bool:
@@ -47,18 +47,18 @@ def is_envelope(name: str, data: bytes) -> bool:
 
 
 def open_envelope(data: bytes, key: Ed25519PublicKey) -> bytes:
-    """Return the payload of an envelope, byte for byte, after its signature was checked with a key.
+    """Return the payload of an envelope, byte for byte, after checking its signature with a key.
 
     Raises:
         EnvelopeError: the envelope or its signature is not valid.
     """
     from cryptography.exceptions import InvalidSignature
 
-    envelope = _envelope(data)
+    envelope = _parse_envelope(data)
     if envelope["payloadType"] != PAYLOAD_TYPE:
         raise EnvelopeError(f"does not hold an in-toto statement: its payloadType is not {PAYLOAD_TYPE}")
     payload = _decode(envelope["payload"], "its payload")
-    own, signatures = keyid(key), envelope["signatures"]
+    own, signatures = key_id(key), envelope["signatures"]
     ids = [each.get("keyid") for each in signatures]
     if own not in ids:
         others = [each for each in ids if isinstance(each, str) and each.isalnum() and len(each) == len(own)]
@@ -66,15 +66,15 @@ def open_envelope(data: bytes, key: Ed25519PublicKey) -> bytes:
         raise EnvelopeError(f"was signed with another key: {said}, not the one with the id {own}")
     signature = _decode(signatures[ids.index(own)].get("sig"), "its signature")
     try:
-        key.verify(signature, pae(payload))
+        key.verify(signature, bytes_to_sign(payload))
     except InvalidSignature:
         raise EnvelopeError("was changed after it was signed, or its signature was: they do not match") from None
-    if data != _text(payload, signature, own).encode():
+    if data != _envelope_text(payload, signature, own).encode():
         raise EnvelopeError("was changed around what is signed: it is not as `pytest-corpus report sign` wrote it")
     return payload
 
 
-def _text(payload: bytes, signature: bytes, own: str) -> str:
+def _envelope_text(payload: bytes, signature: bytes, own: str) -> str:
     sig = base64.b64encode(signature).decode()
     envelope = {
         "payload": base64.b64encode(payload).decode(),
@@ -84,7 +84,7 @@ def _text(payload: bytes, signature: bytes, own: str) -> str:
     return json.dumps(envelope, indent=2) + "\n"
 
 
-def _envelope(data: bytes) -> dict[str, Any]:
+def _parse_envelope(data: bytes) -> dict[str, Any]:
     try:
         found: dict[str, Any] = bounded.parse_value(data)
     except ValueError:
@@ -107,7 +107,7 @@ NEW_KEY = "openssl genpkey -algorithm ed25519 -out key.pem"
 PUBLIC_PART = "openssl pkey -in key.pem -pubout -out pub.pem"
 DECRYPTED = "openssl pkey -in key.pem | pytest-corpus report sign attestation.json --key -"
 
-LARGEST = 64 * 2**10  # no file with a key is larger, in bytes
+LARGEST = 64 * 2**10  # the size limit of a key file, in bytes
 _BEGIN = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----")
 _OTHER_PRIVATE = {
     "ENCRYPTED PRIVATE KEY": f"is encrypted; hand it over decrypted, without a file: {DECRYPTED}",
@@ -122,11 +122,11 @@ _NO_KEYS = {"CERTIFICATE": "holds a certificate, not a key", "EC PARAMETERS": "h
 
 
 class KeyFileError(Exception):
-    """A file without a usable key. The message completes a sentence that begins with the file's name."""
+    """A file without a usable key. The message is the end of a sentence that begins with the file's name."""
 
 
-def private(data: bytes) -> Ed25519PrivateKey:
-    """Read the private key in a PEM file.
+def read_private_key(data: bytes) -> Ed25519PrivateKey:
+    """Return the private key in a PEM file.
 
     Raises:
         KeyFileError: the file contains no key, or the key is encrypted or has another type.
@@ -134,30 +134,32 @@ def private(data: bytes) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    label = _label(data, other="PUBLIC KEY", said="holds a public key; signing needs the private one")
+    label = _pem_label(data, other="PUBLIC KEY", said="holds a public key; signing needs the private one")
     if label != "PRIVATE KEY":
         raise KeyFileError(_OTHER_PRIVATE.get(label) or _NO_KEYS.get(label) or f"holds no private key: {NEW_KEY}")
-    key: Ed25519PrivateKey = _load(lambda: load_pem_private_key(data, password=None), Ed25519PrivateKey, f": {NEW_KEY}")
+    key: Ed25519PrivateKey = _load_key(
+        lambda: load_pem_private_key(data, password=None), Ed25519PrivateKey, f": {NEW_KEY}"
+    )
     return key
 
 
-def public(data: bytes) -> Ed25519PublicKey:
-    """Read the public key in a PEM file. Raises KeyFileError if the file contains no key, or a key of another type."""
+def read_public_key(data: bytes) -> Ed25519PublicKey:
+    """Return the public key in a PEM file. Raises KeyFileError if it contains no key, or a key of another type."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     said = f"holds a private key, which must stay with its owner; give the public one: {PUBLIC_PART}"
-    label = _label(data, other="PRIVATE KEY", said=said)
+    label = _pem_label(data, other="PRIVATE KEY", said=said)
     if label != "PUBLIC KEY":
         raise KeyFileError(_NO_KEYS.get(label) or f"holds no public key in SubjectPublicKeyInfo: {PUBLIC_PART}")
-    key: Ed25519PublicKey = _load(lambda: load_pem_public_key(data), Ed25519PublicKey)
+    key: Ed25519PublicKey = _load_key(lambda: load_pem_public_key(data), Ed25519PublicKey)
     return key
 
 
-def _load(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
+def _load_key(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
     try:
         key = load()
-    except Exception:  # noqa: BLE001  # whatever it is, its text may quote the key
+    except Exception:  # noqa: BLE001  # the text of the exception may contain the key
         raise KeyFileError("is damaged: its PEM block holds no key that can be read") from None
     if not isinstance(key, kind):
         name = re.sub(r"(Private|Public)Key$", "", type(key).__name__.lstrip("_"))
@@ -166,8 +168,8 @@ def _load(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
     return key
 
 
-def _label(data: bytes, other: str, said: str) -> str:
-    """Return the label of the only PEM block, which must not contain the other half of the key pair."""
+def _pem_label(data: bytes, other: str, said: str) -> str:
+    """Return the label of the only PEM block. Raises KeyFileError with `said` if it has the label `other`."""
     if not data.strip():
         raise KeyFileError("is empty")
     if len(data) > LARGEST:

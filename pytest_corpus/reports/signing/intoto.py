@@ -1,14 +1,14 @@
 """The report as an in-toto Statement v1 with the test-result predicate v0.1, ready to be signed.
 
-The subject is the adapter: its name, with the digest of the JSON report that describes what was tested. An adapter is
-not a file and has no digest. Whoever has the JSON report can check the digest.
+The subject is the adapter's name with the digest of the JSON report, because an adapter is not a file and has no
+digest. With the JSON report, anyone can check the digest.
 """
 
 import json
 from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
-from pytest_corpus.reports.json_report import digest
+from pytest_corpus.reports.json_report import compute_digest
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.evidence import first_flaw
@@ -17,22 +17,24 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
 
 RESULTS = {"good": "PASSED", "caution": "WARNED", "bad": "FAILED", "none": "FAILED"}
-"""Without a verdict the result is FAILED: the predicate knows no fourth, and nothing has passed."""
+"""The result for each tone. Without a verdict it is FAILED, because the predicate has no value for that."""
 
 
 def render(document: view.Document) -> str:
     """Return the statement as JSON with sorted keys."""
     statement = {
         "_type": STATEMENT,
-        "subject": [{"name": printable(str(document["adapter"]["name"])), "digest": {"sha256": digest(document)}}],
+        "subject": [
+            {"name": printable(str(document["adapter"]["name"])), "digest": {"sha256": compute_digest(document)}}
+        ],
         "predicateType": PREDICATE,
         "predicate": _predicate(document),
     }
     return json.dumps(statement, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
-def claims(payload: bytes) -> dict[str, str]:
-    """Return the adapter, verdict, suite, commit and report of a statement; missing values are empty texts.
+def read_claims(payload: bytes) -> dict[str, str]:
+    """Return the adapter, verdict, suite, commit and report that a statement names; missing values are empty texts.
 
     Raises:
         ValueError: the payload is not a statement of this kind.
@@ -58,14 +60,14 @@ def claims(payload: bytes) -> dict[str, str]:
 
 
 def _predicate(document: view.Document) -> dict[str, Any]:
-    failed = _names(view.binding_violations(document))
+    failed = _requirement_names(view.binding_violations(document))
     open_ones = ("deviated", "not_assessed", "violated")
     warned = [entry for entry in document["requirements"] if entry["status"] in open_ones]
     predicate: dict[str, Any] = {
-        "result": RESULTS[view.tone(document)],
+        "result": RESULTS[view.tone_of(document)],
         "configuration": _configuration(document),
-        "passedTests": _names(view.of_status(document, "satisfied")),
-        "warnedTests": sorted(set(_names(warned)) - set(failed)),
+        "passedTests": _requirement_names(view.requirements_of_status(document, "satisfied")),
+        "warnedTests": sorted(set(_requirement_names(warned)) - set(failed)),
         "failedTests": failed,
     }
     if url := document.get("ci", {}).get("url"):
@@ -88,7 +90,7 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
         "seed": document["seed"],
         **{key: document[key] for key in ("runs", "settle_s", "provider_lacks", "provider") if key in document},
     }
-    # The result does not include behaviour bundles, because it is about conformance.
+    # The result is about conformance, so it does not include behaviour bundles.
     kept = ("name", "version", "provider", "verdict")
     if sections := bundle_view.sections(document):
         about["bundles"] = [{key: each[key] for key in kept if key in each} for each in sections]
@@ -97,5 +99,5 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
     return [suite, *([{"name": "commit", "digest": {"gitCommit": commit}}] if commit else [])]
 
 
-def _names(entries: list[dict[str, Any]]) -> list[str]:
+def _requirement_names(entries: list[dict[str, Any]]) -> list[str]:
     return sorted(f"{entry['component']}/{entry['id']}" for entry in entries)

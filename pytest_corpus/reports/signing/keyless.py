@@ -1,7 +1,7 @@
-"""Statements signed by the identity of a CI job instead of a key (https://docs.sigstore.dev).
+"""Statements that are signed by the identity of a CI job instead of a key (https://docs.sigstore.dev).
 
-The identity is in a certificate that is valid for minutes. A public log proves that the signature was made in that
-time. A bundle contains the certificate and the proof, so it can be checked without network.
+The identity is in a certificate that is valid for minutes. A public log proves that the signature was made within
+that time. A bundle contains the certificate and the proof, so it can be checked without network.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ ISSUERS = {
     "https://github.com/": "https://token.actions.githubusercontent.com",
     "https://gitlab.com/": "https://gitlab.com",
 }
-"""The issuer that vouches for the identities below an address."""
+"""The issuer of certificates for identities that begin with an address."""
 
 
 def sign_payload(payload: bytes) -> str:
-    """Sign a statement with the identity of this job, and return the bundle as text. It needs the network.
+    """Sign a statement with the identity of this CI job, and return the bundle as text. It needs the network.
 
     Raises:
         EnvelopeError: this process has no identity, or a service of Sigstore refuses it.
@@ -45,7 +45,7 @@ def sign_payload(payload: bytes) -> str:
 
 
 def open_bundle(data: bytes, identity: str, issuer: str) -> bytes:
-    """Return the statement in a bundle, byte for byte, after the identity was checked. It needs no network.
+    """Return the statement in a bundle, byte for byte, after checking its identity. It needs no network.
 
     Raises:
         EnvelopeError: the bundle, its signature or the identity is not valid.

@@ -1,1 +1,1 @@
-"""A static site over many attestations: conformant adapters, since when they are, and changes."""
+"""A static site that shows many attestations: conformant adapters, since when they are conformant, and changes."""

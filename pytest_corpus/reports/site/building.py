@@ -1,4 +1,4 @@
-"""The files of the site, built from the examined attestations, with an Atom feed of changes (RFC 4287)."""
+"""Builds the files of the site from the verified attestations, with an Atom feed of changes (RFC 4287)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -10,17 +10,17 @@ from pytest_corpus.reports import formats, json_report
 from pytest_corpus.reports.difference import Earlier
 from pytest_corpus.reports.html.page import fill
 from pytest_corpus.reports.site import pages
-from pytest_corpus.reports.site.index import Examined, Memory, SiteRun, turning_points
-from pytest_corpus.reports.site.sources import texts
+from pytest_corpus.reports.site.index import Examined, Memory, SiteRun, iterate_turning_points
+from pytest_corpus.reports.site.sources import read_sources
 from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.evidence import first_flaw
 
-MOST = 100  # entries
+MOST = 100  # the most entries of the feed
 NONE = ("1970-01-01T00:00:00Z", "")  # the time and the digest of a feed without entries
 
 
-def render(index: Mapping[str, Any], address: str) -> str:
-    """Render the feed.
+def render_feed(index: Mapping[str, Any], address: str) -> str:
+    """Return the feed as XML.
 
     Args:
         address: the address of the site, which makes links absolute; may be empty.
@@ -31,17 +31,17 @@ def render(index: Mapping[str, Any], address: str) -> str:
         address=address,
         first=min(times, default=NONE),
         newest=max(times, default=NONE),
-        entries=islice(turning_points(index), MOST),
+        entries=islice(iterate_turning_points(index), MOST),
         urn=lambda name: f"urn:uuid:{uuid5(NAMESPACE_URL, name)}",
     )
 
 
 MEMORY = "data/verified.json"
-MOST_REMEMBERED = 64 * 2**20  # bytes of that file
+MOST_REMEMBERED = 64 * 2**20  # the largest size of the file, in bytes
 
 
 def read_memory(folder: Path) -> Memory | None:
-    """Return the results that an earlier site in a folder contains; None without an earlier site."""
+    """Return the verification results that an earlier site in a folder contains; None without an earlier site."""
     try:
         known = bounded.read_document(folder / MEMORY, MOST_REMEMBERED)
     except bounded.FileRefused:
@@ -50,30 +50,30 @@ def read_memory(folder: Path) -> Memory | None:
     return verified
 
 
-def files(
+def render_files(
     index: Mapping[str, Any], runs: Mapping[str, list[SiteRun]], examined: Iterable[Examined], address: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file of the site."""
     for entry in index["adapters"]:
-        yield from _adapter(entry, runs[entry["slug"]])
-    yield "index.html", pages.overview(index)
-    yield "refused.html", pages.refused(index)
-    yield "feed.xml", render(index, address)
+        yield from _adapter_files(entry, runs[entry["slug"]])
+    yield "index.html", pages.render_overview(index)
+    yield "refused.html", pages.render_refused(index)
+    yield "feed.xml", render_feed(index, address)
     yield "data/index.json", json_report.render(index)
     known = {each.file_sha256: each.result for each in examined if each.result is not None}
     yield MEMORY, json_report.render({"format": "1.0", "verified": known})
 
 
-def _adapter(entry: Mapping[str, Any], runs: list[SiteRun]) -> Iterator[tuple[str, str]]:
+def _adapter_files(entry: Mapping[str, Any], runs: list[SiteRun]) -> Iterator[tuple[str, str]]:
     place, newest = f"adapters/{entry['slug']}", runs[-1]
-    ((_, data),) = texts([newest.source])
+    ((_, data),) = read_sources([newest.source])
     report = json_report.parse_canonical(data)
     before = next(
         (run for run in runs if run.facts["sha256"] == entry["runs"][-1].get("before", {}).get("sha256")), None
     )
     earlier = Earlier.of(before.document()) if before else None
     badge = formats.render(report, ".svg")
-    yield f"{place}/index.html", pages.adapter(entry, badge)
+    yield f"{place}/index.html", pages.render_adapter(entry, badge)
     yield f"{place}/report.html", formats.render(report, ".html", earlier=earlier)
     yield f"{place}/report.json", data.decode()
     yield f"{place}/badge.svg", badge

@@ -1,4 +1,4 @@
-"""The data of the site, `data/index.json` (`schemas/report/site.schema.json`), from unaltered attestations."""
+"""The data of the site, `data/index.json` (`schemas/report/site.schema.json`), from verified attestations."""
 
 import hashlib
 import os
@@ -14,25 +14,25 @@ from typing import Any
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports import json_report, view
 from pytest_corpus.reports.checking.reconstruction import PACKAGE, Shipped, start_of
-from pytest_corpus.reports.checking.verification import Known, faults_in
-from pytest_corpus.reports.difference import compare
-from pytest_corpus.reports.reading import ReportError, contents, parse
+from pytest_corpus.reports.checking.verification import ContradictionCache, find_faults_in
+from pytest_corpus.reports.difference import compare_requirements
+from pytest_corpus.reports.reading import ReportError, parse_report, read_contents
 from pytest_corpus.reports.signing import intoto
-from pytest_corpus.reports.site.sources import ReportSource, texts
+from pytest_corpus.reports.site.sources import ReportSource, read_sources
 from pytest_corpus.spec.components import TITLES
 
-CHUNK = 64  # the sources that a process examines at a time, at least
+CHUNK = 64  # the fewest files that a process examines at a time
 
 Memory = Mapping[str, Mapping[str, Any]]
-"""The results of earlier verifications by the SHA-256 of the file: `{"kit": version, "faults": [...]}`."""
+"""Results of earlier verifications, by the SHA-256 of the file: `{"kit": version, "faults": [...]}`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteRun:
-    """The part of an unaltered attestation that the site shows.
+    """The parts of a verified attestation that the site shows.
 
     Attributes:
-        source: the attestation.
+        source: the file.
         started: the start of the run, in UTC.
         facts: unchanged members of the report.
         shape: component, id and level of each requirement, one per line.
@@ -48,18 +48,18 @@ class SiteRun:
     signer: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Return the report, with the members that are needed for comparisons."""
+        """Return the report, reduced to the members that comparisons need."""
         pairs = zip(_requirements(self.shape), self.statuses.split("\n"), strict=True)
         return {**self.facts, "requirements": [{**entry, "status": status} for entry, status in pairs]}
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The result for one source: a run, or the reasons for a refusal.
+    """The result of examining one file: a run, or the reasons for refusing it.
 
     Attributes:
-        file_sha256: the digest of all bytes; empty if the source cannot be read.
-        result: the result to remember; None if the result may change on another day.
+        file_sha256: the digest of the file; empty if it cannot be read.
+        result: the result to remember; None if the result may be different on another day.
     """
 
     source: ReportSource
@@ -70,24 +70,24 @@ class Examined:
 
 
 Statements = Mapping[str, Sequence[tuple[bytes, str]]]
-"""Statements with a valid signature, each with its signer, by the SHA-256 of the report that they are of."""
+"""Statements with a valid signature, each with its signer, by the SHA-256 of the report that they describe."""
 
 
-def examine(
+def examine_sources(
     sources: Sequence[ReportSource], memory: Memory, today: date, shipped: Shipped, statements: Statements | None = None
 ) -> Iterator[Examined]:
-    """Examine the sources in the order of file names, so that the runs of an adapter are checked together.
+    """Examine the files, ordered by file name, so that the runs of an adapter are checked together.
 
     Args:
         memory: earlier results. A result counts if this version or the version that wrote the report found it.
-        shipped: the tests that the suite of this version has.
-        statements: the statements of known signers on reports.
+        shipped: returns the tests in this version's suite.
+        statements: the signed statements on reports.
     """
     sources = sorted(sources, key=lambda source: source.name.rpartition("/")[2])
     cores = os.cpu_count() or 1
     size = max(CHUNK, len(sources) // (8 * cores))
     chunks = [sources[at : at + size] for at in range(0, len(sources), size)]
-    one = partial(_chunk, memory=memory, today=today, shipped=shipped, statements=statements or {})
+    one = partial(_examine_chunk, memory=memory, today=today, shipped=shipped, statements=statements or {})
     workers = min(len(chunks), cores)
     if workers < 2:
         for chunk in chunks:
@@ -102,7 +102,7 @@ def examine(
             raise
 
 
-def _chunk(
+def _examine_chunk(
     sources: Sequence[ReportSource], memory: Memory, today: date, shipped: Shipped, statements: Statements
 ) -> list[Examined]:
     found = [Examined(source, "", (source.refusal,)) for source in sources if source.refusal]
@@ -110,10 +110,10 @@ def _chunk(
     one = partial(_examine, memory=memory, today=today, shipped=shipped, known={}, statements=statements)
     for source in (source for source in sources if not source.blob):
         try:
-            found.append(one(source, contents(source.path)))
+            found.append(one(source, read_contents(source.path)))
         except ReportError as error:
             found.append(Examined(source, "", (error.why,)))
-    return [*found, *(one(source, data) for source, data in texts(blobs))]
+    return [*found, *(one(source, data) for source, data in read_sources(blobs))]
 
 
 def _examine(
@@ -123,12 +123,12 @@ def _examine(
     memory: Memory,
     today: date,
     shipped: Shipped,
-    known: Known,
+    known: ContradictionCache,
     statements: Statements,
 ) -> Examined:
-    own, sha256 = json_report.environment()[PACKAGE], hashlib.sha256(data).hexdigest()
+    own, sha256 = json_report.software_versions()[PACKAGE], hashlib.sha256(data).hexdigest()
     try:
-        document = parse(source.path, data)
+        document = parse_report(source.path, data)
         started = start_of(document)
         started = (started if started.tzinfo else started.replace(tzinfo=UTC)).astimezone(UTC)
     except ReportError as error:
@@ -137,7 +137,7 @@ def _examine(
         return Examined(source, sha256, (f"{document['started_at']} is not a valid time",))
     result = memory.get(sha256)
     if result is None or result["kit"] not in (own, document["environment"].get(PACKAGE)):
-        found = faults_in(document, data, min(started.date(), today), shipped, known)
+        found = find_faults_in(document, data, min(started.date(), today), shipped, known)
         result = {"kit": own, "faults": found}
     faults = tuple(result["faults"])
     run = None if faults else _run_of(source, started, document, _signer(document, statements))
@@ -145,7 +145,7 @@ def _examine(
 
 
 def _signer(document: Mapping[str, Any], statements: Statements) -> str:
-    """Return the known signer of the statement on a report, or empty."""
+    """Return the signer of a statement on a report, or an empty text."""
     said = statements.get(document["sha256"], ())
     payload = intoto.render(document).encode("utf-8", "backslashreplace") if said else b""
     return next((signer for each, signer in said if each == payload), "")
@@ -177,14 +177,14 @@ def _requirements(shape: str) -> tuple[Mapping[str, str], ...]:
 FORMAT = "1.0"
 
 WORST = ("violated", "not_assessed", "deviated", "satisfied", "not_applicable")
-"""The statuses of a feature, the worst first."""
+"""The statuses of a feature (a chapter of a component), worst first."""
 
 _PLAIN = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9](?:[a-z0-9._:-]{0,62}[a-z0-9])?")
-"""Names that can be a file name on every system, but for their colons."""
+"""Names that every system accepts as a file name if colons are replaced."""
 
 
-def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[SiteRun]]]:
-    """Return the data, and the runs of each adapter by its slug, the oldest first; identical reports count once."""
+def build_index(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[SiteRun]]]:
+    """Return the data, and the runs of each adapter by its slug, oldest first. Identical reports count once."""
     once = {each.file_sha256 or each.source.name: each for each in reversed(list(examined))}
     runs: dict[str, list[SiteRun]] = {}
     refused = []
@@ -194,7 +194,7 @@ def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[
         else:
             refused.append({"file": each.source.name, "sha256": each.file_sha256, "why": list(each.faults)})
     for name, found in runs.items():
-        owner = owner_of(found)
+        owner = owner_of_name(found)
         refused += [
             {"file": run.source.name, "sha256": run.facts["sha256"], "why": [FOREIGN.format(printable(name), owner)]}
             for run in found
@@ -205,23 +205,23 @@ def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[
     document = {
         "format": FORMAT,
         "kind": "site",
-        "adapters": [_adapter(name, found) for name, found in named.items()],
+        "adapters": [_adapter_entry(name, found) for name, found in named.items()],
         "refused": sorted(refused, key=lambda each: (str(each["file"]), str(each["sha256"]))),
     }
-    return document, {slug(name): found for name, found in named.items()}
+    return document, {make_slug(name): found for name, found in named.items()}
 
 
 FOREIGN = "the name {} belongs to {}, who did not sign this report"
 
 
-def owner_of(runs: Iterable[SiteRun]) -> str:
-    """Return the owner of the name of some runs: the signer of the earliest signed run; empty without a signed run."""
+def owner_of_name(runs: Iterable[SiteRun]) -> str:
+    """Return the owner of the adapter name of some runs: the signer of the earliest signed run; empty without one."""
     signed = sorted((run.started, run.signer) for run in runs if run.signer)
     return signed[0][1] if signed else ""
 
 
-def slug(name: str) -> str:
-    """Return the folder of an adapter: its name with ``~`` for colons, plus a digest if other characters were replaced.
+def make_slug(name: str) -> str:
+    """Return a folder name for an adapter: its name with ``~`` for colons; a digest is added if more was replaced.
 
     It depends on the name only, so addresses do not change when adapters are added.
     """
@@ -231,9 +231,9 @@ def slug(name: str) -> str:
     return f"{plain or 'adapter'}-{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[:16]}"
 
 
-def _adapter(name: str, runs: Sequence[SiteRun]) -> dict[str, Any]:
-    listed = [_run(run, _previous_run(run, runs[:number])) for number, run in enumerate(runs)]
-    place = f"adapters/{slug(name)}"
+def _adapter_entry(name: str, runs: Sequence[SiteRun]) -> dict[str, Any]:
+    listed = [_run_entry(run, _previous_run(run, runs[:number])) for number, run in enumerate(runs)]
+    place = f"adapters/{make_slug(name)}"
     newest = runs[-1].facts
     components = {}
     for component in TITLES:
@@ -241,13 +241,13 @@ def _adapter(name: str, runs: Sequence[SiteRun]) -> dict[str, Any]:
             part = run.facts["components"][component]
             components[component] = {
                 "verdict": part["verdict"],
-                "must": must([part]),
-                "started_at": _time(run),
+                "must": count_musts([part]),
+                "started_at": _time_text(run),
                 "features": _features(run, component),
             }
     return {
         "name": name,
-        "slug": slug(name),
+        "slug": make_slug(name),
         "page": f"{place}/index.html",
         "report": f"{place}/report.json",
         "badge": f"{place}/badge.svg",
@@ -259,36 +259,36 @@ def _adapter(name: str, runs: Sequence[SiteRun]) -> dict[str, Any]:
     }
 
 
-def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the number of MUSTs that are satisfied and the number that apply, in some components of a report."""
+def count_musts(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the numbers of satisfied and of applicable MUSTs in some components of a report."""
     totals = [part["totals"]["must"] for part in parts]
     return {
         "satisfied": sum(each["satisfied"] for each in totals),
-        "applicable": sum(view.applicable(each) for each in totals),
+        "applicable": sum(view.count_applicable(each) for each in totals),
     }
 
 
 def _previous_run(run: SiteRun, earlier: Sequence[SiteRun]) -> SiteRun | None:
-    """Return the run before this one that tested one of its components, or None."""
+    """Return the latest earlier run that tested one of the same components, or None."""
     own = set(run.facts["components"])
     return next((each for each in reversed(earlier) if own.intersection(each.facts["components"])), None)
 
 
-def _run(run: SiteRun, before: SiteRun | None) -> dict[str, Any]:
+def _run_entry(run: SiteRun, before: SiteRun | None) -> dict[str, Any]:
     facts = run.facts
     row: dict[str, Any] = {
-        "started_at": _time(run),
+        "started_at": _time_text(run),
         "sha256": facts["sha256"],
         "verdict": facts["verdict"],
         "components": [name for name in TITLES if name in facts["components"]],
-        "must": must(facts["components"].values()),
+        "must": count_musts(facts["components"].values()),
         "kit": facts["environment"].get("pytest-corpus", ""),
         **({"commit": facts["commit"]} if "commit" in facts else {}),
     }
     if before:
         row |= {"before": {"sha256": before.facts["sha256"], "verdict": before.facts["verdict"]}}
         same = (before.shape, before.statuses, before.facts["verdict"]) == (run.shape, run.statuses, facts["verdict"])
-        kinds, why = ({}, []) if same else compare(before.document(), run.document(), facts["level"])
+        kinds, why = ({}, []) if same else compare_requirements(before.document(), run.document(), facts["level"])
         named = {
             kind: [f"{each['component']}/{each['id']}" for each in found] for kind, found in kinds.items() if found
         }
@@ -297,20 +297,20 @@ def _run(run: SiteRun, before: SiteRun | None) -> dict[str, Any]:
 
 
 def _features(run: SiteRun, component: str) -> dict[str, str]:
-    """Return the worst status of the MUSTs of each chapter of a component."""
+    """Return, for each chapter of a component, the worst status of its MUSTs."""
     found: dict[str, set[str]] = {}
     for entry in run.document()["requirements"]:
         if entry["component"] == component and entry["level"] == "MUST":
-            found.setdefault(view.chapter(entry["id"]), set()).add(entry["status"])
+            found.setdefault(view.chapter_title(entry["id"]), set()).add(entry["status"])
     return {chapter: min(statuses, key=WORST.index) for chapter, statuses in found.items()}
 
 
-def _time(run: SiteRun) -> str:
+def _time_text(run: SiteRun) -> str:
     return run.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def turning_points(index: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield the runs that changed a verdict or are a regression, with their adapters, newest first."""
+def iterate_turning_points(index: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield each run that changed the verdict or is a regression, with its adapter, newest first."""
     found = [
         (adapter, run)
         for adapter in index["adapters"]

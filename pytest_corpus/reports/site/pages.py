@@ -1,11 +1,11 @@
-"""The pages of the site, made from its data only."""
+"""The HTML pages of the site, which depend on its data only."""
 
 import base64
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.reports.html.page import page
-from pytest_corpus.reports.site.plot import plot
+from pytest_corpus.reports.html.page import render_page
+from pytest_corpus.reports.site.plot import plot_history
 from pytest_corpus.reports.text import VERDICT_WORDS
 from pytest_corpus.spec.components import TITLES
 
@@ -14,12 +14,12 @@ TITLE = "Corpus Protocol v1.0 conformance"
 Entry = Mapping[str, Any]
 
 
-def overview(index: Entry) -> str:
+def render_overview(index: Entry) -> str:
     """Return the first page: adapters by component and by feature."""
     adapters = index["adapters"]
     tested = [name for name in TITLES if any(name in each["components"] for each in adapters)]
     met = {verdict for each in adapters for verdict in _verdicts(each)}
-    return page(
+    return render_page(
         "overview.html",
         TITLE,
         adapters=adapters,
@@ -31,16 +31,16 @@ def overview(index: Entry) -> str:
     )
 
 
-def adapter(entry: Entry, badge: str) -> str:
-    """Return the page of one adapter, with its badge."""
+def render_adapter(entry: Entry, badge: str) -> str:
+    """Return the page of one adapter, with its badge (SVG)."""
     picture = base64.b64encode(badge.encode()).decode()
-    given = {"heading": TITLE, "entry": entry, "picture": picture, "plot": plot(entry["runs"])}
-    return page("adapter.html", f"{entry['name']} - {TITLE}", **given)
+    given = {"heading": TITLE, "entry": entry, "picture": picture, "plot": plot_history(entry["runs"])}
+    return render_page("adapter.html", f"{entry['name']} - {TITLE}", **given)
 
 
-def refused(index: Entry) -> str:
+def render_refused(index: Entry) -> str:
     """Return the page of the refused files."""
-    return page("refused.html", f"Refused - {TITLE}", heading=TITLE, refused=index["refused"])
+    return render_page("refused.html", f"Refused - {TITLE}", heading=TITLE, refused=index["refused"])
 
 
 def _features(component: str, adapters: list[Entry]) -> tuple[str, list[str], list[Entry]]:

@@ -1,4 +1,4 @@
-"""The history of an adapter as a plot: the share of satisfied MUSTs over time."""
+"""The plot of an adapter's history: the share of satisfied MUSTs over time."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,10 @@ from typing import Any
 from pytest_corpus.reports.text import VERDICT_WORDS
 from pytest_corpus.reports.view import TONES
 
-LEFT, RIGHT, TOP, BOTTOM = 2.0, 98.0, 6.0, 94.0  # the field of the points in percent of the picture
+LEFT, RIGHT, TOP, BOTTOM = 2.0, 98.0, 6.0, 94.0  # the area of the points, in percent of the picture
 
 
-def plot(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def plot_history(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the numbers and words of the plot and its legend."""
     shares = [run["must"]["satisfied"] / run["must"]["applicable"] if run["must"]["applicable"] else 0 for run in runs]
     low = min(0.9, max(0.0, math.floor(min(shares) * 20 - 0.5) / 20))
@@ -22,15 +22,18 @@ def plot(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     down = [TOP + (BOTTOM - TOP) * (1 - share) / (1 - low) for share in shares]
     points = [(f"{x:.2f}", f"{y:.2f}") for x, y in zip(across, down, strict=True)]
     return {
-        "summary": f"Share of MUSTs that are satisfied. First run {_words(runs[0])}. Newest run {_words(runs[-1])}",
+        "summary": f"Share of MUSTs that are satisfied. First run {_describe_run(runs[0])}. "
+        f"Newest run {_describe_run(runs[-1])}",
         "lines": [(f"{100 - 50 * (1 - low) * at:.3g}", f"{TOP + (BOTTOM - TOP) * at / 2:g}") for at in range(3)],
         "course": [(*one, *other) for one, other in pairwise(points)],
-        "points": [(TONES[run["verdict"]], *point, _words(run)) for run, point in zip(runs, points, strict=True)],
+        "points": [
+            (TONES[run["verdict"]], *point, _describe_run(run)) for run, point in zip(runs, points, strict=True)
+        ],
         "days": list(dict.fromkeys((runs[0]["started_at"][:10], runs[-1]["started_at"][:10]))),
         "verdicts": [verdict for verdict in TONES if any(run["verdict"] == verdict for run in runs)],
     }
 
 
-def _words(run: Mapping[str, Any]) -> str:
+def _describe_run(run: Mapping[str, Any]) -> str:
     number = f"{run['must']['satisfied']} / {run['must']['applicable']} MUST"
     return f"{run['started_at'][:10]}: {VERDICT_WORDS[run['verdict']]}, {number}"

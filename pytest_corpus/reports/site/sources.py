@@ -1,4 +1,4 @@
-"""The possible attestations: files below a folder, and their versions in its git history."""
+"""Finds files that may be attestations: below a folder, and in the git history of the folder."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from typing import IO, cast
 
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports import formats
-from pytest_corpus.reports.reading import contents
+from pytest_corpus.reports.reading import read_contents
 from pytest_corpus.text.bounded import LARGEST, describe_size_limit
 from pytest_corpus.text.problems import PlainError
 
@@ -36,8 +36,8 @@ class ReportSource:
     refusal: str = ""
 
 
-def files(folder: Path, without: Path) -> list[ReportSource]:
-    """Return the files below a folder, at any depth, except hidden files and those below `without`.
+def find_files(folder: Path, without: Path) -> list[ReportSource]:
+    """Return the files below a folder, at any depth, except hidden files and files below `without`.
 
     Raises:
         SourceError: a folder cannot be read.
@@ -46,16 +46,16 @@ def files(folder: Path, without: Path) -> list[ReportSource]:
     def refuse(error: OSError) -> None:
         raise SourceError(f"{printable(str(error.filename))} cannot be read: {error.strerror}")
 
-    found = sorted(path for path in _below(folder, without, refuse) if _is_wanted(path.name))
+    found = sorted(path for path in _walk_files(folder, without, refuse) if _is_wanted(path.name))
     return [ReportSource(printable(path.relative_to(folder).as_posix()), path) for path in found]
 
 
-def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
-    """Return the signed statements below a folder, found as `files` finds reports."""
-    return sorted(path for path in _below(folder, without) if path.name.endswith(suffix))
+def find_statements(folder: Path, without: Path, suffix: str) -> list[Path]:
+    """Return the signed statements below a folder, at any depth, except hidden files and files below `without`."""
+    return sorted(path for path in _walk_files(folder, without) if path.name.endswith(suffix))
 
 
-def _below(folder: Path, without: Path, refuse: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+def _walk_files(folder: Path, without: Path, refuse: Callable[[OSError], None] | None = None) -> Iterator[Path]:
     """Yield the visible files below a folder."""
     for place, below, names in os.walk(folder, onerror=refuse):
         here = Path(place)
@@ -63,38 +63,38 @@ def _below(folder: Path, without: Path, refuse: Callable[[OSError], None] | None
         yield from (here / name for name in names if _is_visible(name))
 
 
-def versions(folder: Path) -> list[ReportSource]:
-    """Every version of the files below a folder in the history of its branch.
+def find_versions(folder: Path) -> list[ReportSource]:
+    """Return every version of the files below a folder, in the history of the current branch.
 
     Raises:
         SourceError: git is missing, or the folder is not in a repository with commits.
     """
-    above = os.fsdecode(_git(folder, "rev-parse", "--show-prefix")).rstrip("\n")
-    listed = _git(folder, "rev-list", "--objects", "--full-history", "HEAD", "--", ".")
+    above = os.fsdecode(_run_git(folder, "rev-parse", "--show-prefix")).rstrip("\n")
+    listed = _run_git(folder, "rev-list", "--objects", "--full-history", "HEAD", "--", ".")
     found = {}
     for line in os.fsdecode(listed).split("\n"):
         blob, _, path = line.partition(" ")
         name = path.removeprefix(above)
         if all(map(_is_visible, name.split("/"))) and _is_wanted(name):
             found[blob] = f"{printable(name)} (version {blob[:10]})"
-    known = _git(folder, "cat-file", "--batch-check", given="".join(f"{blob}\n" for blob in found))
+    known = _run_git(folder, "cat-file", "--batch-check", given="".join(f"{blob}\n" for blob in found))
     sources = []
     for blob, kind, *size in (line.split() for line in known.decode().splitlines()):
         if kind == "missing":
             sources.append(ReportSource(found[blob], folder, blob, "git does not have it"))
-        elif kind == "blob":  # a folder may be named like a report
+        elif kind == "blob":  # the name may also be that of a folder
             refusal = describe_size_limit(LARGEST) if int(size[0]) > LARGEST else ""
             sources.append(ReportSource(found[blob], folder, blob, refusal))
     return sorted(sources, key=lambda source: (source.name, source.blob))
 
 
-def shallow(folder: Path) -> bool:
-    """True if the clone lacks a part of the history."""
-    return _git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true"
+def is_shallow(folder: Path) -> bool:
+    """True if the git clone lacks a part of the history."""
+    return _run_git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
-def texts(sources: Iterable[ReportSource]) -> Iterator[tuple[ReportSource, bytes]]:
-    """Yield the bytes of each source.
+def read_sources(sources: Iterable[ReportSource]) -> Iterator[tuple[ReportSource, bytes]]:
+    """Yield each source with its bytes.
 
     Raises:
         ReportError: a file cannot be read.
@@ -102,13 +102,13 @@ def texts(sources: Iterable[ReportSource]) -> Iterator[tuple[ReportSource, bytes
     """
     for folder, group in groupby(sources, key=lambda source: source.path if source.blob else None):
         if folder is None:
-            yield from ((source, contents(source.path)) for source in group)
+            yield from ((source, read_contents(source.path)) for source in group)
         else:
-            yield from _blobs(folder, list(group))
+            yield from _read_versions(folder, list(group))
 
 
-def _blobs(folder: Path, sources: Sequence[ReportSource]) -> Iterator[tuple[ReportSource, bytes]]:
-    """Yield the bytes of versions, one at a time."""
+def _read_versions(folder: Path, sources: Sequence[ReportSource]) -> Iterator[tuple[ReportSource, bytes]]:
+    """Yield each version with its bytes, one at a time."""
     command = ["git", "-C", str(folder), "cat-file", "--batch"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as git:  # noqa: S603
         asked, answered = cast("IO[bytes]", git.stdin), cast("IO[bytes]", git.stdout)
@@ -133,7 +133,7 @@ def _is_visible(name: str) -> bool:
     return name[:1] != "."
 
 
-def _git(folder: Path, *arguments: str, given: str = "") -> bytes:
+def _run_git(folder: Path, *arguments: str, given: str = "") -> bytes:
     command, environment = ["git", "-C", str(folder), *arguments], {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(command, input=given.encode(), capture_output=True, check=False, env=environment)  # noqa: S603
