@@ -39,14 +39,12 @@ class RunFacts:
     """The facts of a run for its report.
 
     Attributes:
-        started_at: the start, in ISO 8601 (UTC).
-        duration_s: in seconds.
+        started_at, duration_s: the start, in ISO 8601 (UTC), and the seconds.
         edition: the schema version that the run was limited to; None for all.
         commit, ci: the tested commit and the CI run (`find_commit`, `describe_ci_run`).
         notes: remarks for the reader of the report.
         command: the command that repeats the run.
         bundles: the sections of behaviour bundles.
-        budget: the limits of calls and tokens.
         shard: the part of the suite that was run; None for all of it.
         transcript: the SHA-256 of the run's transcript.
     """
@@ -318,12 +316,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")
 class CISystem(NamedTuple):
     """A CI system.
 
-    Attributes:
-        name: its name.
-        sign: the environment variable that shows that it runs.
-        url: a template for the address of the run, with variables.
-        run: the variable with the id of the run.
-        commit: the variable with the commit.
+    `sign` is the environment variable that shows that it runs; `url` is a template for the address of the run. `run`
+    and
+    `commit` are the variables with the id of the run and the commit.
     """
 
     name: str
