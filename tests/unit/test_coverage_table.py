@@ -112,5 +112,5 @@ def test_a_row_has_its_parts(row: str, wanted: Sentence) -> None:
 )
 def test_a_malformed_row_is_named(row: str) -> None:
     """One sentence names the file, the line and the form."""
-    with pytest.raises(ValueError, match=r"^some\.txt: line 1 must have the form `SECTION LEVEL: "):
+    with pytest.raises(ValueError, match=r"^some\.txt: line 1 of the table must have the form `SECTION LEVEL: "):
         list(read(f"{row}\n", "some.txt"))

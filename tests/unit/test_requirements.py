@@ -61,7 +61,7 @@ def test_an_entry_has_three_lines() -> None:
     text, advice = "A sentence goes on in another line; for `x`.", "do this; then that: all of it"
     source = ("ERRORS 2.1", "SCHEMA 12.A", "R7")
     wanted = Requirement("COM-TEST-1", "SHOULD", text, source, ("metrics", "provider"), ("llm", "graph"), advice)
-    assert list(read(f"# A chapter\n\n{sentence}{origin}{hint}", "chapter", COMPONENTS)) == [wanted]
+    assert list(read(f"\n{sentence}{origin}{hint}", "chapter", COMPONENTS)) == [wanted]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_an_entry_has_three_lines() -> None:
 def test_an_entry_says_where_its_tests_need_quiet(ending: str, wanted: tuple[str, ...]) -> None:
     """For all components that it speaks of, or for some."""
     table = f"COM-TEST-1 MUST: Something holds.\n  from R7; for llm, graph{ending}\n  hint: do this\n"
-    [entry] = read(table, "chapter", COMPONENTS)
+    [entry] = read(table, "module", COMPONENTS)
     assert entry.quiet == wanted
 
 
@@ -80,17 +80,17 @@ def test_an_entry_says_where_its_tests_need_quiet(ending: str, wanted: tuple[str
 )
 def test_an_entry_speaks_of_the_components_of_its_folder(ending: str, wanted: tuple[str, ...]) -> None:
     """If it names none itself."""
-    (entry,) = read(f"VEC-TEST-1 MUST: Text.\n  from R7{ending}\n  hint: advice\n", "chapter", ("vector",))
+    (entry,) = read(f"\nVEC-TEST-1 MUST: Text.\n  from R7{ending}\n  hint: advice\n", "chapter", ("vector",))
     assert (entry.components, entry.needs) == (wanted, ())
 
 
 @pytest.mark.parametrize(("number", "line", "form"), documents(Path(__file__).with_name("malformed_entries.txt")))
 def test_a_malformed_entry_is_named(number: int, line: str, form: str) -> None:
-    """One sentence names the file, the line and the form that it must have."""
+    """One sentence names the module, the line and the form that it must have."""
     lines = ["LLM-TEST-1 MUST: Text.", "  from R7", "  hint: advice"]
     lines[number - 1] = line
-    table = "\n".join(lines)
-    with pytest.raises(ValueError, match=rf"^chapter: line {number} must .*`{form}.*but is `{line}`$"):
+    table = "".join(f"\n{each}" for each in lines)
+    with pytest.raises(ValueError, match=rf"^chapter: line {number} of the table must .*`{form}.*but is `{line}`$"):
         list(read(table, "chapter", COMPONENTS))
 
 

@@ -187,7 +187,7 @@ def read(rows: str, file: str) -> Iterator[Sentence]:
     Raises:
         ValueError: a row does not have its form.
     """
-    for line in unwrap_lines(rows):
+    for line in unwrap_lines(f"\n{rows}"):
         section, level, text, reason, asked_by, missing = match_line(ROW, FORM, line, file)
         named = [word.partition("/") for word in (asked_by or "").split()]
         mutants = tuple((name, mutant) for name, _, mutant in named if mutant)

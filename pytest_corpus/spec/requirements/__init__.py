@@ -1,12 +1,13 @@
 """The requirement catalogue: every sentence of the documents that the suite tests.
 
-Each sentence is an entry of three lines; each chapter is a text file. The tests of `graph/crud_basic.txt` are in
+Each sentence is an entry of three lines; each chapter is a module. The tests of `graph/crud_basic.py` are in
 `suites/graph/test_crud_basic.py` and in its continuations, such as `test_crud_basic_edges.py`. Shared requirements are
 in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is never used again.
 """
 
 from functools import cache
-from pathlib import Path
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 
 from pytest_corpus.spec.components import CLIENT, COMMON_CHAPTERS, COMPONENTS, ROWS, TITLES, TRANSPORT_CHAPTERS
@@ -31,7 +32,7 @@ FOLDERS = {
     **{row.name: row.chapters for row in (*ROWS, CLIENT)},
     "transport": TRANSPORT_CHAPTERS,
 }
-"""The chapters that may have requirements, by folder, in the order of the catalogue."""
+"""The chapters that may have a module, by folder, in the order of the catalogue."""
 
 
 @cache
@@ -64,13 +65,14 @@ def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
     """Each chapter with its requirements; chapters without requirements are left out."""
     found = []
     for folder, chapters in FOLDERS.items():
-        files = {path.stem: path for path in (Path(__file__).parent / folder).glob("*.txt")}
-        if strays := files.keys() - set(chapters):
+        package = import_module(f"{__name__}.{folder}")
+        own = {module.name for module in iter_modules(package.__path__)}
+        if strays := own.difference(chapters):
             raise ValueError(f"spec/components.py does not name the chapters {sorted(strays)} of {folder}")
         components = (folder,) if folder in TITLES else COMPONENTS
-        for chapter in (name for name in chapters if name in files):
-            table = files[chapter].read_text("utf-8")
-            found.append((chapter, tuple(read(table, f"{folder}/{chapter}.txt", components))))
+        for chapter in (name for name in chapters if name in own):
+            module = import_module(f"{package.__name__}.{chapter}")
+            found.append((chapter, tuple(read(module.REQUIREMENTS, module.__name__, components))))
     return tuple(found)
 
 

@@ -69,15 +69,15 @@ FORMS = (
 """The three lines of an entry, as a person writes them and as a pattern; each part after a semicolon may be missing."""
 
 
-def read(table: str, file: str, components: tuple[str, ...]) -> Iterator[Requirement]:
+def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requirement]:
     """Read the table of a chapter: entries of three lines.
 
-    A line that begins with four spaces continues the line above it; one that begins with ``#`` is a comment. ``for
-    streaming`` names all components that stream. ``quiet`` means all components of the entry, ``quiet for vector`` one.
+    A line that begins with four spaces continues the line above it. ``for streaming`` names all components that stream.
+    ``quiet`` means all components of the entry, ``quiet for vector`` only one.
 
     Args:
-        table: the text of the chapter's file.
-        file: the name of the file, for messages.
+        table: the text that the chapter assigns to ``REQUIREMENTS``.
+        module: the name of the chapter's module, for messages.
         components: the components of an entry that names none.
 
     Raises:
@@ -86,9 +86,9 @@ def read(table: str, file: str, components: tuple[str, ...]) -> Iterator[Require
     lines = unwrap_lines(table)
     missing = -len(lines) % len(FORMS)
     entry: list[Any] = []
-    for place, line in enumerate([*lines, *[(table.count("\n") + 1, "")] * missing]):
+    for place, line in enumerate([*lines, *[(table.count("\n"), "")] * missing]):
         form, pattern = FORMS[place % len(FORMS)]
-        entry += match_line(re.compile(pattern), form, line, file)
+        entry += match_line(re.compile(pattern), form, line, module)
         if place % len(FORMS) == len(FORMS) - 1:
             name, level, text, source, needs, named, is_quiet, quiet, hint = entry
             own = _components(named) or components
@@ -97,22 +97,22 @@ def read(table: str, file: str, components: tuple[str, ...]) -> Iterator[Require
             entry = []
 
 
-def match_line(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], file: str) -> tuple[Any, ...]:
+def match_line(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], module: str) -> tuple[Any, ...]:
     """Match a line of a table and return the groups. Raises ValueError if the line does not have the form."""
     number, line = numbered
     if match := pattern.fullmatch(line):
         return match.groups()
-    raise ValueError(f"{file}: line {number} must have the form `{form}`, but is `{line}`")
+    raise ValueError(f"{module}: line {number} of the table must have the form `{form}`, but is `{line}`")
 
 
 def unwrap_lines(table: str) -> list[tuple[int, str]]:
     """The lines of a table, joined with the lines that continue them; each has the number of its first line."""
     lines: list[tuple[int, str]] = []
-    for number, line in enumerate(table.splitlines(), 1):
+    for number, line in enumerate(table.splitlines()):
         if line.startswith("    ") and lines:
             first, text = lines[-1]
             lines[-1] = (first, f"{text} {line.strip()}")
-        elif line and not line.startswith("#"):
+        elif line:
             lines.append((number, line))
     return lines
 

@@ -1,0 +1,1 @@
+"""Requirements that components share."""

@@ -1,0 +1,34 @@
+"""Deadlines, which every component must keep."""
+
+REQUIREMENTS = """
+COM-DEADLINE-1 MUST: A call whose deadline has passed is refused with DEADLINE_EXCEEDED.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1, R16
+  hint: begin every operation by comparing ctx.deadline_ms, absolute epoch milliseconds, with the clock
+COM-DEADLINE-2 MUST: A call whose deadline has passed causes no backend work.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1, R16; needs provider
+  hint: check the deadline before you call the provider, not after its answer
+COM-DEADLINE-3 MUST: A stream whose deadline has passed is one DEADLINE_EXCEEDED error and no data.
+  from SPECIFICATION 6.1, R16; needs supports_streaming; for streaming
+  hint: check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope
+COM-DEADLINE-4 MUST: A call ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
+  from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline
+  hint: limit each provider call to the remaining budget, map its timeout, do not swallow asyncio.CancelledError
+COM-DEADLINE-5 MUST: A stream ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
+  from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline, supports_streaming; for streaming
+  hint: limit the wait for every chunk to the remaining budget; do not swallow asyncio.CancelledError
+COM-DEADLINE-6 MUST: A call well within its deadline is carried out.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1
+  hint: read deadline_ms as an epoch time, not a duration, and give the provider all the remaining time
+COM-DEADLINE-7 MUST: A `deadline_ms` of zero or less is refused with BAD_REQUEST or DEADLINE_EXCEEDED.
+  from SCHEMA 3.2, R18
+  hint: compare `deadline_ms` with None; do not test for truth, because zero is an expired deadline
+COM-DEADLINE-8 MUST: An operation on several items ends within its one budget plus a second, however often it asks.
+  from SPECIFICATION 6.1, SPECIFICATION 11.3, R62; needs provider, supports_deadline; for vector, embedding, graph
+  hint: compute the remaining time before each item, a fallback item by item and a transaction included
+COM-DEADLINE-9 MUST: The absolute deadline is passed on to the provider unchanged.
+  from SPECIFICATION 6.1, SPECIFICATION 11.3, R93; needs provider
+  hint: pass ctx.deadline_ms on unchanged, as epoch milliseconds; each hop computes the remaining time
+COM-DEADLINE-10 MUST: A write whose deadline has passed changes nothing.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1, R16; for vector, graph
+  hint: check the deadline before the first write to any store
+"""

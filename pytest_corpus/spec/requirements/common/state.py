@@ -1,0 +1,47 @@
+"""State that every component keeps between calls: replays, caches, tenants."""
+
+REQUIREMENTS = """
+COM-IDEM-1 MUST: The same idempotency key with other arguments is another request.
+  from SPECIFICATION 6.1, R24; needs idempotent_writes
+  hint: key replays by tenant, op, idempotency key and a hash of all arguments
+COM-IDEM-2 MUST: The same idempotency key of another tenant is another request.
+  from SPECIFICATION 6.1, R24, R139; needs idempotent_writes, provider
+  hint: include the tenant in the key under which you store replays
+COM-CACHE-1 MUST: A cached answer is not given to another tenant.
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27, R139; needs provider, supports_caching;
+    quiet for vector, graph
+  hint: include the tenant hash in every cache key, in batches too
+COM-CACHE-2 MUST: No `cache_scope` makes a cached answer pass from one tenant to another.
+  from SPECIFICATION 6.1, R55, R134, R139; needs provider, supports_caching; quiet for vector, graph
+  hint: keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`
+COM-IDEM-3 MUST: A replay under the same idempotency key applies once and answers as the first call did.
+  from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
+  hint: store the whole first answer of every write, of batches too; return it to a replay and apply nothing
+COM-IDEM-4 MUST: Of two calls at once under the same idempotency key one is carried out, and both have its answer.
+  from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph; quiet
+  hint: lock the key before you look for a first answer, and unlock it after that answer is stored
+COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when its key comes again.
+  from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
+  hint: store only answers of successful calls under their key, and no retryable error
+COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.
+  from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
+  hint: store first answers for a day, whatever their number; a small cache of recent keys is not enough
+COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone asks the provider.
+  from SPECIFICATION 6.1, R126; needs idempotent_writes, provider; quiet
+  hint: let the second call wait for the answer of the first, under a lock for the key
+COM-IDEM-8 MUST: A request under another idempotency key is another one, however much the two keys resemble each other.
+  from SPECIFICATION 6.1, R138, R139; needs idempotent_writes; for vector, graph
+  hint: compare keys unchanged: do not change their case, strip them, or remove signs
+COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or id that only another tenant uses.
+  from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, embedding, graph
+  hint: report only the namespaces of the calling tenant, or only counts
+COM-TENANT-3 SHOULD: Tenants do not see each other's data, whether capabilities claim `supports_multi_tenant` or not.
+  from SPECIFICATION 6.1, SPECIFICATION 14.1, R127, R139; for vector, graph
+  hint: include the tenant in every storage key, and claim `supports_multi_tenant`
+COM-READ-1 SHOULD: Where capabilities claim strong consistency of reads after writes, a write shows at once.
+  from SPECIFICATION B, R46; for vector, graph
+  hint: wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind
+COM-TENANT-1 MUST: What one tenant wrote, another neither reads nor changes.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.6, R25, R139; needs supports_multi_tenant; for vector, graph
+  hint: include the tenant in every storage key, in writes, deletes, batches, queries and traversals
+"""

@@ -1,0 +1,48 @@
+"""Namespaces (SPECIFICATION 4.2.6, 9.1 to 9.3; ERRORS 6.3; R12, R22, R45)."""
+
+REQUIREMENTS = """
+VEC-NS-1 MUST: A namespace that was created can be written to and read from.
+  from SPECIFICATION 4.2.6, SPECIFICATION 9.3
+  hint: create the namespace before you answer, where upsert and query look for it
+VEC-NS-2 MUST: What lies in one namespace is not found in another.
+  from SPECIFICATION 9.1, SPECIFICATION 9.2, R138, R139
+  hint: search only the vectors in the namespace of the query
+VEC-NS-3 MUST: Writing and deleting in one namespace leaves the same ids in another as they are.
+  from SPECIFICATION 9.1, SPECIFICATION 9.2
+  hint: key vectors by namespace and id together, in writes and deletes
+VEC-NS-4 MUST: Deleting a namespace removes all its vectors: they are not found, nor in a new namespace of that name.
+  from SPECIFICATION 4.2.6
+  hint: remove the vectors, their index and cached answers along with the name
+VEC-NS-5 MUST: Deleting a namespace leaves every other one as it is, one whose name begins alike included.
+  from SPECIFICATION 4.2.6, R139
+  hint: compare the whole name of the namespace, not its beginning
+VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or its subtype NamespaceNotFound.
+  from ERRORS 6.3, R12, R45
+  hint: look the namespace up before you search, and refuse permanently; do not return an empty list
+VEC-NS-7 MUST: Creating or deleting a namespace with an argument missing or of the wrong type is refused with
+    BAD_REQUEST; a metric that is not offered is not an outage.
+  from SPECIFICATION 9.3, SPECIFICATION 12.4, R8
+  hint: check that `namespace` and `dimensions` exist and have the right types; do not use defaults
+VEC-NS-8 MUST: Each namespace keeps its own metric.
+  from SPECIFICATION 9.4
+  hint: keep the metric with each namespace, not once for the adapter or the tenant
+VEC-NS-9 MUST: Where no `namespace` is given, `default` is meant.
+  from SPECIFICATION 9.2
+  hint: treat a missing `namespace` as "default" in upsert, query and delete
+VEC-NS-14 MUST: A namespace that is created without `distance_metric` can be used; where a default is claimed, it is
+    created.
+  from SPECIFICATION 4.2.6, SPECIFICATION 9.2, R23
+  hint: use a default metric if none is given, and store it with the namespace
+VEC-NS-10 MUST: A success of `create_namespace` or `delete_namespace` does not say `success` false or another namespace.
+  from SPECIFICATION 4.2.6, SPECIFICATION 9.3
+  hint: return an error envelope if it failed, and the name from the request, not the backend's name
+VEC-NS-11 SHOULD: A query on an unknown namespace is NAMESPACE_NOT_FOUND.
+  from ERRORS 6.3, R12
+  hint: raise NamespaceNotFound instead of BadRequest
+VEC-NS-12 SHOULD: A metric that is not offered is refused with BAD_REQUEST or NOT_SUPPORTED.
+  from SPECIFICATION 9.4, R23
+  hint: compare `distance_metric` with the metrics that you list; do not use a default instead
+VEC-NS-13 SHOULD: Creating a namespace anew leaves its vectors as they are.
+  from SPECIFICATION 9.3
+  hint: do not change an existing namespace, or refuse to create it again
+"""

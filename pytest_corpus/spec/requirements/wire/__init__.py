@@ -1,0 +1,1 @@
+"""Requirements on a client library that builds requests."""
