@@ -62,7 +62,7 @@ def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
         "*.py",
         "py.typed",
         "reports/html/assets/*.*",
-        "reports/html/templates/*.html",
+        "reports/*/templates/*.*",
         "*.proto",
         "scenarios/*.txt",
         "suites/*/*.txt",
