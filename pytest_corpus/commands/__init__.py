@@ -1,7 +1,7 @@
 """The commands of `pytest-corpus`. Each module has `arguments(parser)` and `run(given) -> int`, the exit code.
 
-A command whose actions have functions of that form may do without `run`. They raise a `PlainError` if they cannot do
-what was requested.
+A command with actions may have a function of that form for each action instead of `run`. The functions raise a
+`PlainError` if they cannot do what was requested.
 """
 
 from pytest_corpus.text.problems import PlainError
@@ -31,8 +31,8 @@ COMMANDS = {
 
 FINE, FINDINGS, USAGE = 0, 1, 2  # the exit codes of every command
 INTERRUPTED, NO_READER = 130, 141
-"""The exit codes, as in shells, after Ctrl-C and if the reader of the output went away."""
+"""The exit codes, as in shells, after Ctrl-C, and if the reader of the output closed it."""
 
 
 class CommandError(PlainError):
-    """A request that cannot be carried out. One sentence says what is wrong, where, and what to do."""
+    """A request that cannot be fulfilled. The message says in one sentence what is wrong, where, and what to do."""

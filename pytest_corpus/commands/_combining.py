@@ -18,10 +18,10 @@ Run = tuple[Head, Sequence[CaseResult]]
 
 
 def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], list[Run]]:
-    """Combine reports; return the report of the whole run, and its runs.
+    """Combine reports; return the report of the complete run, and its runs (one bundle with one provider each).
 
     Raises:
-        Unfit: the reports are not all shards of one run, each complete and present once.
+        NotCombinable: the reports are not all shards of one run, each complete and present once.
     """
     parts = sorted((check_shard(name, document) for name, document in reports), key=lambda each: each.shard.number)
     check_numbers(parts)
@@ -35,16 +35,16 @@ def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[d
             found.setdefault(f"{section['file']} | {label_of(section)}", []).append((part, section))
     if not found:
         raise NotCombinable("no behaviour bundle ran in these shards; `report combine` joins the shards of a suite")
-    runs = {key: _run(f"{key.replace(' | ', ' (', 1)})", sections) for key, sections in found.items()}
+    runs = {key: _combine_run(f"{key.replace(' | ', ' (', 1)})", sections) for key, sections in found.items()}
     sections = build_sections(runs, runs)
     for key, section in sections.items():
         section["results"] = [result.numbers for result in runs[key][1]]
         if unused := found[key][0][1].get("cassettes", {}).get("unused"):
             section["cassettes"]["unused"] = unused
-    return _report(parts, list(sections.values())), list(runs.values())
+    return _build_report(parts, list(sections.values())), list(runs.values())
 
 
-def _report(parts: Sequence[ShardReport], sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _build_report(parts: Sequence[ShardReport], sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = parts[0].document
     start = min(start_of(each.document) for each in parts)
     end = max(start_of(each.document) + timedelta(seconds=each.document["duration_s"]) for each in parts)
@@ -61,8 +61,8 @@ def _report(parts: Sequence[ShardReport], sections: Sequence[Mapping[str, Any]])
     return json_report.add_digest({**json_report.build_bundle_report(run), **own})
 
 
-def _run(name: str, sections: Sequence[tuple[ShardReport, dict[str, Any]]]) -> Run:
-    """Combine one bundle with one provider: its head, and the results of all its cases in order."""
+def _combine_run(name: str, sections: Sequence[tuple[ShardReport, dict[str, Any]]]) -> Run:
+    """Combine the sections of one bundle with one provider: its head, and the results of all its cases in order."""
     name, (first, whole) = printable(name), sections[0]
     results: dict[str, CaseResult] = {}
     owners: dict[str, ShardReport] = {}

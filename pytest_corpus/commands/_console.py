@@ -16,19 +16,19 @@ from pytest_corpus.redaction import printable
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.text.values import suggest
 
-Measure = Callable[[int], str]  # renders an amount of work
-ACTIONS = "actions"  # the default of a command's parser that holds the parsers of its actions
+Measure = Callable[[int], str]  # returns an amount of work as text
+ACTIONS = "actions"  # the key under which a command's parser keeps the parsers of its actions
 
 
 def format_argument(parser: argparse.ArgumentParser, **more: str) -> None:
-    """Add `--format text|json`, which every command with a result has; `more` adds formats with their descriptions."""
+    """Add `--format text|json`, which every command with a result has; `more` has further formats and descriptions."""
     others = (f"{name}: {what}" for name, what in more.items())
     text = "; ".join(("text for people (default)", "json for machines", *others))
     parser.add_argument("--format", choices=("text", "json", *more), default="text", help=text)
 
 
-def actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[..., int]], argparse.ArgumentParser]:
-    """Give a command actions. Returns a function that adds one: its name, its summary and its function."""
+def add_actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[..., int]], argparse.ArgumentParser]:
+    """Prepare a command for actions. The result adds one action: its name, its summary and its function."""
     below = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.set_defaults(**{ACTIONS: below.choices})
 
@@ -43,7 +43,7 @@ def actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[...
 def component_argument(
     parser: argparse.ArgumentParser, known: Sequence[str], text: str, *, several: bool = False, **more: Any
 ) -> None:
-    """Add `--component COMPONENT`, one of the known components; with `several`, a list with commas, or repeated."""
+    """Add `--component COMPONENT`, one of the known components. With `several` it may be repeated or have commas."""
 
     class ComponentAction(argparse.Action):
         def __call__(self, _: Any, namespace: argparse.Namespace, values: Any, *__: Any) -> None:
@@ -86,8 +86,8 @@ def report_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--report", dest="reports", action="append", default=[], metavar="PATH", help=text)
 
 
-def count(text: str) -> int:
-    """Parse an argument that must be a positive integer."""
+def positive_integer(text: str) -> int:
+    """Convert an argument that must be a positive integer."""
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -105,8 +105,8 @@ def say_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-def result(given: argparse.Namespace, document: Any, *lines: str) -> None:
-    """Write a result in the requested `--format`: a JSON document or lines of text."""
+def print_result(given: argparse.Namespace, document: Any, *lines: str) -> None:
+    """Write a result in the requested `--format`: the document as JSON, or the lines as text."""
     if given.format == "json":
         say_json(document)
     else:
@@ -114,17 +114,17 @@ def result(given: argparse.Namespace, document: Any, *lines: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Write one line that is not a result to stderr."""
+    """Write a line to stderr that is not a part of the result."""
     sys.stderr.write(printable(text) + "\n")
 
 
-def good(text: str) -> str:
-    """Make a word green if the terminal has colours."""
+def green(text: str) -> str:
+    """Return a word in green if stdout is a terminal with colours."""
     return _colour(text, "32")
 
 
-def bad(text: str) -> str:
-    """Make a word red if the terminal has colours."""
+def red(text: str) -> str:
+    """Return a word in red if stdout is a terminal with colours."""
     return _colour(text, "31")
 
 
@@ -133,13 +133,13 @@ def _colour(text: str, colour: str) -> str:
     return text if dull or not sys.stdout.isatty() else f"\x1b[{colour}m{text}\x1b[0m"
 
 
-def verdict(subject: str, word: str, rest: str) -> None:
-    """Write one result line: the subject, a coloured word, and the rest."""
+def print_verdict(subject: str, word: str, rest: str) -> None:
+    """Write one line of results: the subject, a coloured word, and the rest."""
     sys.stdout.write(f"{printable(subject)}: {word} {printable(rest)}\n")
 
 
-def table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
-    """Format rows as lines of aligned columns; columns whose index is in `right` are aligned right."""
+def align_columns(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
+    """Return rows as lines of aligned columns; columns whose index is in `right` are aligned right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -150,18 +150,18 @@ def table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]
     ]
 
 
-def plural(number: int, noun: str) -> str:
+def count_in_words(number: int, noun: str) -> str:
     """Return a count with its noun, e.g. ``1 file`` and ``2 files``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def findings_text(findings: Sized) -> str:
-    """Return the number of findings: ``no findings``, ``1 finding``, ``2 findings``."""
-    return plural(len(findings), "finding") if findings else "no findings"
+    """Return a number of findings as text: ``no findings``, ``1 finding``, ``2 findings``."""
+    return count_in_words(len(findings), "finding") if findings else "no findings"
 
 
-def size(number: int) -> str:
-    """Format a number of bytes in binary units."""
+def size_text(number: int) -> str:
+    """Return a number of bytes as text, in binary units."""
     amount = float(number)
     for unit in ("bytes", "KiB", "MiB"):
         if amount < 1024:
@@ -171,13 +171,13 @@ def size(number: int) -> str:
 
 
 class ProgressLine:
-    """One progress line on stderr if it is a terminal; otherwise no output.
+    """A line on stderr that shows the progress, if stderr is a terminal.
 
-    The context manager restores the terminal. Call `clear` before you write to stdout.
+    The context manager removes the line at the end. Call `clear` before you write to stdout.
 
     Args:
         total: the total amount; None if it is unknown.
-        measure: formats an amount.
+        measure: returns an amount as text.
     """
 
     _PAUSE_S = 0.1
@@ -197,7 +197,7 @@ class ProgressLine:
         self.clear()
 
     def at(self, done: int, note: str = "") -> None:
-        """Show the amount that is finished, with a note."""
+        """Show the finished amount, with a note."""
         if not self._shows or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._PAUSE_S
@@ -210,7 +210,7 @@ class ProgressLine:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Remove the line before other output."""
+        """Remove the line, so that other output can follow."""
         if self._width:
             self._stream.write(f"\r{' ' * self._width}\r")
             self._stream.flush()

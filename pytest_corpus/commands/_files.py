@@ -1,6 +1,6 @@
 """Files, folders and stdin that a user names, with one clear sentence for each possible mistake.
 
-A file that cannot be read raises `CommandError`; content that is not valid JSON is a `Document` with a flaw.
+An unreadable file raises `CommandError`; content that is not valid JSON becomes a `Document` with a flaw.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pytest_corpus.commands import CommandError
-from pytest_corpus.commands._console import size
+from pytest_corpus.commands._console import size_text
 from pytest_corpus.spec.words import BOM
 from pytest_corpus.text import bounded
 
@@ -20,7 +20,7 @@ STDIN = "-"  # the name of stdin
 MAX_BYTES = 64 * 1024 * 1024  # the default size limit of a document
 LINES = (".ndjson", ".jsonl")  # the suffixes of files with one document per line
 SUFFIXES = (".json", *LINES)  # the suffixes of the files that are read in a folder
-_HANDLES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # names that a shell gives to the output of another program
+_HANDLES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # names that a shell uses for the output of another program
 _SNIFFED = 4096
 _SIGNATURES = (
     (b"\x1f\x8b", "is compressed with gzip; unpack it first"),
@@ -33,7 +33,9 @@ _SIGNATURES = (
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One JSON document: its value, its flaw if it is not valid JSON, and its line in a file with several documents."""
+    """One JSON document: its line in a file with several documents (or None), its value, and its flaw if it is not
+    valid JSON.
+    """
 
     line: int | None
     value: Any
@@ -41,13 +43,13 @@ class Document:
 
 
 def shown_name(name: str) -> str:
-    """Return the name of a file or of stdin in messages."""
+    """Return the name of a file, or "stdin", for messages."""
     return "stdin" if name == STDIN else name
 
 
 @contextmanager
 def open_file(name: str) -> Iterator[BinaryIO]:
-    """Open a regular file or stdin for bytes; errors while reading become `CommandError`."""
+    """Open a regular file or stdin for reading bytes; errors while reading become `CommandError`."""
     if name == STDIN and sys.stdin is None:
         raise CommandError("stdin: is closed; there is nothing to read")
     try:
@@ -69,35 +71,35 @@ def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
     with open_file(name) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise CommandError(f"{shown_name(name)}: {_too_large(limit)}")
+        raise CommandError(f"{shown_name(name)}: {_size_message(limit)}")
     return data
 
 
-def documents(name: str, *, lines: bool, limit: int = MAX_BYTES) -> Iterator[Document]:
+def read_documents(name: str, *, lines: bool, limit: int = MAX_BYTES) -> Iterator[Document]:
     """Yield the JSON document of a file or of stdin; with `lines`, one document for each line that is not blank.
 
     Lines are read one at a time. An empty file yields one document with a flaw.
     """
     if not lines:
-        yield _document(None, read_bytes(name, limit))
+        yield _parse_document(None, read_bytes(name, limit))
         return
     with open_file(name) as file:
-        yield from _lines(file, limit)
+        yield from _read_lines(file, limit)
 
 
-def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
+def _read_lines(file: BinaryIO, limit: int) -> Iterator[Document]:
     found, number = False, 0
     while data := file.readline(limit + 2):
         number += 1
         if len(data.rstrip(b"\r\n")) > limit:
-            yield Document(number, None, _too_large(limit))
+            yield Document(number, None, _size_message(limit))
             while data and not data.endswith(b"\n"):
                 data = file.readline(limit)
-        elif number == 1 and (said := foreign_kind(data)):
+        elif number == 1 and (said := describe_foreign_file(data)):
             yield Document(None, None, said)
             return
         elif data.strip():
-            yield _document(number, data)
+            yield _parse_document(number, data)
         else:
             continue
         found = True
@@ -105,8 +107,8 @@ def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
         yield Document(None, None, "is empty" if number == 0 else "holds nothing but white space")
 
 
-def foreign_kind(data: bytes) -> str:
-    """Return the kind of a file that is clearly not UTF-8 text, judged by its first bytes; otherwise empty."""
+def describe_foreign_file(data: bytes) -> str:
+    """Return a description of a file that is clearly not UTF-8 text, by its first bytes; otherwise empty."""
     for signature, said in _SIGNATURES:
         if data.startswith(signature):
             return said
@@ -114,10 +116,10 @@ def foreign_kind(data: bytes) -> str:
     return f"is binary, not JSON: byte {place + 1} is NUL" if place >= 0 else ""
 
 
-def _document(line: int | None, data: bytes) -> Document:
+def _parse_document(line: int | None, data: bytes) -> Document:
     from pytest_corpus.text.strict_json import describe_flaw, parse
 
-    if said := foreign_kind(data):
+    if said := describe_foreign_file(data):
         return Document(line, None, said)
     if data and not data.strip():
         return Document(line, None, "holds nothing but white space")
@@ -130,19 +132,19 @@ def _document(line: int | None, data: bytes) -> Document:
     return Document(line, value, f"{said}; save it without" if data.startswith(BOM) else said)
 
 
-def _too_large(limit: int) -> str:
-    return f"measures more than {size(limit)}, the limit for one document; --max-bytes sets another limit"
+def _size_message(limit: int) -> str:
+    return f"measures more than {size_text(limit)}, the limit for one document; --max-bytes sets another limit"
 
 
-def expand(name: str) -> list[str]:
-    """Yield the file itself, or the JSON files below a folder in order.
+def list_files(name: str) -> list[str]:
+    """Return a list with the file itself, or with the JSON files below a folder, sorted.
 
     Hidden files and folders are skipped; links to folders are not followed.
     """
-    return _below(name) if name != STDIN and os.path.isdir(name) else [name]
+    return _files_below(name) if name != STDIN and os.path.isdir(name) else [name]
 
 
-def _below(folder: str) -> list[str]:
+def _files_below(folder: str) -> list[str]:
     def fail(error: OSError) -> None:
         raise CommandError(f"{error.filename}: the folder cannot be read: {error.strerror}")
 

@@ -1,4 +1,4 @@
-"""Runs pytest in a separate process, without the settings and tests of the current folder."""
+"""Runs pytest in another process, without the settings and tests of the current folder."""
 
 import argparse
 import contextlib
@@ -19,36 +19,37 @@ from pytest_corpus.reports.reading import ReportError, read_report
 from pytest_corpus.spec.transports import CONNECTION
 
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
-"""The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
+"""The command's exit code for each exit code of pytest; after 2 and 5 nothing was verified. Others are unchanged."""
 
 UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
 _PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
 _PYTEST_FAILED = 3  # pytest's exit code of an internal error
-_APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
-"""Disables a cache in the current folder and plugins for other kinds of tests."""
+_DISABLED_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
+"""Options that disable the cache in the current folder and plugins for other kinds of tests."""
 
 
 def settings_arguments(folder: Path) -> list[str]:
-    """Return arguments for a pytest run in the current folder with settings and tests from an empty folder."""
+    """Return arguments for a pytest run in the current folder that reads settings and tests from an empty folder."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
-    return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
+    return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin_name(), *_DISABLED_PLUGINS]
 
 
 def use_connection(folder: Path, headers: Sequence[str]) -> None:
-    """Give a run in `folder` the connection settings of the current folder, plus `headers`.
+    """Write the connection settings of the current folder, and `headers`, for a pytest run whose settings are in
+    `folder`.
 
-    The settings go into a file in `folder`, because every user of the machine can see the arguments of a process.
+    They are not passed as arguments, because every user of the machine can see the arguments of a process.
     """
-    found = connection(headers)
+    found = connection_settings(headers)
     with (folder / "pytest.ini").open("a", encoding="utf-8") as file:
         for key, (kind, _) in CONNECTION.items():
             lines = found.headers if kind == "linelist" else [found.text(key)]
             file.write(f"{setting(key)} =\n" + "".join(f"    {each}\n" for each in lines if each))
 
 
-def connection(headers: Sequence[str]) -> ConnectionSettings:
-    """Return the connection settings of the current folder, with the headers of the command line (NAME:VALUE)."""
+def connection_settings(headers: Sequence[str]) -> ConnectionSettings:
+    """Return the connection settings of the current folder, with headers of the command line (NAME:VALUE)."""
     if any(not each.isprintable() or ":" not in each for each in headers):
         raise CommandError("--header: write NAME:VALUE in one line")
     found = folder_settings(Path.cwd(), headers)
@@ -63,8 +64,8 @@ def header_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help=text)
 
 
-def attestations(folder: Path) -> list[dict[str, Any]]:
-    """Read the report of each adapter."""
+def read_attestations(folder: Path) -> list[dict[str, Any]]:
+    """Return the report of each adapter that a pytest run wrote into a folder."""
     found = []
     for path in sorted(folder.glob("attestation*.json")):
         with contextlib.suppress(ReportError):
@@ -72,13 +73,13 @@ def attestations(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _plugin() -> str:
-    """Return the plugin name with which pytest loads the plugin only once, even if it is not installed."""
+def _plugin_name() -> str:
+    """Return the name by which pytest loads this plugin only once, also if the package is not installed."""
     return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
 def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
-    """Run pytest, wait for it and return the exit code of the command.
+    """Run pytest, wait for it, and return the exit code for the command.
 
     Ctrl-C also reaches pytest, which then closes the adapters and writes the reports.
     """
@@ -94,20 +95,20 @@ def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO 
             interrupted = True
             continue
         if code < 0:
-            note(command, f"pytest was ended by {_signal(-code)}, so nothing is verified")
+            report_end(command, f"pytest was ended by {_signal_name(-code)}, so nothing is verified")
             return 128 - code
         if code not in (*EXIT_CODES, _PYTEST_FAILED):
-            note(command, f"pytest ended with {code}, which it does not do by itself")
+            report_end(command, f"pytest ended with {code}, which it does not do by itself")
         return INTERRUPTED if interrupted and code == _PYTEST_INTERRUPTED else EXIT_CODES.get(code, code)
 
 
-def note(command: str, text: str) -> None:
-    """Write a line on the end of pytest. Begin a new line, because pytest may have stopped within a line."""
+def report_end(command: str, text: str) -> None:
+    """Write a message about the end of pytest on a new line, because pytest may have stopped within a line."""
     sys.stderr.write("\n")
     console.warn(f"pytest-corpus {command}: {text}")
 
 
-def _signal(number: int) -> str:
+def _signal_name(number: int) -> str:
     """Return the name of a signal, or its number if this system has no name for it."""
     try:
         return signal.Signals(number).name

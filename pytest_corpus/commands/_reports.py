@@ -1,4 +1,4 @@
-"""Reports as arguments of commands: the files to read and the file to write."""
+"""Reports in the arguments of commands: reading a named report, and the file to write."""
 
 import sys
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ from pytest_corpus.text.atomic_write import find_obstacle
 Suffixes = Mapping[str, str] | tuple[str, ...]
 
 
-def report(name: str) -> dict[str, Any]:
-    """Read a report of any format; warn if it was altered."""
+def read_named_report(name: str) -> dict[str, Any]:
+    """Return the report in a file, of any version of the format; warn if it was altered."""
     document, _ = read_report(Path(name))
     if view.is_altered(document):
         sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
     return document
 
 
-def target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
-    """Return the path to write and its suffix, checked before the work starts."""
+def output_target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
+    """Return the path to write and its suffix, or None without `-o`. Raises CommandError if it cannot be written."""
     if output is None:
         return None
     path = Path(output)

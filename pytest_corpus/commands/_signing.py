@@ -23,13 +23,20 @@ from pytest_corpus.text.atomic_write import find_obstacle
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-ENVIRONMENT = "env://"  # the prefix, as in cosign, of an environment variable that holds a key
+ENVIRONMENT = "env://"  # the prefix, as in cosign, of an environment variable that contains a key
 _Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """The signer that the user expects: a key or an identity, with its name and the suffix of its signed files."""
+    """The signer that the user expects: a key or an identity.
+
+    Attributes:
+        name: the description for messages.
+        by: the id of the key, or the identity.
+        suffix: the suffix of its signed files.
+        opened: checks the signature in a file's bytes and returns the signed payload.
+    """
 
     name: str
     by: str
@@ -39,7 +46,12 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """A statement with a valid signature: the signer (the id of a key, or an identity) and the signer's claims."""
+    """The content of a statement with a valid signature.
+
+    Attributes:
+        keyid: the id of the key, or the identity.
+        adapter, verdict, suite, commit, report_sha256: the claims of the statement.
+    """
 
     keyid: str
     adapter: str
@@ -51,7 +63,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class SignatureResult:
-    """The faults (one sentence each), the statement, and the checked report, or None."""
+    """The result of a check: the faults (one sentence each), the statement or None, and the checked report or empty."""
 
     faults: list[str]
     signed: Signed | None = None
@@ -66,15 +78,15 @@ def require_package(package: str, extra: str) -> None:
 
 
 def key_signer(name: str) -> Signer:
-    """Return the signer with the Ed25519 key that `--public-key` names."""
+    """Return the signer for the Ed25519 key that `--public-key` names."""
     require_package("cryptography", "sign")
-    key = _key("--public-key", name, dsse.read_public_key)
+    key = _read_key("--public-key", name, dsse.read_public_key)
     own = dsse.key_id(key)
     return Signer(f"the key in {name} (keyid {own})", own, dsse.SUFFIX, lambda data: dsse.open_envelope(data, key))
 
 
 def identity_signer(identity: str, issuer: str | None) -> Signer:
-    """Return the signer with the identity that `--identity` names and its issuer confirms."""
+    """Return the signer for the identity that `--identity` names and an issuer confirms."""
     require_package("sigstore", "sigstore")
     vouching = issuer or next((by for below, by in keyless.ISSUERS.items() if identity.startswith(below)), None)
     if vouching is None:
@@ -83,12 +95,12 @@ def identity_signer(identity: str, issuer: str | None) -> Signer:
     return Signer(name, identity, keyless.SUFFIX, lambda data: keyless.open_bundle(data, identity, vouching))
 
 
-def private_key(name: str) -> Ed25519PrivateKey:
-    """Read the private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
-    return _key("--key", name, dsse.read_private_key)
+def read_private_key(name: str) -> Ed25519PrivateKey:
+    """Return the private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
+    return _read_key("--key", name, dsse.read_private_key)
 
 
-def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
+def _read_key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
     variable = name.removeprefix(ENVIRONMENT)
     try:
         if variable == name:
@@ -100,8 +112,8 @@ def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
         raise CommandError(f"{option} {shown_name(name)}: {error}") from None
 
 
-def target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX) -> Path:
-    """Return the path of a report's signed statement; it must not replace the report or the key."""
+def statement_target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX) -> Path:
+    """Return the path for a report's signed statement. Raises CommandError if it would replace report or key."""
     path = Path(output or _statement_path(report, suffix))
     if not path.name.endswith(suffix) or path.name == suffix:
         raise CommandError(f"-o {path}: the name must end in {suffix}")
@@ -118,14 +130,17 @@ def _statement_path(report: str, suffix: str) -> str:
 
 
 def is_signed(name: str, data: bytes = b"") -> bool:
-    """True if a file is probably a signed statement, judged by its name or its content."""
+    """True if a file is probably a signed statement, by its name or its content."""
     return name.endswith(keyless.SUFFIX) or dsse.is_envelope(name, data)
 
 
-def verify(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> SignatureResult:
-    """Check a report and its signed statement. The user may name either; the report may be missing.
+def check_signature(
+    name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]
+) -> SignatureResult:
+    """Check a report and its signed statement; `name` may be either of them, and the report may be missing.
 
     Args:
+        signature: the signed statement, if the user names it.
         check: returns the faults of a report.
     """
     if is_signed(name, bounded.read_contents(Path(name))):
@@ -154,8 +169,8 @@ def verify(name: str, signature: str | None, signer: Signer, check: Callable[[st
     return SignatureResult(faults, signed, report)
 
 
-def explain(result: SignatureResult, signer: Signer) -> str:
-    """Describe the statement, what the signature proves and what it does not prove; empty if there are faults."""
+def describe_signature(result: SignatureResult, signer: Signer) -> str:
+    """Describe the statement, and what the signature proves and does not prove; empty if there are faults."""
     signed = result.signed
     if signed is None or result.faults:
         return ""

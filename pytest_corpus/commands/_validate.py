@@ -1,4 +1,4 @@
-"""`pytest-corpus schema check FILE...`: check messages in files against their schemas."""
+"""`pytest-corpus schema check FILE...`: check the messages in files against their schemas."""
 
 import argparse
 import warnings
@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, documents, expand, shown_name
+from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, list_files, read_documents, shown_name
 from pytest_corpus.redaction import describe_value, printable
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import BY_OP
@@ -18,7 +18,7 @@ from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, S
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
 PROG = "pytest-corpus schema check"
-_HELD = 1000  # the most findings in a JSON result; the others are counted
+_HELD = 1000  # the most findings in a JSON result; further ones are only counted
 _NAME_IT = "name its schema with --schema NAME (pytest-corpus schema list shows them)"
 _BY_FILE = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
 
@@ -30,8 +30,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--schema", metavar="NAME", help="short name, file name or $id (default: as the message says)")
     console.schema_version_argument(parser, "the newest, which accepts all that others accept")
     add("--lines", action="store_true", help=f"one document a line (default in {' and '.join(LINES)} files)")
-    add("--max-errors", type=console.count, metavar="N", default=20, help="errors shown per document (default 20)")
-    add("--max-bytes", type=console.count, metavar="N", default=MAX_BYTES, help="size limit of a document")
+    add(
+        "--max-errors",
+        type=console.positive_integer,
+        metavar="N",
+        default=20,
+        help="errors shown per document (default 20)",
+    )
+    add("--max-bytes", type=console.positive_integer, metavar="N", default=MAX_BYTES, help="size limit of a document")
     add("-v", "--verbose", action="store_true", help="name valid documents too")
     console.format_argument(parser)
 
@@ -58,15 +64,15 @@ class _File:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check every document of every readable file."""
+    """Check every document of every named file."""
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
     schemas = registry()
     if given.schema is not None:
         schemas.get_validator(given.schema, given.schema_version)
-    files, results = _files(given.files)
+    files, results = _collect_files(given.files)
     with console.ProgressLine(len(files), str) as progress:
-        check = _Check(given, schemas, progress, alone=len(files) == 1 and not results)
+        check = _Checker(given, schemas, progress, alone=len(files) == 1 and not results)
         for number, name in enumerate(files):
             if len(files) > 1:
                 progress.at(number, shown_name(name))
@@ -82,30 +88,30 @@ def run(given: argparse.Namespace) -> int:
         files_as_json = [result.as_json() for result in results]
         console.say_json({"valid": valid, **counts, "findings_omitted": omitted, "files": files_as_json})
     elif len(results) > 1 or counts["documents"] > 1:
-        parts = [console.plural(len(results), "file"), console.plural(counts["documents"], "document")]
+        parts = [console.count_in_words(len(results), "file"), console.count_in_words(counts["documents"], "document")]
         parts.append(f"{counts['invalid']:,} not valid")
         if unreadable := counts["unreadable"]:
-            parts.append(f"{console.plural(unreadable, 'file')} could not be checked")
+            parts.append(f"{console.count_in_words(unreadable, 'file')} could not be checked")
         console.say(", ".join(parts))
     if counts["unreadable"]:
         return USAGE
     return FINDINGS if counts["invalid"] else FINE
 
 
-def _files(names: list[str]) -> tuple[list[str], list[_File]]:
-    """Return the files to check, and a result for each folder without such files."""
+def _collect_files(names: list[str]) -> tuple[list[str], list[_File]]:
+    """Return the files to check, and a result with an error for each folder that has none."""
     files: list[str] = []
     errors: list[_File] = []
     for name in names:
         try:
-            files += expand(name)
+            files += list_files(name)
         except CommandError as error:
             console.warn(f"{PROG}: {error}")
             errors.append(_File(name, error=str(error)))
     return files, errors
 
 
-class _Check:
+class _Checker:
     """Checks files, and prints the result of each document at once."""
 
     def __init__(
@@ -115,11 +121,11 @@ class _Check:
         self.held = 0
 
     def file(self, name: str) -> _File:
-        """Check all documents of a file."""
+        """Check all documents of a file; return its result."""
         result = _File(shown_name(name))
         by_line = self.given.lines or name.endswith(LINES)
         try:
-            for document in documents(name, lines=by_line, limit=self.given.max_bytes):
+            for document in read_documents(name, lines=by_line, limit=self.given.max_bytes):
                 result.documents += 1
                 if self.alone and by_line:
                     self.progress.at(result.documents, "documents")
@@ -148,7 +154,7 @@ class _Check:
     def _check_against(self, where: str, name: str, document: Document, result: _File) -> None:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecatedFieldWarning)  # said below, with the file and the line
+                warnings.simplefilter("ignore", DeprecatedFieldWarning)  # reported below, with the file and the line
                 self.schemas.validate_json(name, document.value, self.given.schema_version)
         except SchemaValidationError as refused:
             problems = refused.problems[: self.given.max_errors]
@@ -166,7 +172,7 @@ class _Check:
             console.warn(f"{PROG}: {where}: {path or 'the whole'} is deprecated in {schema} (edition {edition})")
         if self.given.format == "text" and (self.given.verbose or (self.alone and document.line is None)):
             self.progress.clear()
-            console.verdict(where, console.good("valid"), f"{schema} (edition {edition})")
+            console.print_verdict(where, console.green("valid"), f"{schema} (edition {edition})")
 
     def _add_finding(
         self,
@@ -184,7 +190,7 @@ class _Check:
 
     def _say_refused(self, where: str, refused: SchemaValidationError) -> None:
         self.progress.clear()
-        console.verdict(where, console.bad("not a valid"), f"{refused.schema} (edition {refused.edition})")
+        console.print_verdict(where, console.red("not a valid"), f"{refused.schema} (edition {refused.edition})")
         problems = refused.problems
         console.say(*(f"  {problem.one_line}" for problem in problems[: self.given.max_errors]))
         if len(problems) > self.given.max_errors:
@@ -194,11 +200,12 @@ class _Check:
 
 
 def schema_for(name: str, value: Any, edition: str | None) -> str:
-    """Return the short name of the schema of a message in the file `name`.
+    """Return the short name of the schema for a message in the file `name`.
 
-    The ``op`` of a request (SPECIFICATION 4.2.6) selects the request schema of the operation. In an edition without
-    one, the component's request envelope. All error envelopes have one schema (SCHEMA 3.1). Any other message with the
-    file name of a golden has the schema of that golden.
+    For a request, its ``op`` (SPECIFICATION 4.2.6) selects the operation's request schema, or the component's request
+    envelope if the edition has no such schema. All error envelopes have one schema (SCHEMA 3.1). Any other message
+    needs
+    the file name of a golden, whose schema it has.
 
     Raises:
         CommandError: the schema cannot be determined. The message does not contain the file's name.
@@ -213,14 +220,14 @@ def schema_for(name: str, value: Any, edition: str | None) -> str:
     if golden := _BY_FILE.get(name.replace("\\", "/").rpartition("/")[2]):
         return golden.schema
     if not isinstance(op, str):
-        raise CommandError(_no_schema(message))
+        raise CommandError(_missing_schema_message(message))
     near = get_close_matches(op, BY_OP, n=1)
     hint = f"did you mean {near[0]}? If not," if near else "if that is meant,"
     said = f"its op, {describe_value(op, ('op',), 'enum')}, is not an operation of the protocol"
     raise CommandError(f"{said}; {hint} {_NAME_IT}")
 
 
-def _no_schema(message: Mapping[str, Any]) -> str:
+def _missing_schema_message(message: Mapping[str, Any]) -> str:
     if str(message.get("$id", "")).startswith(BASE_URI) or "$schema" in message:
         return f"is a schema, not a message; to check it as a message, {_NAME_IT}"
     if "chunk" in message or {"event", "data"} <= message.keys():

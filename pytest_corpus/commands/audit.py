@@ -25,7 +25,7 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.validation.sealed_lines import SUFFIXES
 
 MOST_FINDINGS = 10_000
-"""The findings of a file that are shown."""
+"""The most findings that are shown."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,28 +38,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check each exchange by the rules for every exchange."""
+    """Check each exchange by the rules that apply to every exchange."""
     path = Path(given.traffic)
-    traffic = _traffic(path, given.component)
+    traffic = _open_traffic(path, given.component)
     number = 0
     document: dict[str, object] = {}
     for _, exchange in traffic():
-        number, document = number + 1, document or _capabilities(exchange)
+        number, document = number + 1, document or _capabilities_in(exchange)
     if not number:
         raise CommandError(f"{path}: no exchange with an operation of {given.component}")
-    subject = _subject(given.component, given.schema_version, document)
-    found = list(islice(_findings(subject, traffic()), MOST_FINDINGS))
+    subject = _make_subject(given.component, given.schema_version, document)
+    found = list(islice(_find_violations(subject, traffic()), MOST_FINDINGS))
     form = "{exchange}: {requirement} ({level}) {op}: expected {expected}; got {got}"
     lines = [form.format(**each) + (f" (at {each['path']})" if each["path"] else "") for each in found]
     beyond = f" (the first {MOST_FINDINGS:,})" if len(found) == MOST_FINDINGS else ""
     figures = f"{count_in_words(number, 'exchange')}, {count_in_words(len(found), 'finding')}{beyond}"
     last = f"{figures}; there is no verdict, which only a run of the suite gives"
-    console.result(given, {"exchanges": number, "findings": found}, *lines, last)
+    console.print_result(given, {"exchanges": number, "findings": found}, *lines, last)
     return FINDINGS if found else FINE
 
 
-def _findings(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
-    """Yield the violations of each exchange, checked separately."""
+def _find_violations(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
+    """Yield the violations of each exchange, which is checked alone. `exchanges` are pairs of a position and an
+    exchange.
+    """
     for where, exchange in exchanges:
         for requirement, violation in subject.auditor.findings(exchange):
             if requirement in catalogue():
@@ -68,24 +70,24 @@ def _findings(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> It
                 yield {**found, "op": exchange.op, **said}
 
 
-def _traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exchange]]]:
-    """Return a function that yields the exchanges of a component with their places in the file.
+def _open_traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exchange]]]:
+    """Return a function that yields the exchanges of a component, each with its position in the file.
 
-    It yields one exchange at a time, because all together may need much memory.
+    It reads one exchange at a time, because all together may need much memory.
     """
     if path.name.endswith(SUFFIXES):
-        return partial(_transcript_traffic, open_transcript(path), component)
-    return partial(_archive_traffic, path, component)
+        return partial(_read_transcript, open_transcript(path), component)
+    return partial(_read_archive, path, component)
 
 
-def _archive_traffic(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
+def _read_archive(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
     for number, exchange in encoding.read_archive(path):
         if exchange.op.startswith(f"{component}."):
             exchange.component = component
             yield f"entry {number}", exchange
 
 
-def _transcript_traffic(transcript: Transcript, component: str) -> Iterator[tuple[str, Exchange]]:
+def _read_transcript(transcript: Transcript, component: str) -> Iterator[tuple[str, Exchange]]:
     streams = any(operation.streaming for operation in operations_of(component))
     for trace in transcript.tests.values():
         for line in trace.exchanges:
@@ -101,8 +103,8 @@ def _transcript_traffic(transcript: Transcript, component: str) -> Iterator[tupl
             yield f"line {line['n']}", exchange
 
 
-def _subject(component: str, edition: str | None, document: dict[str, object]) -> Subject:
-    """Return the component in the form that the suite uses, with the capabilities found in the traffic."""
+def _make_subject(component: str, edition: str | None, document: dict[str, object]) -> Subject:
+    """Return the object by which the suite checks exchanges of the component, with the capabilities in the traffic."""
     made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
     facts = {"transport": "", "hooks": [], "hears_logs": True, "components": [component], "streams": [component]}
     player = Player(Transcript({}), "")
@@ -110,7 +112,7 @@ def _subject(component: str, edition: str | None, document: dict[str, object]) -
     return made(client, Capabilities(component, document), Settings(edition=edition))
 
 
-def _capabilities(exchange: Exchange) -> dict[str, object]:
+def _capabilities_in(exchange: Exchange) -> dict[str, object]:
     """Return the capabilities in the answer of an exchange; empty for other requests."""
     body = exchange.frames[-1].body if exchange.op.endswith(".capabilities") and exchange.frames else None
     result = body.get("result") if isinstance(body, dict) else None

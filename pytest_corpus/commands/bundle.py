@@ -43,7 +43,7 @@ PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    action = console.actions(parser)
+    action = console.add_actions(parser)
     init = action("init", "write a small bundle that passes with the provider mock", _init)
     init.add_argument("folder", metavar="DIR", help="a folder that is empty or not there yet")
     check = action("check", "find everything that is wrong with a bundle; nothing is called", _check)
@@ -61,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     similarity = "an adapter for similarity (default: --adapter)"
     add("--embedding-adapter", action="append", metavar="SPEC", help=similarity)
     add("--plugin", metavar="MODULE", help="a module with pytest_corpus_bundle_providers and ..._scorers")
-    add("--limit", type=console.count, metavar="N", help="only the first N cases; nothing is judged")
+    add("--limit", type=console.positive_integer, metavar="N", help="only the first N cases; nothing is judged")
     add("--cassettes", metavar="MODE", help="recorded answers: off (default), none, once, new or all")
     add("--baseline", metavar="PATH", help="compare with this baseline")
     add("--update-baseline", action="store_true", help="write the baseline instead")
@@ -81,10 +81,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    return _Session(given).run(_file_of(given.folder))
+    return _CommandSession(given).run(_find_file(given.folder))
 
 
-def _file_of(given: str) -> Path:
+def _find_file(given: str) -> Path:
     path = Path(given)
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
@@ -96,23 +96,24 @@ def _check(given: argparse.Namespace) -> int:
     found: list[dict[str, Any]] = []
     for folder in given.folder:
         try:
-            bundle = load_bundle(_file_of(folder))
+            bundle = load_bundle(_find_file(folder))
             check_scripts(bundle)
             found.append({"bundle": folder, "cases": len(bundle.cases), "problems": []})
         except BundleError as error:
             found.append({"bundle": folder, "cases": 0, "problems": [str(problem) for problem in error.problems]})
     lines = (
-        each["problems"] or [f"{each['bundle']}: sound, {console.plural(each['cases'], 'case')}"] for each in found
+        each["problems"] or [f"{each['bundle']}: sound, {console.count_in_words(each['cases'], 'case')}"]
+        for each in found
     )
-    console.result(given, {"bundles": found}, *chain.from_iterable(lines))
+    console.print_result(given, {"bundles": found}, *chain.from_iterable(lines))
     return FINDINGS if any(each["problems"] for each in found) else FINE
 
 
 def _combine(given: argparse.Namespace) -> int:
-    target = written.target(given.output, formats.FORMATS)
-    whole, runs = combine_reports([(Path(name).name, written.report(name)) for name in given.reports])
+    target = written.output_target(given.output, formats.FORMATS)
+    whole, runs = combine_reports([(Path(name).name, written.read_named_report(name)) for name in given.reports])
     found = whole["bundles"]
-    console.result(given, {"bundles": found}, *chain.from_iterable(map(section.section_lines, found)))
+    console.print_result(given, {"bundles": found}, *chain.from_iterable(map(section.section_lines, found)))
     try:
         if target is not None:
             write_atomically(formats.render(whole, target[1]), target[0])
@@ -123,11 +124,11 @@ def _combine(given: argparse.Namespace) -> int:
                 )
     except OSError as error:
         raise CommandError(f"{error.filename}: cannot be written: {error.strerror}") from None
-    return FINDINGS if any(map(_is_red, found)) else FINE
+    return FINDINGS if any(map(_has_failed, found)) else FINE
 
 
 def _diff(given: argparse.Namespace) -> int:
-    before, now = (_sections_of(Path(name)) for name in (given.old, given.new))
+    before, now = (_read_sections(Path(name)) for name in (given.old, given.new))
     found = []
     for key, each in now.items():
         other = before.get(key)
@@ -153,12 +154,12 @@ def _diff(given: argparse.Namespace) -> int:
     lines = (
         [f"{each['bundle']} ({each['now']}):", *comparison.comparison_lines(each, each["before"])] for each in found
     )
-    console.result(given, {"compared": found}, *chain.from_iterable(lines))
+    console.print_result(given, {"compared": found}, *chain.from_iterable(lines))
     return FINDINGS if any(each["verdict"] == "worse" for each in found) else FINE
 
 
-def _sections_of(path: Path) -> dict[tuple[str, str], Any]:
-    """Read the bundle runs in a file, by bundle and label."""
+def _read_sections(path: Path) -> dict[tuple[str, str], Any]:
+    """Return the bundle sections of a report, by bundle and label."""
     try:
         document = bounded.read_document(path)
     except bounded.FileRefused as error:
@@ -187,8 +188,8 @@ def _init(given: argparse.Namespace) -> int:
     return FINE
 
 
-class _Session:
-    """One run: the options, plugin, results and baseline."""
+class _CommandSession:
+    """One run of the command: its options, plugin, results and baseline."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self._given = given
@@ -199,7 +200,7 @@ class _Session:
         self._spent_budget = SpentBudget()
         llm, embedding = given.adapter or (), given.embedding_adapter or given.adapter or ()
         declared = {"llm": _declared_adapters(llm), "embedding": _declared_adapters(embedding)}
-        self._plugin = self._module()
+        self._plugin = self._import_plugin()
         options = BundleOptions(
             providers=tuple(given.provider or ()),
             limit=given.limit,
@@ -225,9 +226,9 @@ class _Session:
 
     def run(self, path: Path) -> int:
         """Run the cases of a bundle and print the results."""
-        before = self._baseline()
+        before = self._read_baseline()
         try:
-            # After an interruption no further provider is asked.
+            # After an interruption, the runs with other providers do not start.
             runs = self._session.prepare_runs(path)
             ended = all(self._run_bundle(run, before) for run in runs)
         finally:
@@ -236,7 +237,7 @@ class _Session:
             if run.reference and self._outcomes.keys() >= {run.label, run.reference}:
                 found = comparison.compare_runs(self._outcomes[run.reference], self._outcomes[run.label])
                 built["compared"] = [{"with": run.reference, **found}, *built.get("compared", ())]
-        self._keep_baseline(before)
+        self._write_baseline(before)
         if self._given.format == "json":
             spent = self._spent_budget.spent
             found = {"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens}
@@ -247,7 +248,7 @@ class _Session:
             console.say(f"used: {self._spent_budget.spent}")
         if not ended:
             return INTERRUPTED
-        return FINDINGS if any(map(_is_red, self._sections)) else FINE
+        return FINDINGS if any(map(_has_failed, self._sections)) else FINE
 
     def _run_bundle(self, run: BundleRun, before: dict[str, Any]) -> bool:
         """Run a bundle with one provider; return False if it was interrupted."""
@@ -255,7 +256,9 @@ class _Session:
         results: list[CaseResult] = []
         ended = True
         try:
-            with console.ProgressLine(len(run.cases), lambda number: console.plural(number, "case")) as progress:
+            with console.ProgressLine(
+                len(run.cases), lambda number: console.count_in_words(number, "case")
+            ) as progress:
                 for number, case in enumerate(run.cases):
                     progress.at(number, case.id)
                     results.append(run.result(case.id))
@@ -290,7 +293,7 @@ class _Session:
         except ValueError as error:
             raise CommandError(f"--budget {self._given.budget}: {error}") from None
 
-    def _baseline(self) -> dict[str, Any]:
+    def _read_baseline(self) -> dict[str, Any]:
         if not self._given.baseline:
             return {}
         path = Path(self._given.baseline)
@@ -300,7 +303,7 @@ class _Session:
             said = str(error).replace("--corpus-bundle-update-baseline", "--update-baseline")
             raise CommandError(f"--baseline {path}: {said}") from None
 
-    def _keep_baseline(self, before: dict[str, Any]) -> None:
+    def _write_baseline(self, before: dict[str, Any]) -> None:
         if not self._given.update_baseline:
             return
         try:
@@ -308,7 +311,7 @@ class _Session:
         except OSError as error:
             raise CommandError(f"--baseline {self._given.baseline}: cannot be written: {error.strerror}") from None
 
-    def _module(self) -> Any:
+    def _import_plugin(self) -> Any:
         if not self._given.plugin:
             return None
         if os.getcwd() not in sys.path:
@@ -320,7 +323,7 @@ class _Session:
             raise CommandError(said) from None
 
     def _functions(self, hook: str, file: str) -> dict[str, Any]:
-        """Return the functions that the plugin returns. A function for pytest gets None as its config."""
+        """Return the functions that the plugin's hook returns. If the hook has a parameter `config`, it gets None."""
         found = getattr(self._plugin, hook, None)
         if found is None:
             return {}
@@ -338,8 +341,8 @@ def _declared_adapters(given: Iterable[str]) -> dict[str, Declaration]:
     return {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
 
 
-def _is_red(of: Mapping[str, Any]) -> bool:
-    """True if a threshold of the section fails; for a part of a bundle, if a case did not pass (R80)."""
+def _has_failed(of: Mapping[str, Any]) -> bool:
+    """True if a threshold of the section fails, or if it is a part of a bundle and a case did not pass (R80)."""
     cases = of["cases"]
     bad = of["verdict"] == "not_judged" and cases["failed"] + cases["error"]
     return bool(bad) or of["verdict"] == "failed"

@@ -1,4 +1,4 @@
-"""`pytest-corpus completion SHELL`: a script that lets a shell complete commands, actions and options."""
+"""`pytest-corpus completion SHELL`: print a script with which a shell completes commands, actions and options."""
 
 import argparse
 import importlib.util

@@ -36,19 +36,19 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     pages |= {row.name: partial(components.render_page, row) for row in ROWS}
     if given.search is not None:
-        return _search(pages, given.search)
+        return _print_matches(pages, given.search)
     if given.topic is None:
-        titles = {name: _title(page()) for name, page in pages.items() if name not in COMPONENTS}
+        titles = {name: _title_of(page()) for name, page in pages.items() if name not in COMPONENTS}
         titles |= {row.name: f"The {row.title} component" for row in ROWS}
         rows: list[tuple[str, ...]] = [(name, title) for name, title in titles.items() if title]
-        console.say("pytest-corpus docs TOPIC shows one of these pages:", "", *console.table(rows))
+        console.say("pytest-corpus docs TOPIC shows one of these pages:", "", *console.align_columns(rows))
         return FINE
-    _show(_find(pages, given.topic.strip()))
+    _show(_find_topic(pages, given.topic.strip()))
     return FINE
 
 
-def _find(pages: Mapping[str, Page], topic: str) -> str:
-    """Return the Markdown or text of a topic. Raises CommandError if the topic is unknown."""
+def _find_topic(pages: Mapping[str, Page], topic: str) -> str:
+    """Return the text of a topic as Markdown. Raises CommandError if the topic is unknown."""
     name = topic.removesuffix(".md").lower()
     if name in pages:
         return pages[name]()
@@ -62,7 +62,7 @@ def _find(pages: Mapping[str, Page], topic: str) -> str:
     raise CommandError(f"there is no page {topic!r}; {hint}")
 
 
-def _search(pages: Mapping[str, Page], words: str) -> int:
+def _print_matches(pages: Mapping[str, Page], words: str) -> int:
     wanted = words.lower().split()
     found = [
         f"{name}:{number}: {line.strip()}"
@@ -74,12 +74,12 @@ def _search(pages: Mapping[str, Page], words: str) -> int:
     return FINE if found else FINDINGS
 
 
-def _title(markdown: str) -> str:
+def _title_of(markdown: str) -> str:
     return next((line.lstrip("# ") for line in markdown.splitlines() if line.startswith("# ")), "")
 
 
 def _show(markdown: str) -> None:
-    """Write a page to stdout; on a terminal use the pager, and rich if it is installed."""
+    """Write a page to stdout; on a terminal in a pager, formatted by rich if it is installed."""
     if not sys.stdout.isatty():
         console.say(*to_plain_text(markdown).splitlines())
     elif find_spec("rich") is not None:

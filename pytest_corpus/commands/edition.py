@@ -15,7 +15,7 @@ from pytest_corpus.verdict.editions import Edition
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    action = console.actions(parser)
+    action = console.add_actions(parser)
     listing = action("list", "every edition, with its errata", _list)
     diff = action("diff", "the requirements that one edition changes of another", _diff)
     diff.add_argument("old", metavar="OLD", help="the earlier edition, such as 1.0")
@@ -26,12 +26,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _list(given: argparse.Namespace) -> int:
     every = [editions.edition(name) for name in editions.names()]
-    console.result(given, {"editions": [_facts(each) for each in every]}, *map(_line, every))
+    console.print_result(given, {"editions": [_edition_facts(each) for each in every]}, *map(_edition_line, every))
     return FINE
 
 
-def _facts(edition: Edition) -> dict[str, Any]:
-    """Return the numbers of an edition. Requirements in preview are those that only the catalogue has."""
+def _edition_facts(edition: Edition) -> dict[str, Any]:
+    """Return the facts of an edition as JSON. Its preview are the requirements that only the catalogue has."""
     preview = [entry.id for entry in catalogue().values() if edition.with_level(entry).level == editions.PREVIEW]
     return {
         "name": edition.name,
@@ -43,8 +43,8 @@ def _facts(edition: Edition) -> dict[str, Any]:
     }
 
 
-def _line(edition: Edition) -> str:
-    facts = _facts(edition)
+def _edition_line(edition: Edition) -> str:
+    facts = _edition_facts(edition)
     levels = ", ".join(f"{number} {level}" for level, number in facts["requirements"].items())
     preview = f"{len(facts['preview'])} more in preview"
     words = [edition.state, levels, count_in_words(len(edition.errata), "erratum", "errata"), preview]
@@ -59,5 +59,5 @@ def _diff(given: argparse.Namespace) -> int:
     lines = [f"{kind:<8}  {name} ({said})  {texts.get(name, '')}".rstrip() for kind, name, said in found]
     listed = [dict(zip(("kind", "id", "change"), each, strict=True)) for each in found]
     document = {"old": old.name, "new": new.name, "changes": listed}
-    console.result(given, document, *(lines or [f"{old.name} and {new.name} have the same requirements"]))
+    console.print_result(given, document, *(lines or [f"{old.name} and {new.name} have the same requirements"]))
     return FINE

@@ -1,4 +1,4 @@
-"""`pytest-corpus explain ID`: the complete entry of a requirement or ruling, or the guide of an operation."""
+"""`pytest-corpus explain ID`: print everything about a requirement or ruling, or the guide of an operation."""
 
 import argparse
 from dataclasses import asdict
@@ -31,13 +31,13 @@ def run(given: argparse.Namespace) -> int:
         from pytest_corpus.reports.pages.components import render_operation
 
         page = render_operation(given.id.strip())
-        console.result(given, {"op": given.id.strip(), "page": page}, *to_plain_text(page).splitlines())
+        console.print_result(given, {"op": given.id.strip(), "page": page}, *to_plain_text(page).splitlines())
         return FINE
     try:
         text = explain(given.id)
         if text is None:
             raise CommandError(unknown_id_message(given.id))
-        console.result(given, _as_json(given.id.strip().upper()), *text.split("\n"))
+        console.print_result(given, _as_json(given.id.strip().upper()), *text.split("\n"))
     except FileNotFoundError as error:
         raise CommandError(str(error)) from None
     return FINE

@@ -20,7 +20,7 @@ from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    action = console.actions(parser)
+    action = console.add_actions(parser)
     check = action("check", "check golden files against their schemas and invariants", _check)
     check.add_argument("files", nargs="*", metavar="FILE", help="a golden file or its name (default: all)")
     show = action("show", "print one golden file", _show)
@@ -48,7 +48,7 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(f"{given.schemas} is not a folder: --schemas takes one that holds the files of schemas/")
     try:
         schemas = SchemaRegistry(Path(given.schemas) if given.schemas is not None else None)
-        schemas.preload_all_schemas()  # so that a broken folder gives one message
+        schemas.preload_all_schemas()  # a broken folder gives one message instead of one per file
         code: int = given.carry_out(given, schemas)
     except OSError as fault:
         said = f"{fault.filename}: {fault.strerror}" if fault.strerror else str(fault)
@@ -64,13 +64,13 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         findings = checks.check(given.goldens, schemas=schemas)
         checked = len(checks.files(given.goldens))
     document = {"checked": checked, "findings": [finding.as_json() for finding in findings]}
-    last = f"{console.plural(checked, 'file')} checked: {console.findings_text(findings)}"
-    console.result(given, document, *map(str, findings), last)
+    last = f"{console.count_in_words(checked, 'file')} checked: {console.findings_text(findings)}"
+    console.print_result(given, document, *map(str, findings), last)
     return FINDINGS if findings else FINE
 
 
 def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[LintFinding]:
-    row, path = _row(file), Path(file)
+    row, path = _find_row(file), Path(file)
     if path.exists():
         return [replace(finding, file=file) for finding in checks.check_file(row, path, schemas=schemas)]
     if file not in (row.file, path.name):
@@ -78,8 +78,8 @@ def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Li
     return checks.check(root, names=[row.file], schemas=schemas)
 
 
-def _row(name: str) -> Golden:
-    """Return the row of a golden by its path or file name, with or without the ending."""
+def _find_row(name: str) -> Golden:
+    """Return the row of a golden by its path or file name, with or without the suffix."""
     bases = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
     stems = {base.rpartition(".")[0]: golden for base, golden in bases.items()}
     asked = Path(name).name
@@ -90,7 +90,7 @@ def _row(name: str) -> Golden:
 
 
 def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: ARG001 - has the shape of all actions
-    row = _row(given.name)
+    row = _find_row(given.name)
     text = bounded.read_contents(checks.root_folder(given.goldens) / row.file).decode("utf-8", "backslashreplace")
     if given.format == "json":
         about = {"file": row.file, "component": row.component, "schema": row.schema, "also": row.also}
@@ -111,14 +111,14 @@ def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     if kept and (given.names or given.operation or given.component):
         lines += [f"kept {path}, which exists; --force overwrites it" for path in kept]
     document = {"written": [str(path) for path in written], "kept": [str(path) for path in kept]}
-    console.result(given, document, *lines, f"{len(written)} written, {len(kept)} kept")
+    console.print_result(given, document, *lines, f"{len(written)} written, {len(kept)} kept")
     return FINE
 
 
 def _requested_rows(given: argparse.Namespace) -> list[Golden]:
-    rows = [_row(name) for name in given.names] or list(GOLDENS)
+    rows = [_find_row(name) for name in given.names] or list(GOLDENS)
     if given.operation:
-        ops = _operations(given.component, given.operation)
+        ops = _find_operations(given.component, given.operation)
         wanted = [row for op in ops for row in goldens_of(op)]
         rows = [row for row in wanted if not given.names or row in rows]
     elif given.component:
@@ -128,7 +128,7 @@ def _requested_rows(given: argparse.Namespace) -> list[Golden]:
     return list(dict.fromkeys(rows))
 
 
-def _operations(component: str | None, operation: str) -> list[str]:
+def _find_operations(component: str | None, operation: str) -> list[str]:
     found = [op for op, row in BY_OP.items() if operation in (op, row.name) and component in (None, row.component)]
     if found:
         return found
@@ -150,5 +150,5 @@ def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
             lines = [f"{change.file} {how} valid under {name} (edition {edition})" for how, (name, edition) in becomes]
             console.say(*lines, *(f"  {problem}" for problem in change.problems))
             sys.stdout.write(change.patch)
-        console.say(f"{console.plural(len(changes), 'golden')} changed by these schemas")
+        console.say(f"{console.count_in_words(len(changes), 'golden')} changed by these schemas")
     return FINDINGS if changes else FINE

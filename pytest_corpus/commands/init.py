@@ -1,4 +1,4 @@
-"""`pytest-corpus init COMPONENT [DIR]`: an adapter repository that is conformant from the start."""
+"""`pytest-corpus init COMPONENT [DIR]`: write an adapter repository that is conformant from the start."""
 
 import argparse
 import os
@@ -12,9 +12,9 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.atomic_write import write_folder
 
 TOLERATED = (".git", ".venv", "venv")  # names that may exist in the folder: a new repository and a virtual environment
-COMMON = "common"  # the folder of the files that the repositories of all components have
+COMMON = "common"  # the folder with the files that every repository gets
 WIRE = "corpus-wire/corpus_wire"
-"""The folder of the modules that the adapters of all components share, and of the operations of each component."""
+"""The folder with modules that all adapters share, and a module for the operations of each component."""
 
 PROVIDERS = ("http", "tcp", "code")
 NEXT = {
@@ -22,12 +22,12 @@ NEXT = {
     "tcp": "point your client at `self.address` and `self.port`, and delete each call of `self.reached`",
     "code": "--provider=http or --provider=tcp writes the factory for a provider with an address",
 }
-"""The edits to make next, by the way to the provider."""
+"""The next edits by the user, for each kind of provider."""
 SHARED = "the run is conformant with one SHOULD finding: COM-TENANT-3, the store keeps the data of all tenants together"
-"""The finding of the first run of a store, which needs a decision of its author."""
+"""The finding in the first run of an adapter that stores data; its author must decide what to do."""
 
 PLACEHOLDER = "COMPONENT"  # the name of the component in the skeletons
-DISARMED = "as-"  # the prefix that disables a file in the skeletons, such as a `conftest.py` or a `.gitignore`
+DISARMED = "as-"  # a file name with this prefix has no effect in skeletons/, for example as-conftest.py
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(f"name a component: {', '.join(COMPONENTS)}; for example pytest-corpus init llm my-adapter")
     console.check_word(given.component.lower(), COMPONENTS, "component")
     component = given.component.lower()
-    folder, files = Path(given.folder), _files(component, given.provider)
+    folder, files = Path(given.folder), _repository_files(component, given.provider)
     try:
         if os.path.lexists(folder) and not folder.is_dir():
             raise CommandError(f"{folder} is a file; name a folder that is empty, or a new one")
@@ -66,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
     return FINE
 
 
-def _files(component: str, provider: str) -> dict[str, str]:
+def _repository_files(component: str, provider: str) -> dict[str, str]:
     """Return the text of each file of the repository, by path."""
     try:
         root = resources.folder("skeletons")

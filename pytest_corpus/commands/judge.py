@@ -1,4 +1,4 @@
-"""`pytest-corpus judge`: compute the verdict on a recorded run again from its transcript."""
+"""`pytest-corpus judge`: judge a recorded run again from its transcript."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._pytest import UNPROVEN, attestations, run_pytest, settings_arguments
+from pytest_corpus.commands._pytest import UNPROVEN, read_attestations, run_pytest, settings_arguments
 from pytest_corpus.evidence import judging
 from pytest_corpus.evidence.transcript import Transcript, read
 from pytest_corpus.reports.json_report import compute_digest
@@ -19,7 +19,7 @@ COMPARED = (
     "adapter", "spec", "level", "seed", "runs", "started_at", "complete", "gaps", "settle_s", "capabilities",
     "components", "requirements", "environment",
 )  # fmt: skip
-"""Members of a report that a transcript shows; the others are of the process that wrote it."""
+"""The members of a report that a transcript determines; others depend on the process that wrote the report."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the suite against the recorded answers."""
+    """Run the suite with the recorded answers."""
     path = Path(given.transcript)
     transcript = open_transcript(path)
     options = judging.to_arguments(transcript)
@@ -47,13 +47,13 @@ def run(given: argparse.Namespace) -> int:
         folder = Path(name)
         adapters = [f"--corpus-adapter={label}=transcript:{path.resolve()}" for label in transcript.adapters]
         reports = [
-            *given_files(transcript, folder),
+            *write_given_files(transcript, folder),
             f"--corpus-report={folder / 'attestation.json'}",
             *(f"--corpus-report={each}" for each in given.reports),
         ]
         passed = [*settings_arguments(folder), *adapters, *options, *reports, "-q", str(folder)]
         code = run_pytest("judge", passed, folder, sys.stderr if given.format == "json" else None)
-        found = attestations(folder)
+        found = read_attestations(folder)
     if code not in (FINE, FINDINGS):
         return code
     if len(found) < len(transcript.adapters):
@@ -62,20 +62,20 @@ def run(given: argparse.Namespace) -> int:
     for each in differences:
         console.warn(f"pytest-corpus judge: {each}")
     code = FINDINGS if differences else code
-    console.result(given, {"exit_code": code, "attestations": found, "differences": differences})
+    console.print_result(given, {"exit_code": code, "attestations": found, "differences": differences})
     return code
 
 
 def open_transcript(path: Path) -> Transcript:
-    """Open a transcript. Raises TranscriptError if it was changed, FileRefused if it cannot be read."""
+    """Return a transcript that has an adapter. Raises TranscriptError if it was changed, FileRefused if unreadable."""
     transcript = read(path)
     if not transcript.adapters:
         raise CommandError(f"{path}: it has no adapter, so the run ended before its first test")
     return transcript
 
 
-def given_files(transcript: Transcript, folder: Path) -> list[str]:
-    """Write deviations and probe queries of a transcript to files; return the options that give them to a run."""
+def write_given_files(transcript: Transcript, folder: Path) -> list[str]:
+    """Write the deviations and probe queries in a transcript to files; return the pytest options that name them."""
     deviations, dialects = folder / "deviations.toml", folder / "dialects.json"
     deviations.write_text(transcript.header.get("deviations", ""), "utf-8", "replace")
     found = [f"--corpus-deviations={deviations}"]
@@ -86,7 +86,7 @@ def given_files(transcript: Transcript, folder: Path) -> list[str]:
 
 
 def _read_attestation(path: Path, transcript: Transcript) -> dict[str, Any]:
-    """Read the attestation. Raises CommandError if it is unreadable, was changed, or names another transcript."""
+    """Return the attestation. Raises CommandError if it is unreadable, was changed, or names another transcript."""
     claimed = read_report(path)[0]
     if compute_digest(claimed) != claimed["sha256"]:
         raise CommandError(f"{path}: its digest is another one, so it was changed after it was written")
@@ -123,16 +123,18 @@ def _differences(path: Path, claimed: dict[str, Any], transcript: Transcript, fo
     return said or [
         f"{path.name}: {where} differs from what the transcript shows"
         for name in COMPARED
-        if (where := _place(claimed.get(name), shown_also.get(name), name))
+        if (where := _first_difference(claimed.get(name), shown_also.get(name), name))
     ]
 
 
-def _place(one: Any, other: Any, path: str) -> str:
+def _first_difference(one: Any, other: Any, path: str) -> str:
     """Return the path of the first difference between two values, except durations; empty if they are equal."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = [key for key in dict.fromkeys((*one, *other)) if key != "duration_s"]
-        return next(filter(None, (_place(one.get(key), other.get(key), f"{path}.{key}") for key in keys)), "")
+        return next(
+            filter(None, (_first_difference(one.get(key), other.get(key), f"{path}.{key}") for key in keys)), ""
+        )
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         pairs = enumerate(zip(one, other, strict=True))
-        return next(filter(None, (_place(*pair, f"{path}.{number}") for number, pair in pairs)), "")
+        return next(filter(None, (_first_difference(*pair, f"{path}.{number}") for number, pair in pairs)), "")
     return "" if one == other else path

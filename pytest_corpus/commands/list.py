@@ -29,5 +29,7 @@ def run(given: argparse.Namespace) -> int:
     entries = select_requirements(given.globs, given.component, given.level or ())
     if not entries:
         raise CommandError("no requirement is of that id, component and level at once; leave one of them out")
-    console.result(given, {"requirements": [asdict(entry) for entry in entries]}, *list_entries(entries).split("\n"))
+    console.print_result(
+        given, {"requirements": [asdict(entry) for entry in entries]}, *list_entries(entries).split("\n")
+    )
     return FINE

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import header_argument, run_pytest, settings_arguments, use_connection
-from pytest_corpus.commands.judge import given_files, open_transcript
+from pytest_corpus.commands.judge import open_transcript, write_given_files
 from pytest_corpus.evidence import encoding, judging, shell
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
 from pytest_corpus.spec.components import COMPONENTS, WIRE
@@ -24,19 +24,26 @@ from pytest_corpus.spec.requirements import catalogue
 
 FIXED, FAILING, UNKNOWN = "FIXED", "STILL FAILING", "CANNOT TELL"
 
-MOST_COMPARED = 8  # the calls of its own test before an exchange that its commands repeat
+MOST_COMPARED = 8  # the most earlier calls of the same test that the commands repeat before an exchange
 
-MOST_WRITES = 20  # the writes before an exchange that its commands repeat
+MOST_WRITES = 20  # the most earlier writes that the commands repeat before an exchange
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 
 UNREPEATED = frozenset(("requirement", "shard", "repeat", "components"))
-"""Options of the run that would leave tests out, or repeat them."""
+"""Options of the recorded run that are not used, because they would leave tests out or repeat them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFinding:
-    """A finding of a transcript: its number, its test, the fault, and the smallest story that shows the finding."""
+    """A finding in a transcript.
+
+    Attributes:
+        number: counted from 1 over all findings.
+        adapter, test, repetition: the test that found it.
+        exchange: the position of the exchange that shows the fault.
+        story: the shortest sequence of calls that shows the fault; may be empty.
+    """
 
     number: int
     requirement: str
@@ -56,7 +63,7 @@ class RecordedFinding:
 
     @property
     def test_of_exchange(self) -> Key:
-        """The key of the test whose exchange shows the fault."""
+        """The key of the test that the exchange belongs to."""
         return self.adapter, self.exchange.get("test", self.test), self.exchange.get("repetition", self.repetition)
 
     def __str__(self) -> str:
@@ -64,7 +71,7 @@ class RecordedFinding:
 
     @property
     def level(self) -> str:
-        """The level of the requirement; the strictest level if this version does not know the requirement."""
+        """The level of the requirement; MUST if this version does not know the requirement."""
         return catalogue()[self.requirement].level if self.requirement in catalogue() else LEVELS[0]
 
 
@@ -84,31 +91,31 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """List the findings, print their commands, or send their requests again."""
     transcript = open_transcript(Path(given.transcript))
-    wanted = [each for each in findings(transcript) if _is_wanted(each, given)]
+    wanted = [each for each in read_findings(transcript) if _is_wanted(each, given)]
     found = sorted(wanted, key=lambda each: LEVELS.index(each.level))
     if not found:
-        raise CommandError(_report_no_findings(given, transcript))
+        raise CommandError(_no_findings_message(given, transcript))
     if given.form:
         for each in found:
             console.say(shell.write_comment(str(each)))
-            for line in _script(transcript, each, given.adapter):
+            for line in _make_script(transcript, each, given.adapter):
                 console.say(line)
         return FINE
     if not given.adapter:
         for each in found:
-            console.say(f"{each}: expected {each.expected}; got {each.got}", *steps(transcript, each))
+            console.say(f"{each}: expected {each.expected}; got {each.got}", *describe_steps(transcript, each))
         return FINE
     results = _send_again(transcript, found, given.adapter, given.header)
     lines: list[str] = []
     for each, said in results:
         lines += [f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"]]
-    console.result(given, {"findings": [{**asdict(each), **said} for each, said in results]}, *lines)
+    console.print_result(given, {"findings": [{**asdict(each), **said} for each, said in results]}, *lines)
     left = [each for each, said in results if said["result"] != FIXED]
     return FINDINGS if any(each.level == "MUST" for each in left) else FINE
 
 
-def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
-    """Yield the findings in order, one for each test that found them."""
+def read_findings(transcript: Transcript) -> Iterator[RecordedFinding]:
+    """Yield the findings in order. A finding that several tests found occurs once for each test."""
     number = 0
     for (adapter, test, repetition), trace in transcript.tests.items():
         ended = trace.ended or {"findings": ()}
@@ -134,8 +141,8 @@ def _is_wanted(finding: RecordedFinding, given: argparse.Namespace) -> bool:
     return given.finding in (None, finding.number)
 
 
-def _report_no_findings(given: argparse.Namespace, transcript: Transcript) -> str:
-    known = list(findings(transcript))
+def _no_findings_message(given: argparse.Namespace, transcript: Transcript) -> str:
+    known = list(read_findings(transcript))
     if not known:
         return f"{given.transcript}: the run found nothing"
     if given.finding is not None:
@@ -144,22 +151,25 @@ def _report_no_findings(given: argparse.Namespace, transcript: Transcript) -> st
     return f"there is no finding of {given.requirement}; there are findings of {ids}"
 
 
-def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | None) -> list[str]:
+def _make_script(transcript: Transcript, finding: RecordedFinding, adapter: str | None) -> list[str]:
     """Return shell commands that repeat the writes of a finding's test and then send the finding's request.
 
-    The commands use the adapter that the user names, never an adapter named in the transcript.
+    The commands use the adapter that the user names, never an adapter that only the transcript names.
     """
     facts = transcript.adapters[finding.adapter]
     declared, recorded = (split_label(adapter)[1], None) if adapter else (facts["declared"], facts["transport"])
     target = shell.ShellTarget(declared, finding.component, facts["headers"], recorded)
-    lines = story(transcript, finding)
+    lines = exchanges_to_repeat(transcript, finding)
     return shell.write_script(target, [sent for line in lines for sent in shell.sent_requests(line)])
 
 
-def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
-    """Return the exchange that shows a finding, after the writes to its namespace and the test's writes with a key.
+def exchanges_to_repeat(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
+    """Return the exchanges that show a finding: earlier writes in the same namespace or with a key, then its own
+    exchange.
 
-    An answer without a namespace may have been compared with others, so the last calls of its test come before it.
+    If the exchange has no namespace, its answer may have been compared with earlier answers of the test, so the last
+    calls
+    of the test are also returned.
     """
     trace = transcript.tests.get(finding.test_of_exchange, TestTrace())
     exchanges = trace.exchanges
@@ -169,21 +179,21 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
     *earlier, last = exchanges[: int(finding.exchange["number"]) if finding.exchange else None] or [{}]
     if not last:
         return []
-    place = _namespace(last)
+    place = _namespace_of(last)
     if place is None:
         return [*(each for each in earlier[:-MOST_COMPARED] if _is_write(each)), *earlier[-MOST_COMPARED:], last]
     others = (one for (adapter, _, _), one in transcript.tests.items() if adapter == finding.adapter)
     lines = (each for one in others if one.process == trace.process for each in one.exchanges)
-    here = [each for each in lines if each["n"] < last["n"] and _is_write(each) and _namespace(each) == place]
-    own = [each for each in earlier if _is_write(each) and _namespace(each) != place and _has_key(each)]
+    here = [each for each in lines if each["n"] < last["n"] and _is_write(each) and _namespace_of(each) == place]
+    own = [each for each in earlier if _is_write(each) and _namespace_of(each) != place and _has_key(each)]
     return [*sorted((*here, *own), key=itemgetter("n"))[-MOST_WRITES:], last]
 
 
-def steps(transcript: Transcript, finding: RecordedFinding) -> Iterator[str]:
-    """Yield the calls of a finding's smallest story as numbered lines, after a heading."""
+def describe_steps(transcript: Transcript, finding: RecordedFinding) -> Iterator[str]:
+    """Yield the calls of a finding's shortest sequence as numbered lines, after a heading."""
     if finding.story:
         yield f"    {finding.story['said']}"
-        for number, line in enumerate(story(transcript, finding), 1):
+        for number, line in enumerate(exchanges_to_repeat(transcript, finding), 1):
             request = encoding.text_of(line["request"]) if "request" in line else ""
             yield f"    {number}. {line.get('entry_point', 'not called')} {request}".rstrip()
 
@@ -199,7 +209,7 @@ def _has_key(line: dict[str, Any]) -> bool:
     return isinstance(context, dict) and "idempotency_key" in context
 
 
-def _namespace(line: dict[str, Any]) -> object:
+def _namespace_of(line: dict[str, Any]) -> object:
     request = line.get("request")
     args = request.get("args") if isinstance(request, dict) else None
     return args.get("namespace") if isinstance(args, dict) else None
@@ -208,15 +218,15 @@ def _namespace(line: dict[str, Any]) -> object:
 def _send_again(
     transcript: Transcript, found: list[RecordedFinding], adapter: str, headers: Sequence[str]
 ) -> list[tuple[RecordedFinding, dict[str, Any]]]:
-    """Run the tests of the findings with the recorded seed; return the result of each finding.
+    """Run the tests of the findings with the recorded seed; return each finding with its result.
 
-    Only tests that the suite has are named, because pytest takes unknown names for files.
+    Tests that this version of the suite lacks are left out, because pytest would take their names for files.
     """
     options = judging.stated_options(transcript)
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         again = folder / "again.jsonl"
-        known = [each for each in found if each.test in _tests(each.component, options.get("profile", ""))]
+        known = [each for each in found if each.test in _tests_of(each.component, options.get("profile", ""))]
         if not known:
             raise CommandError("the suite of this version has none of the tests of these findings")
         components = ",".join(dict.fromkeys(each.component for each in known))
@@ -226,12 +236,12 @@ def _send_again(
             f"--corpus-components={components}",
             f"--corpus-transcript={again}",
             *judging.to_arguments(transcript, leave_out=UNREPEATED),
-            *given_files(transcript, folder)[1:],
+            *write_given_files(transcript, folder)[1:],
             "-q",
             *dict.fromkeys(f"corpus/{each.test}" for each in known),
         ]
         use_connection(folder, headers)
-        said = folder / "output.txt"  # it speaks of files that are gone when this command ends
+        said = folder / "output.txt"  # the output names files that are deleted when this command ends
         with said.open("w", encoding="utf-8") as output:
             code = run_pytest("replay", passed, folder, output)
         if code == USAGE or not again.exists():
@@ -239,12 +249,12 @@ def _send_again(
             raise CommandError(f"the tests could not be run again: pytest ended with {code}")
         new = open_transcript(again)
     _check_credentials(new)
-    new_findings = {(each.test, each.requirement): each for each in reversed([*findings(new)])}
+    new_findings = {(each.test, each.requirement): each for each in reversed([*read_findings(new)])}
     results = []
     for each in found:
         same = new_findings.get((each.test, each.requirement))
-        result, why = (FAILING, "") if same else _without_finding(new.tests.get(("again", each.test, 0)))
-        results.append((each, {"result": result, "why": why, "story": [*steps(new, same)] if same else []}))
+        result, why = (FAILING, "") if same else _judge_absence(new.tests.get(("again", each.test, 0)))
+        results.append((each, {"result": result, "why": why, "story": [*describe_steps(new, same)] if same else []}))
     return results
 
 
@@ -256,15 +266,15 @@ def _check_credentials(new: Transcript) -> None:
         raise CommandError(f"the adapter refuses capabilities: {refused[0]}; {CREDENTIALS}, or give --header")
 
 
-def _tests(component: str, profile: str) -> Collection[str]:
+def _tests_of(component: str, profile: str) -> Collection[str]:
     """Return the tests that this version has for a component. Imports pytest."""
     from pytest_corpus.suites import inventory
 
     return inventory.tests(component, profile) if component in (*COMPONENTS, *WIRE) else ()
 
 
-def _without_finding(trace: TestTrace | None) -> tuple[str, str]:
-    """Return the result for a finding that did not occur again, and the reason if it proves nothing."""
+def _judge_absence(trace: TestTrace | None) -> tuple[str, str]:
+    """Return the result for a finding that did not occur again: FIXED, or UNKNOWN with the reason."""
     ended = trace.ended if trace else None
     if ended is None:
         return UNKNOWN, "the test did not run"

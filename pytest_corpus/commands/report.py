@@ -23,15 +23,15 @@ from pytest_corpus.verdict.deviations import today
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    action = console.actions(parser)
+    action = console.add_actions(parser)
     merge = action("merge", "compare several reports in one table of requirements and verdicts", _merge)
     merge.add_argument("reports", nargs="+", metavar="FILE", help="a JSON report")
-    _output(merge, formats.MATRIX_FORMATS, "without it the verdicts and what is not satisfied are printed")
+    _add_output(merge, formats.MATRIX_FORMATS, "without it the verdicts and what is not satisfied are printed")
     merge.add_argument("--allow-mixed", action="store_true", help="merge reports of different catalogue versions too")
 
     combine = action("combine", "join the reports of all shards of one suite", _combine)
     combine.add_argument("reports", nargs="+", metavar="FILE", help="the JSON report of a shard")
-    _output(combine, tuple(formats.FORMATS))
+    _add_output(combine, tuple(formats.FORMATS))
 
     diff = action("diff", "changes between two reports; exit code 1 on a regression", _diff)
     earlier = "the earlier JSON report; with --format markdown it may be left out"
@@ -59,11 +59,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
     badge = action("badge", "render the verdict of a report as a badge", _badge)
     badge.add_argument("report", metavar="FILE", help="a JSON report")
-    _output(badge, formats.BADGES, "without it the words of the badge are printed")
+    _add_output(badge, formats.BADGES, "without it the words of the badge are printed")
 
     render = action("render", "render a report in another format", _render)
     render.add_argument("report", metavar="FILE", help="a JSON report")
-    _output(render, tuple(formats.FORMATS))
+    _add_output(render, tuple(formats.FORMATS))
     render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows the changes since")
 
     console.format_argument(diff, markdown="the body of a comment on a pull request")
@@ -71,15 +71,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         console.format_argument(each)
 
 
-def _output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
+def _add_output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
     text = "; ".join(filter(None, (f"the file to write, {formats.list_suffixes(known)}", otherwise)))
     console.output_argument(parser, text, required=not otherwise)
 
 
 def _merge(given: argparse.Namespace) -> int:
-    target = written.target(given.output, formats.MATRIX_FORMATS)
-    found = [(Path(name).name, written.report(name)) for name in given.reports]
-    links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
+    target = written.output_target(given.output, formats.MATRIX_FORMATS)
+    found = [(Path(name).name, written.read_named_report(name)) for name in given.reports]
+    links = [_link_to(Path(name), target[0]) for name in given.reports] if target else ()
     merged = matrix.build_matrix(found, allow_mixed=given.allow_mixed, links=links)
     if said := matrix.mixed_editions(merged):
         sys.stderr.write(f"warning: {said}\n")
@@ -94,14 +94,16 @@ def _merge(given: argparse.Namespace) -> int:
 
 
 def _combine(given: argparse.Namespace) -> int:
-    target = written.target(given.output, formats.FORMATS)
+    target = written.output_target(given.output, formats.FORMATS)
     assert target is not None
-    whole = combining.combine_reports([(Path(name).name, written.report(name)) for name in given.reports], shipped)
+    whole = combining.combine_reports(
+        [(Path(name).name, written.read_named_report(name)) for name in given.reports], shipped_tests
+    )
     return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
 
 
-def _link(report: Path, target: Path) -> str:
-    """Return the link from a matrix to a report, or to the report's page if it is in the same folder."""
+def _link_to(report: Path, target: Path) -> str:
+    """Return the relative link from a matrix to a report, or to the report's HTML page if it is in the same folder."""
     page = report.with_suffix(".html")
     found = page if page.is_file() and page.resolve() != target.resolve() else report
     try:
@@ -111,14 +113,18 @@ def _link(report: Path, target: Path) -> str:
 
 
 def _diff(given: argparse.Namespace) -> int:
-    new = written.report(given.new)
+    new = written.read_named_report(given.new)
     if given.old is None and given.format != "markdown":
         raise CommandError("name the earlier report too: report diff OLD NEW")
-    found = difference.compare_reports(written.report(given.old), new, given.level) if given.old is not None else None
+    found = (
+        difference.compare_reports(written.read_named_report(given.old), new, given.level)
+        if given.old is not None
+        else None
+    )
     if given.format == "markdown":
         _say(comment.render(new, found))
     elif found is not None:
-        console.result(given, found, *difference.describe_changes(found).splitlines())
+        console.print_result(given, found, *difference.describe_changes(found).splitlines())
     return FINDINGS if found is not None and found["regression"] else FINE
 
 
@@ -129,34 +135,36 @@ def _check(given: argparse.Namespace) -> int:
         raise CommandError("say with --public-key or --identity whose the signature must be")
     name, faults = printable(given.report), _verification_faults(given.report)
     lines = [f"{name}: {fault}" for fault in faults] or [f"{name}: whole and unaltered"]
-    console.result(given, {"file": name, "valid": not faults, "faults": faults}, *lines)
+    console.print_result(given, {"file": name, "valid": not faults, "faults": faults}, *lines)
     return FINDINGS if faults else FINE
 
 
 def _check_signed(given: argparse.Namespace) -> int:
-    """Check a report and its signed statement. The user may name either."""
+    """Check a report and its signed statement; the user may name either of them."""
     if given.public_key and given.identity:
         raise CommandError("name a key with --public-key or an identity with --identity, not both")
     by_key = given.public_key is not None
     signer = signing.key_signer(given.public_key) if by_key else signing.identity_signer(given.identity, given.issuer)
-    result = signing.verify(given.report, given.signature, signer, _verification_faults)
+    result = signing.check_signature(given.report, given.signature, signer, _verification_faults)
     signed = asdict(result.signed) if result.signed else None
     facts = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults, "signed": signed}
-    console.result(given, facts, *result.faults, *signing.explain(result, signer).splitlines())
+    console.print_result(given, facts, *result.faults, *signing.describe_signature(result, signer).splitlines())
     return FINDINGS if result.faults else FINE
 
 
 def _sign(given: argparse.Namespace) -> int:
     signing.require_package(*(("sigstore", "sigstore") if given.keyless else ("cryptography", "sign")))
-    key = None if given.keyless else signing.private_key(given.key)
+    key = None if given.keyless else signing.read_private_key(given.key)
     suffix = keyless.SUFFIX if given.keyless else dsse.SUFFIX
-    target = signing.target(given.report, given.output, given.key or given.report, suffix)
+    target = signing.statement_target(given.report, given.output, given.key or given.report, suffix)
     if faults := _verification_faults(given.report):
         said = [f"{printable(given.report)}: {fault}" for fault in faults]
-        console.result(given, {"written": None, "faults": faults}, *said)
+        console.print_result(given, {"written": None, "faults": faults}, *said)
         sys.stderr.write("nothing was signed: a signature vouches for a report that `report check` accepts\n")
         return FINDINGS
-    payload = formats.render(written.report(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
+    payload = formats.render(written.read_named_report(given.report), ".intoto.json").encode(
+        "utf-8", "backslashreplace"
+    )
     if key is not None:
         return _write(given, dsse.sign_payload(payload, key), target, keyid=dsse.key_id(key.public_key()))
     try:
@@ -166,19 +174,19 @@ def _sign(given: argparse.Namespace) -> int:
 
 
 def _verification_faults(name: str) -> list[str]:
-    return verification.find_faults(Path(name), today(), shipped)
+    return verification.find_faults(Path(name), today(), shipped_tests)
 
 
-def shipped(component: str, profile: str) -> Mapping[str, str]:
-    """Return the tests in this version's suite. Imports pytest."""
+def shipped_tests(component: str, profile: str) -> Mapping[str, str]:
+    """Return the tests of a component in this version's suite, with their requirements. Imports pytest."""
     from pytest_corpus.suites import inventory
 
     return inventory.tests(component, profile)
 
 
 def _badge(given: argparse.Namespace) -> int:
-    target = written.target(given.output, formats.BADGES)
-    document = written.report(given.report)
+    target = written.output_target(given.output, formats.BADGES)
+    document = written.read_named_report(given.report)
     if target is not None:
         return _write(given, formats.render(document, target[1]), target[0])
     if given.format == "json":
@@ -187,12 +195,12 @@ def _badge(given: argparse.Namespace) -> int:
 
 
 def _render(given: argparse.Namespace) -> int:
-    target = written.target(given.output, formats.FORMATS)
+    target = written.output_target(given.output, formats.FORMATS)
     assert target is not None
     if given.since and target[1] not in (comparing := formats.comparing_suffixes()):
         raise CommandError(f"--since: only {formats.list_suffixes(comparing)} shows what changed since another report")
-    earlier = difference.Earlier.of(written.report(given.since)) if given.since else None
-    return _write(given, formats.render(written.report(given.report), target[1], earlier=earlier), target[0])
+    earlier = difference.Earlier.of(written.read_named_report(given.since)) if given.since else None
+    return _write(given, formats.render(written.read_named_report(given.report), target[1], earlier=earlier), target[0])
 
 
 def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int:
@@ -202,7 +210,7 @@ def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int
     except OSError as error:
         raise CommandError(f"{name} could not be written: {error.strerror}") from None
     document = {"written": name, **more}
-    console.result(given, document, *(f"{what}: {value}" for what, value in document.items()))
+    console.print_result(given, document, *(f"{what}: {value}" for what, value in document.items()))
     return FINE
 
 

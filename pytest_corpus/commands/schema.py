@@ -14,12 +14,12 @@ from pytest_corpus.validation.schema.exceptions import UnknownSchemaError
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry, registry
 
 FOLDERS = tuple(dict.fromkeys(schema.component for schema in SCHEMAS))
-"""The folders of schemas: one for each component, and one that they share."""
+"""The folders of schemas: one for each component, and one with shared schemas."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    action = console.actions(parser)
+    action = console.add_actions(parser)
     listing = action("list", "every schema: name, editions, file", _list)
     console.schema_version_argument(listing, f"{LATEST}, which has every schema")
     console.component_argument(listing, FOLDERS, "only the schemas of this folder")
@@ -47,19 +47,19 @@ def run(given: argparse.Namespace) -> int:
 
 def _list(given: argparse.Namespace) -> int:
     edition = given.schema_version or LATEST
-    root, table = _root(registry()), registry().table.schemas
+    root, table = _require_root(registry()), registry().table.schemas
     chosen = [each for each in table if edition in each.editions and given.component in (None, each.component)]
-    rows = [_row(schema, edition, root) for schema in chosen]
+    rows = [_schema_row(schema, edition, root) for schema in chosen]
     missing = sum(row["missing"] for row in rows)
     cells = [(r["name"], " ".join(r["versions"]), r["file"], "missing" if r["missing"] else "") for r in rows]
-    lines = console.table([("schema", "versions", f"file in {edition}", ""), *cells])
-    lines += [f"{console.plural(len(rows), 'schema')} in {root}"]
-    lines += [f"{console.plural(missing, 'file')} missing"] if missing else []
-    console.result(given, {"root": str(root), "edition": edition, "schemas": rows}, *lines)
+    lines = console.align_columns([("schema", "versions", f"file in {edition}", ""), *cells])
+    lines += [f"{console.count_in_words(len(rows), 'schema')} in {root}"]
+    lines += [f"{console.count_in_words(missing, 'file')} missing"] if missing else []
+    console.print_result(given, {"root": str(root), "edition": edition, "schemas": rows}, *lines)
     return FINDINGS if missing else FINE
 
 
-def _row(schema: SchemaFile, edition: str, root: Path) -> dict[str, Any]:
+def _schema_row(schema: SchemaFile, edition: str, root: Path) -> dict[str, Any]:
     file = schema.file(edition)
     row = {"name": schema.name, "component": schema.component, "versions": list(schema.editions)}
     return {**row, "id": BASE_URI + file, "file": file, "missing": not (root / file).is_file()}
@@ -68,7 +68,7 @@ def _row(schema: SchemaFile, edition: str, root: Path) -> dict[str, Any]:
 def _stats(given: argparse.Namespace) -> int:
     from pytest_corpus.spec.goldens import GOLDENS
 
-    root, table = _root(registry()), registry().table.schemas
+    root, table = _require_root(registry()), registry().table.schemas
     counted: dict[str, dict[str, int]] = {}
     for folder in dict.fromkeys((*FOLDERS, *(schema.component for schema in table))):
         schemas = [schema for schema in table if schema.component == folder]
@@ -85,8 +85,8 @@ def _stats(given: argparse.Namespace) -> int:
     rows = [(name, *(f"{number:,}" for number in row.values())) for name, row in [*counted.items(), ("all", total)]]
     head = ("", *(f"in {key}" if key in SCHEMA_VERSIONS else key for key in total))
     document = {"root": str(root), "versions": list(SCHEMA_VERSIONS), "components": counted, "total": total}
-    lines = console.table([head, *rows], right=tuple(range(1, len(head))))
-    console.result(given, document, f"schemas in {root}", *lines)
+    lines = console.align_columns([head, *rows], right=tuple(range(1, len(head))))
+    console.print_result(given, document, f"schemas in {root}", *lines)
     return FINDINGS if total["missing"] else FINE
 
 
@@ -94,11 +94,11 @@ def _show(given: argparse.Namespace) -> int:
     schemas = registry()
     document = schemas.get_schema(given.schema, given.schema_version)
     if given.resolved:
-        console.say_json(_bundle(schemas, document))
+        console.say_json(_resolve_references(schemas, document))
     else:
         schema, edition = schemas.table.resolve(given.schema, given.schema_version)
         sys.stdout.write(
-            bounded.read_contents(_root(schemas) / schema.file(edition)).decode("utf-8", "backslashreplace")
+            bounded.read_contents(_require_root(schemas) / schema.file(edition)).decode("utf-8", "backslashreplace")
         )
     return FINE
 
@@ -106,24 +106,24 @@ def _show(given: argparse.Namespace) -> int:
 def _lint(given: argparse.Namespace) -> int:
     from pytest_corpus.authoring.lint import linter
 
-    root = _root(registry())
+    root = _require_root(registry())
     for name in given.rule or ():
         if name not in linter.RULES:
             raise CommandError(f"there is no rule {name!a}; use {', '.join(linter.RULES)}")
     findings = linter.lint(root, rules=given.rule or tuple(linter.RULES))
     checked = len(linter.files(root))
-    last = f"{console.plural(checked, 'file')} in {root} checked: {console.findings_text(findings)}"
+    last = f"{console.count_in_words(checked, 'file')} in {root} checked: {console.findings_text(findings)}"
     document = {"root": str(root), "checked": checked, "findings": [each.as_json() for each in findings]}
-    console.result(given, document, *map(str, findings), last)
+    console.print_result(given, document, *map(str, findings), last)
     return FINDINGS if findings else FINE
 
 
-def _bundle(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema, with every schema that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
+def _resolve_references(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with all schemas that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
     found: dict[str, dict[str, Any]] = {document["$id"]: document}
     waiting = [document]
     while waiting:
-        for uri in sorted(_references(waiting.pop()) - found.keys()):
+        for uri in sorted(_referenced_files(waiting.pop()) - found.keys()):
             schema, pinned = schemas.table.find_schema(uri)
             found[uri] = schemas.get_schema(uri, pinned or schema.own[0])
             waiting.append(found[uri])
@@ -131,18 +131,18 @@ def _bundle(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]
     return {**document, "$defs": {**document.get("$defs", {}), **others}} if others else document
 
 
-def _references(node: Any) -> set[str]:
+def _referenced_files(node: Any) -> set[str]:
     """Return the ``$id`` of each file that a schema refers to."""
     if isinstance(node, list):
-        return set().union(*map(_references, node))
+        return set().union(*map(_referenced_files, node))
     if not isinstance(node, dict):
         return set()
     own = node.get("$ref")
     here = {own.partition("#")[0]} - {""} if isinstance(own, str) else set()
-    return here.union(*map(_references, node.values()))
+    return here.union(*map(_referenced_files, node.values()))
 
 
-def _root(schemas: SchemaRegistry) -> Path:
+def _require_root(schemas: SchemaRegistry) -> Path:
     try:
         root = schemas.root
     except FileNotFoundError as error:

@@ -46,14 +46,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Serve until a signal, or the end of standard input."""
+    """Serve the adapter until a signal arrives or standard input ends."""
     if given.grpc and importlib.util.find_spec("grpc") is None:
         raise CommandError("gRPC needs grpcio: pip install 'pytest-corpus[grpc]', or serve with --stdio")
     if not (given.stdio or given.grpc) and importlib.util.find_spec("aiohttp") is None:
         raise CommandError("HTTP needs aiohttp: pip install 'pytest-corpus[http]', or serve with --stdio")
     if not 0 <= given.port <= 65535:
         raise CommandError(f"--port={given.port}: use a number from 0 to 65535")
-    access = _access(given)
+    access = _make_access(given)
     write_unhandled_records()
     answers = take_stdout() if given.stdio else -1
     try:
@@ -66,8 +66,8 @@ def run(given: argparse.Namespace) -> int:
     return FINE
 
 
-def _access(given: argparse.Namespace) -> Access:
-    """Return the access rules of the server. Raises CommandError if anyone on a network could call it."""
+def _make_access(given: argparse.Namespace) -> Access:
+    """Return the access rules of the server. Raises CommandError if anyone on the network could call it."""
     token = os.environ.get(TOKEN_VARIABLE, "") if given.token is None else given.token
     if (token or given.token is not None) and not re.fullmatch(r"[\x21-\x7e]+", token):
         source = TOKEN_VARIABLE if given.token is None else "--token"
@@ -88,13 +88,13 @@ async def _serve(service: Service, given: argparse.Namespace, answers: int) -> N
             loop.add_signal_handler(name, stopped.set)
     await service.open()
     try:
-        await (_stdio(service, answers, stopped) if given.stdio else _network(service, given, stopped))
+        await (_serve_stdio(service, answers, stopped) if given.stdio else _serve_network(service, given, stopped))
     finally:
         for said in await service.close():
             console.warn(f"closing the adapter raised {said}")
 
 
-async def _stdio(service: Service, answers: int, stopped: asyncio.Event) -> None:
+async def _serve_stdio(service: Service, answers: int, stopped: asyncio.Event) -> None:
     ends = [asyncio.ensure_future(each) for each in (converse(service, answers), stopped.wait())]
     done, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     for task in rest:
@@ -104,8 +104,8 @@ async def _stdio(service: Service, answers: int, stopped: asyncio.Event) -> None
         task.result()
 
 
-async def _network(service: Service, given: argparse.Namespace, stopped: asyncio.Event) -> None:
-    server = _server(service, given)
+async def _serve_network(service: Service, given: argparse.Namespace, stopped: asyncio.Event) -> None:
+    server = _make_server(service, given)
     try:
         try:
             port = await server.start(given.host, given.port)
@@ -121,7 +121,7 @@ async def _network(service: Service, given: argparse.Namespace, stopped: asyncio
         await server.close()
 
 
-def _server(service: Service, given: argparse.Namespace) -> Any:
+def _make_server(service: Service, given: argparse.Namespace) -> Any:
     if given.grpc:
         from pytest_corpus.serving.grpc import GrpcServer
 

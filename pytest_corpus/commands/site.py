@@ -7,7 +7,7 @@ from pathlib import Path
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands import _signing as signing
-from pytest_corpus.commands.report import shipped
+from pytest_corpus.commands.report import shipped_tests
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports.signing import dsse, intoto
 from pytest_corpus.reports.site import building, index, sources
@@ -33,14 +33,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check new reports and write the site; the exit code is 1 if no report is valid."""
+    """Verify new reports and write the site. The exit code is 1 if no report is valid."""
     folder, target = Path(given.reports), Path(given.output)
-    memory = _memory(target)
-    found = _sources(folder, target, history=given.history)
-    statements = _statements(given, folder, target.resolve())
+    memory = _read_memory(target)
+    found = _find_sources(folder, target, history=given.history)
+    statements = _read_statements(given, folder, target.resolve())
     examined = []
     with console.ProgressLine(len(found), lambda done: f"{done}") as progress:
-        for each in examine_sources(found, memory, today(), shipped, statements):
+        for each in examine_sources(found, memory, today(), shipped_tests, statements):
             examined.append(each)
             progress.at(len(examined), "reports checked")
     data, runs = index.build_index(examined)
@@ -55,16 +55,16 @@ def run(given: argparse.Namespace) -> int:
     if given.format == "json":
         console.say_json({"written": printable(str(target)), **numbers})
         return code
-    adapters, all_runs = (console.plural(numbers[key], key[:-1]) for key in ("adapters", "runs"))
+    adapters, all_runs = (console.count_in_words(numbers[key], key[:-1]) for key in ("adapters", "runs"))
     console.say(f"written: {target}: {adapters}, {all_runs}")
     if refused:
         none = "" if runs else "; no report is valid"
-        console.warn(f"pytest-corpus site: {console.plural(refused, 'file')} refused: see refused.html{none}")
+        console.warn(f"pytest-corpus site: {console.count_in_words(refused, 'file')} refused: see refused.html{none}")
     return code
 
 
-def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[str, list[tuple[bytes, str]]]:
-    """Return the statements of known signers, by the report of the statement. Others are ignored."""
+def _read_statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[str, list[tuple[bytes, str]]]:
+    """Return the statements of known signers, by the SHA-256 of the report; other statements are ignored."""
     found: dict[str, list[tuple[bytes, str]]] = {}
     signers = [
         *map(signing.key_signer, given.public_key),
@@ -78,7 +78,7 @@ def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[s
     return found
 
 
-def _memory(target: Path) -> Memory:
+def _read_memory(target: Path) -> Memory:
     name = printable(str(target))
     try:
         taken = target.exists() and any(path.name[:1] != "." for path in target.iterdir())
@@ -90,7 +90,7 @@ def _memory(target: Path) -> Memory:
     return memory or {}
 
 
-def _sources(folder: Path, target: Path, *, history: bool) -> list[sources.ReportSource]:
+def _find_sources(folder: Path, target: Path, *, history: bool) -> list[sources.ReportSource]:
     if not folder.is_dir():
         raise CommandError(f"there is no folder {printable(str(folder))}")
     found = sources.find_files(folder, target.resolve())

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._files import STDIN, foreign_kind, open_file, shown_name
+from pytest_corpus.commands._files import STDIN, describe_foreign_file, open_file, shown_name
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.words import BOM, MAX_FRAME_BYTES
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
@@ -22,7 +22,7 @@ _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the action `check` and its arguments."""
-    check = console.actions(parser)("check", "check whole streams", run)
+    check = console.add_actions(parser)("check", "check whole streams", run)
     add, modes = check.add_argument, [mode.value for mode in ValidationMode]
     add("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
     console.component_argument(check, STREAMING, "the component of the stream; this or --schema is required")
@@ -34,14 +34,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     transport.add_argument("--sse", action="store_true", help="server-sent events (default for .sse files)")
     transport.add_argument("--ndjson", action="store_true", help="newline-delimited JSON (default for all others)")
     console.schema_version_argument(check, "either")
-    add("--max-frame-bytes", type=console.count, default=MAX_FRAME_BYTES, metavar="N", help="default: 1 MiB")
-    add("--max-errors", type=console.count, default=20, metavar="N", help="errors shown (default 20)")
+    add("--max-frame-bytes", type=console.positive_integer, default=MAX_FRAME_BYTES, metavar="N", help="default: 1 MiB")
+    add("--max-errors", type=console.positive_integer, default=20, metavar="N", help="errors shown (default 20)")
     console.format_argument(check)
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The result of one stream: the report, or the reason why the stream could not be read."""
+    """The result for one stream: the report, or the reason why the stream could not be read."""
 
     file: str
     transport: str
@@ -57,18 +57,18 @@ class _Outcome:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check each readable stream. If the run is interrupted, the text of the exception shows the progress."""
+    """Check each stream. If the command is interrupted, the text of the exception shows the progress."""
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
-    config = _config(given)
+    config = _make_config(given)
     outcomes = []
     for name in given.files:
         sse = bool(given.sse or (not given.ndjson and name.lower().endswith(".sse")))
-        outcomes.append(outcome := _check(name, sse, config))
+        outcomes.append(outcome := _check_stream(name, sse, config))
         if outcome.error:
             console.warn(f"pytest-corpus stream check: {outcome.error}")
         elif given.format == "text":
-            _say(outcome)
+            _print_outcome(outcome)
     if given.format == "json":
         valid = all(outcome.is_valid for outcome in outcomes)
         console.say_json({"valid": valid, "streams": [_as_json(outcome) for outcome in outcomes]})
@@ -77,7 +77,7 @@ def run(given: argparse.Namespace) -> int:
     return FINE if all(outcome.is_valid for outcome in outcomes) else FINDINGS
 
 
-def _config(given: argparse.Namespace) -> ValidationConfig:
+def _make_config(given: argparse.Namespace) -> ValidationConfig:
     from pytest_corpus.validation.streams.engine import StreamValidationEngine
 
     if not given.component and not given.schema:
@@ -102,7 +102,7 @@ def _config(given: argparse.Namespace) -> ValidationConfig:
     return config
 
 
-def _check(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
+def _check_stream(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     from pytest_corpus.validation.streams.engine import StreamValidationEngine
 
     engine = StreamValidationEngine(config)
@@ -110,7 +110,7 @@ def _check(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     file, transport = shown_name(name), "server-sent events" if sse else "NDJSON"
     begin = b""
     try:
-        with open_file(name) as source, console.ProgressLine(_size(source), console.size) as progress:
+        with open_file(name) as source, console.ProgressLine(_size_of(source), console.size_text) as progress:
             done, read = 0, source.read1 if isinstance(source, io.BufferedReader) else source.read
             while block := read(_BLOCK):
                 begin = begin or block
@@ -120,25 +120,25 @@ def _check(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     except CommandError as error:
         return _Outcome(file, transport, config, error=str(error))
     except KeyboardInterrupt:
-        frames = console.plural(engine.finish().total_frames, "frame")
+        frames = console.count_in_words(engine.finish().total_frames, "frame")
         raise KeyboardInterrupt(f"{file}: interrupted after {frames}, before the end of the stream") from None
     report = engine.finish()
     if not begin:
         return _Outcome(file, transport, config, report, flaw="is empty; a stream ends with a terminal frame")
     if report.is_valid:
         return _Outcome(file, transport, config, report)
-    return _Outcome(file, transport, config, report, foreign_kind(begin), _hint(begin, sse, report))
+    return _Outcome(file, transport, config, report, describe_foreign_file(begin), _find_hint(begin, sse, report))
 
 
-def _size(source: BinaryIO) -> int | None:
+def _size_of(source: BinaryIO) -> int | None:
     try:
         return os.fstat(source.fileno()).st_size or None
     except OSError:
         return None
 
 
-def _hint(begin: bytes, sse: bool, report: StreamReport) -> str:
-    """Return a probable cause of the errors, derived from the first bytes of the stream, or an empty text."""
+def _find_hint(begin: bytes, sse: bool, report: StreamReport) -> str:
+    """Return a probable cause of the errors, by the first bytes of the stream; empty if there is none."""
     looks_like_sse = begin.removeprefix(BOM).lstrip().startswith(_SSE_FIELDS)
     if not sse and looks_like_sse:
         return "this looks like server-sent events; if it is, say --sse"
@@ -150,22 +150,24 @@ def _hint(begin: bytes, sse: bool, report: StreamReport) -> str:
     return ""
 
 
-def _say(outcome: _Outcome) -> None:
+def _print_outcome(outcome: _Outcome) -> None:
     if outcome.flaw:
-        console.verdict(outcome.file, console.bad("not a valid"), f"{outcome.config.component} stream: {outcome.flaw}")
+        console.print_verdict(
+            outcome.file, console.red("not a valid"), f"{outcome.config.component} stream: {outcome.flaw}"
+        )
         return
     report = outcome.report
     assert report is not None
-    word = console.good("valid") if report.is_valid else console.bad("not a valid")
+    word = console.green("valid") if report.is_valid else console.red("not a valid")
     config, total = outcome.config, report.total_frames
     edition = f"edition {config.edition}" if config.edition else ""
     framing = "" if config.framing == "canonical" else "overlay frames"
-    how = ", ".join(filter(None, (outcome.transport, _mode(config), framing, edition)))
+    how = ", ".join(filter(None, (outcome.transport, _mode_name(config), framing, edition)))
     held = "" if report.frames_validated == total else f", {report.frames_validated:,} held to the schema"
     errors = len(report.validation_errors) + report.errors_omitted
-    amount = f"{console.plural(total, 'frame')}{held}, {_ENDINGS[report.terminal]}"
-    amount += f", {console.plural(errors, 'error')}" if errors else ""
-    console.verdict(outcome.file, word, f"{config.component} stream ({how}): {amount}")
+    amount = f"{console.count_in_words(total, 'frame')}{held}, {_ENDINGS[report.terminal]}"
+    amount += f", {console.count_in_words(errors, 'error')}" if errors else ""
+    console.print_verdict(outcome.file, word, f"{config.component} stream ({how}): {amount}")
     console.say(*(f"  {error}" for error in report.validation_errors))
     if report.errors_omitted:
         console.say(f"  and {report.errors_omitted:,} more; --max-errors shows more of them")
@@ -173,7 +175,7 @@ def _say(outcome: _Outcome) -> None:
         console.say(f"  {outcome.hint}")
 
 
-def _mode(config: ValidationConfig) -> str:
+def _mode_name(config: ValidationConfig) -> str:
     return config.mode if isinstance(config.mode, str) else config.mode.value
 
 
@@ -187,7 +189,7 @@ def _as_json(outcome: _Outcome) -> dict[str, Any]:
         "valid": outcome.is_valid,
         "component": config.component,
         "transport": "sse" if outcome.transport != "NDJSON" else "ndjson",
-        "mode": _mode(config),
+        "mode": _mode_name(config),
         "framing": config.framing,
         "edition": config.edition,
         "total_frames": report.total_frames,

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._pytest import connection, header_argument
+from pytest_corpus.commands._pytest import connection_settings, header_argument
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store import leftovers, sweeping
 from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
@@ -24,7 +24,7 @@ from pytest_corpus.reports.text import count_in_words
 STORES = ("vector", "graph")  # the components that store data
 IN_A_FILE = re.compile(r".*\.py(: |::)")  # an adapter that a conftest.py or a test module declares
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-RECENT_S = 3600  # the age below which a run that only the adapter knows may still be in progress elsewhere
+RECENT_S = 3600  # a younger run without a journal here may still be in progress on another machine
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,9 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Delete the leftover data and print what remains."""
+    """Delete the data that earlier runs left, and print what remains."""
     before = _age_limit(given)
-    files, going = _files(Path(given.folder) / FOLDER, given, before)
+    files, going = _select_journals(Path(given.folder) / FOLDER, given, before)
     with _open_adapter(given) as client:
         components = [name for name in given.component or STORES if client.instance.has_handler(name)]
 
@@ -58,21 +58,21 @@ def run(given: argparse.Namespace) -> int:
         patient = sweeping.retry_when_asked(send)
         clean, tried = True, {left.run for _, left in files} | going
         for path, left in files:
-            clean = _sweep(left, components, patient) and clean
+            clean = _delete_leftovers(left, components, patient) and clean
             if not left.names:
                 leftovers.forget(path)
         for name, left in sweeping.list_leftovers(components, patient).items():
-            if name not in tried and _is_meant(name, given, before if given.older_than else time.time() - RECENT_S):
+            if name not in tried and _is_selected(name, given, before if given.older_than else time.time() - RECENT_S):
                 tried.add(name)
-                clean = _sweep(left, components, patient) and clean
+                clean = _delete_leftovers(left, components, patient) and clean
     if not tried:
         what = f"of the run {given.run}" if given.run else "of an earlier run of this adapter"
         console.say(f"there is no record {what} in {Path(given.folder) / FOLDER}, and the adapter lists nothing of it")
     return FINE if clean else FINDINGS
 
 
-def _sweep(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
-    """Delete the leftover data of a run in some components and print the result; return True if nothing remains."""
+def _delete_leftovers(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
+    """Delete the data of a run in some components and print the result; return True if nothing remains."""
     others = {place: left.names.pop(place) for place in list(left.names) if place[0] not in components}
     gone, absent = sweeping.sweep(left, send)
     still = [name for names in left.names.values() for name in names]
@@ -96,14 +96,16 @@ def _age_limit(given: argparse.Namespace) -> float:
     return time.time() - int(parsed[1]) * UNITS[parsed[2]]
 
 
-def _is_meant(name: str, given: argparse.Namespace, before: float) -> bool:
+def _is_selected(name: str, given: argparse.Namespace, before: float) -> bool:
     return name == given.run if given.run else (began_at(name) or 0.0) < before
 
 
-def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
-    """Return the journals to sweep, and the runs in progress, which are left out unless the user names them."""
+def _select_journals(
+    folder: Path, given: argparse.Namespace, before: float
+) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
+    """Return the journals of runs to delete, and the runs in progress, which only the option --run includes."""
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
-    found = [(path, left) for path, left in found if _is_meant(left.run, given, before)]
+    found = [(path, left) for path, left in found if _is_selected(left.run, given, before)]
     own = _own_journals(found, given)
     going = {left.run for path, left in own if not given.run and leftovers.is_held(path)}
     for name in sorted(going):
@@ -114,9 +116,9 @@ def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list
 
 
 def _own_journals(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list[tuple[Path, Leftovers]]:
-    """Return the journals of this adapter's runs, by the adapter's name or factory.
+    """Return the journals of runs that tested this adapter, by its name or factory.
 
-    A run that the user named, or whose adapter came from a file, is included if it tested only one adapter.
+    A run that the user named, or whose adapter was declared in a file, is included if it tested only one adapter.
     """
     spec = split_label(given.adapter)[1]
     is_address = address.scheme_of(spec) is not None
@@ -139,7 +141,7 @@ def _own_journals(found: list[tuple[Path, Leftovers]], given: argparse.Namespace
 @contextmanager
 def _open_adapter(given: argparse.Namespace) -> Iterator[AdapterClient]:
     label, spec = split_label(given.adapter)
-    settings = connection(given.header)
+    settings = connection_settings(given.header)
     if address.scheme_of(spec):
         parsed = address.parse(spec)
         remote = RemoteFactory(parsed, settings.connection())

@@ -12,9 +12,9 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import (
     UNPROVEN,
-    attestations,
     header_argument,
-    note,
+    read_attestations,
+    report_end,
     run_pytest,
     settings_arguments,
     use_connection,
@@ -23,7 +23,9 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.transports import CONNECTION
 
 EMBEDDED = "pytest_corpus.reference:all"  # the adapter that is verified if none is named
-_TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
+_INFORMATION_OPTIONS = frozenset(
+    ("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures")
+)
 """Arguments that make pytest print something instead of running tests."""
 
 UNENDED = "it ended before the suite did"
@@ -66,21 +68,24 @@ def run(given: argparse.Namespace) -> int:
         console.warn(f"pytest-corpus verify: no --adapter is given, so the embedded ones are verified ({EMBEDDED})")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
-        passed = [*_arguments(given, folder), f"--corpus-report={folder / 'attestation.json'}"]
+        passed = [*_pytest_arguments(given, folder), f"--corpus-report={folder / 'attestation.json'}"]
         code = run_pytest("verify", passed, folder, sys.stderr if given.format == "json" else None)
-        found = attestations(folder)
-        reason = _unproven(given, found) if code in (FINE, FINDINGS) else ""
+        found = read_attestations(folder)
+        reason = _missing_proof(given, found) if code in (FINE, FINDINGS) else ""
         if reason and (code == FINE or reason == UNENDED):
-            note("verify", f"pytest ended with {code}, but {reason}, so nothing is verified")
+            report_end("verify", f"pytest ended with {code}, but {reason}, so nothing is verified")
             code = UNPROVEN
-        console.result(given, {"exit_code": code, "attestations": found})
+        console.print_result(given, {"exit_code": code, "attestations": found})
         return code
 
 
-def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
-    """Return the reason why a finished run proves nothing; empty if it proves something or was partial on request."""
+def _missing_proof(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
+    """Return the reason why a finished run proves nothing.
+
+    It is empty if the run proves something, or if the user asked for a partial run.
+    """
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
-    if _TELLING.intersection(more):
+    if _INFORMATION_OPTIONS.intersection(more):
         return ""
     tests = [[test for entry in each["requirements"] for test in entry["tests"]] for each in attestations]
     if not all(tests) or not tests:
@@ -93,8 +98,8 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
     return f"the run was not complete ({'; '.join(gaps)})" if gaps else ""
 
 
-def _arguments(given: argparse.Namespace, folder: Path) -> list[str]:
-    """Return arguments for a pytest run in the current folder with settings and tests from an empty folder."""
+def _pytest_arguments(given: argparse.Namespace, folder: Path) -> list[str]:
+    """Return arguments for a pytest run in the current folder that reads settings and tests from an empty folder."""
     found = settings_arguments(folder)
     use_connection(folder, given.header)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]

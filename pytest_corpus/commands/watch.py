@@ -1,4 +1,4 @@
-"""`pytest-corpus watch`: run the open requirements after each change of the adapter's files, one finding at a time."""
+"""`pytest-corpus watch`: after each change of the adapter's files, run the open requirements until one is violated."""
 
 import argparse
 import os
@@ -12,14 +12,20 @@ from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._pytest import attestations, header_argument, run_pytest, settings_arguments, use_connection
+from pytest_corpus.commands._pytest import (
+    header_argument,
+    read_attestations,
+    run_pytest,
+    settings_arguments,
+    use_connection,
+)
 from pytest_corpus.reports import view
 from pytest_corpus.reports.text import printable, received_sentence
 from pytest_corpus.spec.components import COMPONENTS, TITLES
 
 SUFFIXES = (".py", ".toml", ".json", ".yaml", ".yml", ".js", ".ts", ".go", ".rs", ".java", ".kt", ".cs", ".rb")
 OTHERS = ("__pycache__", "node_modules", "venv", "build", "dist", "target")
-"""Folders that hold no source of the adapter; those whose names begin with a dot are left out too."""
+"""Folders without source files of the adapter; folders whose names begin with a dot are also ignored."""
 
 PAUSE_S = 0.3
 
@@ -41,11 +47,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the suite; after each change, run the open requirements, until Ctrl-C."""
+    """Run the suite; after each change, run the requirements that are still open; end with Ctrl-C."""
     if not Path(given.folder).is_dir():
         raise CommandError(f"--folder {given.folder}: there is no such folder")
     left: list[Mapping[str, Any]] = []
-    before = dict(_stamps(given.folder))
+    before = dict(_source_files(given.folder))
     try:
         while True:
             left = _run_round(given, left)
@@ -58,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
 def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Run the requirement to fix first, then the other open ones, then the whole suite; return the open requirements.
 
-    The round stops at the first run that finds a violation, and shows the finding.
+    Stop at the first run with a violation, and show this finding.
     """
     ids = list(dict.fromkeys(str(entry["id"]) for entry in left))
     for wanted in filter(None, (ids[:1], ids[1:])):
@@ -72,13 +78,13 @@ def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> 
             return _show(document, [*violated, *others])
         satisfied = {entry["id"] for entry in view.requirements_of_status(document, "satisfied")}
         if fixed := [name for name in wanted if name in satisfied]:
-            console.say(f"{console.good('fixed')}: {', '.join(fixed)}")
+            console.say(f"{console.green('fixed')}: {', '.join(fixed)}")
     document = _run_suite(given, ())
     return list(left) if document is None else _show(document, view.order_violations(document))
 
 
 def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
-    """Return the report on some requirements or on the whole suite; None if the adapter could not be tested."""
+    """Run some requirements, or all without ids; return the report, or None if the adapter could not be tested."""
     console.warn(f"running {', '.join(ids) or 'the whole suite'} ...")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
@@ -88,29 +94,31 @@ def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None
         passed += [f"--corpus-requirement={','.join(ids)}"] if ids else []
         with (folder / "output.txt").open("w", encoding="utf-8") as file:
             run_pytest("watch", [*passed, f"--corpus-report={folder / 'attestation.json'}", str(folder)], folder, file)
-        documents = attestations(folder)
+        documents = read_attestations(folder)
         if documents:
             return documents[0]
-        return None  # pytest has said why on stderr
+        return None  # pytest reported the reason on stderr
 
 
 def _show(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Print the finding to fix first, or the verdict if nothing is open; return the open requirements."""
+    """Print the finding to fix first, or the verdict if nothing is open; return the open requirements as a list."""
     if not left:
-        console.verdict("verdict", console.good(view.verdict_words(document)), "")
+        console.print_verdict("verdict", console.green(view.verdict_words(document)), "")
         return []
     first, musts = left[0], sum(entry["level"] == "MUST" for entry in left)
     counted = f"{len(left)} open, {musts} of them MUST"
     if sys.stdout.isatty() and find_spec("rich") is not None:
         _draw(first, f"{counted}; waiting for a change")
         return list(left)
-    console.say("", f"{console.bad(first['id'])} ({first['level']}, {TITLES[first['component']]}): {first['text']}")
-    console.say(*_lines(first), f"  source:   {', '.join(first['source'])}", "", f"{counted}; waiting for a change")
+    console.say("", f"{console.red(first['id'])} ({first['level']}, {TITLES[first['component']]}): {first['text']}")
+    console.say(
+        *_finding_lines(first), f"  source:   {', '.join(first['source'])}", "", f"{counted}; waiting for a change"
+    )
     return list(left)
 
 
 def _draw(entry: Mapping[str, Any], below: str) -> None:
-    """Clear the screen and show a requirement: its sentence, expected and received side by side, its hint."""
+    """Clear the screen and show a requirement: its sentence, its hint, expected and received value side by side."""
     from rich.console import Console, Group
     from rich.panel import Panel
     from rich.table import Table
@@ -132,7 +140,7 @@ def _draw(entry: Mapping[str, Any], below: str) -> None:
     )
 
 
-def _lines(entry: Mapping[str, Any]) -> Iterator[str]:
+def _finding_lines(entry: Mapping[str, Any]) -> Iterator[str]:
     for finding in entry.get("findings", ())[:1]:
         got, path = received_sentence(finding["got"], finding["path"])
         yield f"  expected: {finding['expected']}"
@@ -142,17 +150,17 @@ def _lines(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wait_for_change(folder: str, before: Mapping[str, int]) -> dict[str, int]:
-    """Wait until a source file is changed, added or removed; return all files with their times."""
-    while (now := dict(_stamps(folder))) == before:
+    """Wait until a source file is changed, added or removed; return all source files with their times."""
+    while (now := dict(_source_files(folder))) == before:
         time.sleep(PAUSE_S)
     time.sleep(PAUSE_S)  # an editor may write several files
     names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
     console.warn(f"\nchanged: {printable(', '.join(names[:3]))}{' ...' if len(names) > 3 else ''}")
-    return dict(_stamps(folder))
+    return dict(_source_files(folder))
 
 
-def _stamps(folder: str) -> Iterator[tuple[str, int]]:
-    """Yield the source files below a folder, each with the time of its last change."""
+def _source_files(folder: str) -> Iterator[tuple[str, int]]:
+    """Yield the source files below a folder, each with the time of its last change in nanoseconds."""
     for here, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in OTHERS and not name.startswith(".")]
         for name in names:

@@ -14,7 +14,7 @@ from cli_runs import COMMAND, Ended, called, environment, ran
 
 from pytest_corpus import __version__, cli, resources
 from pytest_corpus.commands import COMMANDS
-from pytest_corpus.commands._console import size, table
+from pytest_corpus.commands._console import align_columns, size_text
 from pytest_corpus.reports.catalogue import explain
 from pytest_corpus.spec.requirements import Requirement, catalogue
 
@@ -154,8 +154,8 @@ def test_colours_are_for_terminals() -> None:
 
 def test_tables_and_sizes() -> None:
     """Columns are aligned, numbers to the right, and no line ends in blanks; sizes are in binary units."""
-    assert table([("a", "bb", ""), ("ccc", "d", "e")], right=(1,)) == ["a    bb", "ccc   d  e"]
-    assert [size(number) for number in (1, 1024, 3 << 20, 5 << 30)] == ["1 bytes", "1.0 KiB", "3.0 MiB", "5.0 GiB"]
+    assert align_columns([("a", "bb", ""), ("ccc", "d", "e")], right=(1,)) == ["a    bb", "ccc   d  e"]
+    assert [size_text(number) for number in (1, 1024, 3 << 20, 5 << 30)] == ["1 bytes", "1.0 KiB", "3.0 MiB", "5.0 GiB"]
 
 
 REQUEST = GOLDEN / "llm/llm_complete_request.json"

@@ -63,7 +63,7 @@ def test_changes_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(watch, "PAUSE_S", 0.001)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "x.py").touch()
-    before = dict(watch._stamps(str(tmp_path)))
+    before = dict(watch._source_files(str(tmp_path)))
     assert before == {}
     rounds = itertools.count()
     sleep = watch.time.sleep
