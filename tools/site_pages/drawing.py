@@ -2,10 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pytest_corpus.reports.text import templates
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -76,51 +77,6 @@ def drawing(colors: Colors) -> str:
     package = ROOT / "pytest_corpus"
     importing = (path for path in package.rglob("*.py") if IMPORT.search(path.read_text("utf-8")))
     known = {path.relative_to(package).parts[0].removesuffix(".py") for path in importing}
-    key = TOP + len(layers()) * (BOX + GAP)
-    head = f'<path d="M0 0 8 4 0 8Z" fill="{colors.faint}"/>'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {key + 30}" role="img" font-size="14">',
-        "<title>The layers of pytest_corpus, which import only downwards</title>",
-        "<style>text {font-family: ui-sans-serif, system-ui, sans-serif}",
-        ".name {font-family: ui-monospace, monospace}</style>",
-        '<marker id="head" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto">',
-        f"{head}</marker>",
-        f'<rect width="{WIDTH}" height="{key + 30}" rx="8" fill="{colors.ground}"/>',
-    ]
-    for number, modules in enumerate(layers()):
-        top = TOP + number * (BOX + GAP)
-        parts.append(words(LEFT - 14, top + BOX / 2, ROLES.get(modules[0], ""), colors.faint, 'text-anchor="end"'))
-        parts += row(top, modules, known, colors)
-        if number:
-            parts.append(arrow((LEFT + RIGHT) / 2, top - GAP, colors))
-    parts.append(box(LEFT, key + 1, 22, 16, colors, known=True))
-    parts.append(words(LEFT + 30, key + 9, "knows pytest; no other layer does", colors.faint))
-    return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def row(top: float, modules: list[str], known: set[str], colors: Colors) -> Iterator[str]:
-    """The boxes of a layer, side by side."""
-    width = (RIGHT - LEFT - GAP * (len(modules) - 1)) / len(modules)
-    size = 14 if len(modules) < 5 else 10.5
-    for column, module in enumerate(modules):
-        left = LEFT + column * (width + GAP)
-        yield box(left, top, width, BOX, colors, known=module in known)
-        more = f'class="name" text-anchor="middle" font-size="{size}"'
-        yield words(left + width / 2, top + BOX / 2, module, colors.text, more)
-
-
-def box(left: float, top: float, width: float, height: float, colors: Colors, *, known: bool) -> str:
-    """A box, in the colours of what knows pytest or of what does not."""
-    fill, border = (colors.pytest, colors.pytest_border) if known else (colors.box, colors.border)
-    place = f'x="{left:.1f}" y="{top}" width="{width:.1f}" height="{height}" rx="5"'
-    return f'<rect {place} fill="{fill}" stroke="{border}"/>'
-
-
-def arrow(x: float, top: float, colors: Colors) -> str:
-    """An arrow from the bottom of a box to the next one."""
-    return f'<path d="M{x} {top + 1}v{GAP - 3}" stroke="{colors.faint}" marker-end="url(#head)"/>'
-
-
-def words(x: float, y: float, said: str, color: str, more: str = "") -> str:
-    """Words, with their middle at this height."""
-    return f'<text x="{x:.1f}" y="{y + 5:.1f}" fill="{color}" {more}>{said}</text>'
+    template = templates(Path(__file__).parent / "templates").get_template("layers.svg")
+    sizes = {"WIDTH": WIDTH, "LEFT": LEFT, "RIGHT": RIGHT, "BOX": BOX, "GAP": GAP, "TOP": TOP}
+    return str(template.render(**sizes, ROLES=ROLES, layers=layers(), known=known, colors=colors))
