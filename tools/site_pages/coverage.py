@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pytest_corpus.reports.pages.markdown import paragraph, table
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.requirements.model import Level, match_line, unwrap_lines
+from site_pages import fill
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "coverage"
 
@@ -55,16 +55,6 @@ TOOLS = {
 FORM = "SECTION LEVEL: sentence | ID ID-2,4:6 tool | what is not tested"
 ROW = re.compile(rf"(\S+) (MUST|SHOULD|MAY): ([^|]+) \| (?:not: ({'|'.join(REASONS)})|((?!not:)[^|]+)(?: \| ([^|]+))?)")
 
-HEAD = """# Coverage
-
-Every normative sentence of the four documents, in our own short words, with the requirements that test it. Keywords
-such as MUST and SHOULD make a sentence normative; so do the rows of tables and lists, and the types of printed
-schemas. *partly* names the part of a sentence that no requirement tests. If nothing tests a sentence, the reason
-follows. A star marks a requirement that is only a SHOULD. A sentence of several documents is counted in each.
-
-The sentences are kept in `docs/coverage/`.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -96,39 +86,21 @@ class Sentence:
 
 def pages() -> dict[str, str]:
     """The pages, by their paths below docs/."""
-    documents = (line for document in FILES for line in _document(document))
-    coverage = "\n".join([HEAD, *_summary(), *documents])
-    return {"documents/coverage.md": coverage, "documents/sections.md": "\n".join(_sections())}
-
-
-def _sections() -> Iterator[str]:
-    yield "# The documents of the protocol\n"
-    yield paragraph(
-        "The sections of the four documents, each with the requirements that cite it. [Coverage](coverage.md) lists "
-        "their sentences, and [Rulings](../rulings.md) say how the suite decides where the documents disagree or are "
-        "silent. Each section is a link target: `documents/sections.html#SPECIFICATION-4.2.1`."
+    everything = tuple(sentence for document in FILES for sentence in sentences(document))
+    untested = Counter(sentence.reason for sentence in everything if sentence.reason)
+    coverage = fill(
+        "coverage.md",
+        counts=[*(_counts(document, sentences(document)) for document in FILES), _counts("all", everything)],
+        reasons=[(f"it {reason}", str(untested[reason])) for reason in REASONS.values()],
+        tools=TOOLS.items(),
+        documents={document: list(_sections(document)) for document in FILES},
     )
     citing = defaultdict(list)
     for entry in catalogue().values():
         for source in entry.source:
             citing[source].append(entry.id)
-    for document, sections in SECTIONS.items():
-        yield f"## {document}\n"
-        for number, title in sections.items():
-            yield f"{'#' * (3 + number.count('.'))} {number} {title}\n"
-            if ids := citing[f"{document} {number}"]:
-                yield paragraph(", ".join(ids) + ".")
-
-
-def _summary() -> Iterator[str]:
-    everything = tuple(sentence for document in FILES for sentence in sentences(document))
-    counts = [*((document, sentences(document)) for document in FILES), ("all", everything)]
-    yield table(("document", "sentences", "tested", "partly", "not"), (_counts(*each) for each in counts))
-    yield "Reasons why a sentence is not tested:\n"
-    reasons = Counter(sentence.reason for sentence in everything if sentence.reason)
-    yield table(("reason", "sentences"), ((f"it {reason}", str(reasons[reason])) for reason in REASONS.values()))
-    yield "Besides requirements, these test sentences:\n"
-    yield table(("name", "what it is"), TOOLS.items())
+    sections = fill("sections.md", documents=SECTIONS, citing=citing)
+    return {"documents/coverage.md": coverage, "documents/sections.md": sections}
 
 
 def _counts(name: str, counted: tuple[Sentence, ...]) -> tuple[str, ...]:
@@ -136,21 +108,12 @@ def _counts(name: str, counted: tuple[Sentence, ...]) -> tuple[str, ...]:
     return name, str(len(counted)), *(str(found[status]) for status in ("asked", "partly", "not"))
 
 
-def _document(document: str) -> Iterator[str]:
-    yield f"## {document}\n"
-    silent = []
+def _sections(document: str) -> Iterator[tuple[str, str, list[tuple[str, ...]], list[str]]]:
+    """Yield each section with the rows of its sentences, and the other requirements that cite it."""
     for number, title in SECTIONS[document].items():
         here = [sentence for sentence in sentences(document) if sentence.section == number]
-        others = _others(document, number)
-        if not here and not others:
-            silent.append(number)
-            continue
-        yield f"### {number} {title}\n"
-        rows = ((sentence.level, sentence.text, _tested_by(sentence)) for sentence in here)
-        yield table(("level", "sentence", "tested by"), rows)
-        if others:
-            yield f"Other requirements that cite this section: {', '.join(map(_name, others))}.\n"
-    yield f"Sections without a normative sentence, or with subsections alone: {', '.join(silent)}.\n"
+        rows = [(sentence.level, sentence.text, _tested_by(sentence)) for sentence in here]
+        yield number, title, rows, list(map(_name, _others(document, number)))
 
 
 def _others(document: str, section: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.reports.text import templates
+from site_pages import fill
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,6 +77,5 @@ def drawing(colors: Colors) -> str:
     package = ROOT / "pytest_corpus"
     importing = (path for path in package.rglob("*.py") if IMPORT.search(path.read_text("utf-8")))
     known = {path.relative_to(package).parts[0].removesuffix(".py") for path in importing}
-    template = templates(Path(__file__).parent / "templates").get_template("layers.svg")
     sizes = {"WIDTH": WIDTH, "LEFT": LEFT, "RIGHT": RIGHT, "BOX": BOX, "GAP": GAP, "TOP": TOP}
-    return str(template.render(**sizes, ROLES=ROLES, layers=layers(), known=known, colors=colors))
+    return fill("layers.svg", **sizes, ROLES=ROLES, layers=layers(), known=known, colors=colors)

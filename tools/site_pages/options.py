@@ -12,9 +12,10 @@ from pytest_corpus import plugin
 from pytest_corpus.integration.collecting.collection_hooks import MARKERS
 from pytest_corpus.integration.options.run_options import ENVIRONMENT, PROFILES
 from pytest_corpus.integration.options.table import add_options, setting
-from pytest_corpus.reports.pages.markdown import GENERATED, code, paragraph, table
+from pytest_corpus.reports.pages.markdown import GENERATED, code
 from pytest_corpus.spec.transports import CONNECTION
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
+from site_pages import fill
 
 VARIABLES = {
     ENVIRONMENT: "what the adapter talks to: `local`, `ci`, `staging`, `production` ...; see [Running](running.md)",
@@ -50,52 +51,21 @@ class Recorder:
 
 def pages() -> dict[str, str]:
     """The page by its path below docs/."""
-    return {"options.md": "\n".join(_page())}
-
-
-def _page() -> Iterator[str]:
     recorder = Recorder()
     add_options(recorder)  # type: ignore[arg-type]
-    yield "# Options, settings, hooks, fixtures and markers\n"
-    yield "Everything that a pytest run of the suite takes.\n"
-    yield "## Options and settings\n"
-    yield paragraph(
-        "Settings go in pytest's ini file (`pytest.ini`, `tox.ini`, `pyproject.toml`); they are overridden by "
-        "the option. Write `--corpus-report=PATH` with the `=`: after a space pytest takes an existing file for a test "
-        "path and moves its root folder there."
-    )
-    yield table(("option", "setting", "meaning"), (_option(name, said, recorder) for name, said in recorder.options))
-    yield "## The connection to an adapter\n"
-    yield paragraph(
-        "These settings describe how an adapter is reached. Write them in the table `[tool.pytest-corpus]` of "
-        "`pyproject.toml` next to the ini file of pytest, or in the ini file itself, which wins. For a single run, use "
-        "`-o`: `-o corpus_log=adapter.log`."
-    )
-    rows = ((code(key), code(setting(key)), text) for key, (_, text) in CONNECTION.items())
-    yield table(("key in `[tool.pytest-corpus]`", "setting", "meaning"), rows)
-    yield paragraph(
-        "[Running the suite](running.md) describes profiles, production, deviations and repetition, "
-        "[Reports](reports.md) the formats. A run that declares no adapter and no client library, and collects no "
-        "bundle, refuses these options on its command line (exit code 4), and ignores them in `addopts` and the ini "
-        "file. pytest's own `-k`, `-m`, `-x`, `--lf`, `-n` (with pytest-xdist) and "
-        "`--junitxml` work as usual; a run that leaves tests out is `partial`."
-    )
-    yield "## Profiles\n"
-    yield table(("profile", "a call is abandoned after", "what runs"), map(_profile, PROFILES.values()))
-    yield "## Hook\n"
-    yield paragraph("A `conftest.py` may define it:")
     hooks = ((name, hook) for name, hook in vars(plugin.Hooks).items() if name.startswith("pytest_"))
-    yield table(
-        ("hook", "meaning"), ((code(name + _arguments(hook)), inspect.getdoc(hook) or "") for name, hook in hooks)
+    page = fill(
+        "options.md",
+        options=[_option(name, said, recorder) for name, said in recorder.options],
+        connection=[(code(key), code(setting(key)), text) for key, (_, text) in CONNECTION.items()],
+        profiles=map(_profile, PROFILES.values()),
+        hooks=[(code(name + _arguments(hook)), inspect.getdoc(hook) or "") for name, hook in hooks],
+        fixtures=_fixtures(),
+        markers=[(code(name), text.strip()) for name, _, text in (marker.partition(":") for marker in MARKERS)],
+        variables=[(code(name), text) for name, text in VARIABLES.items()],
+        generated=GENERATED,
     )
-    yield "## Fixtures for your own tests\n"
-    yield table(("fixture", "scope", "what it gives"), _fixtures())
-    yield "## Markers\n"
-    markers = (marker.partition(":") for marker in MARKERS)
-    yield table(("marker, for `-m`", "meaning"), ((code(name), text.strip()) for name, _, text in markers))
-    yield "## Environment variables\n"
-    yield table(("variable", "meaning"), ((code(name), text) for name, text in VARIABLES.items()))
-    yield GENERATED
+    return {"options.md": page}
 
 
 def _option(name: str, said: dict[str, Any], recorder: Recorder) -> tuple[str, ...]:
