@@ -87,7 +87,7 @@ def _check_options(config: pytest.Config) -> None:
     if any(str(arg).startswith("--corpus-") for arg in config.invocation_params.args):
         from pytest_corpus.integration.options import checks
 
-        checks.watch(config)
+        checks.refuse_unused_options(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports):
         from pytest_corpus.integration.options.files import switch_on_junit
@@ -103,9 +103,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         from pytest_corpus.integration.bundles import discovery
 
         if discovery.is_collected(file_path, parent):
-            from pytest_corpus.integration.bundles.bundle_hooks import bundles
+            from pytest_corpus.integration.bundles.bundle_hooks import bundle_hooks_of
 
-            return bundles(parent.config).node(file_path, parent)
+            return bundle_hooks_of(parent.config).node(file_path, parent)
     return None
 
 

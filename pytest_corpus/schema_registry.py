@@ -5,8 +5,8 @@ full ``$id``s (SCHEMA 2.3, 6.1). A name without a version means the schema in th
 that ends in ``.v1.1`` means exactly that file, and the suffix ``#version/1.0.0`` means that edition
 (SCHEMA 10.1). ``edition=None`` is the newest edition.
 
-    assert_valid("llm.envelope.request", request)
-    validate_with_version_tolerance("llm.envelope.request", request, ["1.0.0", "1.1.0"])
+    assert_valid("llm.envelope.request", request) validate_with_version_tolerance("llm.envelope.request", request,
+    ["1.0.0", "1.1.0"])
 
 Importing this module reads no file and loads no schema library, and nothing here uses the network.
 """

@@ -93,7 +93,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Generated cases have no deadline: how long one takes says more about the machine than about us."""
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
-    collection_hooks.register(config)  # tests import modules of the suite
+    collection_hooks.register_markers(config)  # tests import modules of the suite
 
 
 LONG = ("test_browser.py", "test_packaging.py", "test_bad_provider.py", "test_contributing.py", "test_commands.py")

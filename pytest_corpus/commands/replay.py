@@ -168,8 +168,7 @@ def exchanges_to_repeat(transcript: Transcript, finding: RecordedFinding) -> lis
     exchange.
 
     If the exchange has no namespace, its answer may have been compared with earlier answers of the test, so the last
-    calls
-    of the test are also returned.
+    calls of the test are also returned.
     """
     trace = transcript.tests.get(finding.test_of_exchange, TestTrace())
     exchanges = trace.exchanges

@@ -19,8 +19,7 @@ async def open_adapter(declared: str, component: str) -> AsyncIterator[Send]:
     """Open the adapter of `module:factory` as the suite does, but without planned faults, and close it afterwards.
 
     The result is `send(request, streaming=False)`, which yields frames as JSON texts; an exception of the adapter goes
-    to
-    stderr. If the factory cannot be found or called, the process ends with one sentence.
+    to stderr. If the factory cannot be found or called, the process ends with one sentence.
     """
     metrics, provider, opened = RecordingSink(), ProviderProbe(), Opened()
     hooks = {"metrics": metrics, "provider": provider, "component": component}

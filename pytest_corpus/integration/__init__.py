@@ -1,1 +1,1 @@
-"""The suites inside pytest: declaration of adapters, collection, execution, recording."""
+"""Runs the suites inside pytest: declares adapters, collects and runs tests, records results, writes reports."""

@@ -21,7 +21,7 @@ NAME = "corpus-conformance"
 
 
 def conformance(config: pytest.Config) -> Conformance:
-    """Return the conformance run of a session, created on first use."""
+    """Return the conformance run of a pytest session, created on first use."""
     found = config.pluginmanager.get_plugin(NAME)
     if found is None:
         found = Conformance(config)
@@ -31,10 +31,10 @@ def conformance(config: pytest.Config) -> Conformance:
 
 
 class Conformance:
-    """A run and its parts, each of which is a pytest plugin."""
+    """A conformance run. Its parts are pytest plugins."""
 
     def __init__(self, config: pytest.Config) -> None:
-        collection_hooks.register(config)
+        collection_hooks.register_markers(config)
         self.state = RunState(config)
         self.declaring = DeclarationHooks(self.state)
         self.collecting = CollectionHooks(self.state, self.declaring)
@@ -47,7 +47,7 @@ class Conformance:
             config.pluginmanager.register(part, f"{NAME}-{type(part).__name__.lower()}")
 
     def begin(self) -> RecordHooks:
-        """Start a run that was declared after the session's start; return the plugin part that receives reports.
+        """Start a run that was declared after the session's start; return the plugin that receives reports.
 
         A second call does nothing.
         """
@@ -56,7 +56,7 @@ class Conformance:
         return self.recording
 
     def client(self, node: Any) -> AdapterClient:
-        """Return the open adapter for a test: the test's adapter in the suite, otherwise the only declared adapter."""
+        """Return the open adapter for a test: the adapter of a suite's test, otherwise the only declared adapter."""
         own = collect.owner(node) if isinstance(node, pytest.Item) else None
         known = [adapter for adapter in self.state.adapters.known.values() if adapter.kind == "adapter"]
         if own is None and len(known) != 1:

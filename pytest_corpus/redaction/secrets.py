@@ -97,8 +97,7 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values of environment variables whose names suggest keys, tokens, secrets or passwords, longest first.
 
     Simple settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets. Encoded forms
-    of
-    each secret are included.
+    of each secret are included.
     """
     found = set()
     for name in filter(VARIABLE.match, environment):

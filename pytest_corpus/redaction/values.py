@@ -168,8 +168,7 @@ def list_names(found: Iterable[str]) -> str:
 
 def display_path(name: str) -> str:
     """Return the path of a Python file relative to the working directory. An unusual path may contain a secret, so it
-    is
-    not shown.
+    is not shown.
     """
     if not _FILE.fullmatch(name):
         return "a file of an unusual name"

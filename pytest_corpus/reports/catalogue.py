@@ -73,8 +73,7 @@ def make_examples(entry: Requirement) -> tuple[Example, ...]:
     """Return examples for a requirement: a minimal request, a correct answer, and the reported metrics.
 
     If the sentence names an error, the answer is a correct error envelope, otherwise a success. Only requirements on
-    metrics
-    have metrics.
+    metrics have metrics.
 
     Raises:
         FileNotFoundError: the goldens are not installed.

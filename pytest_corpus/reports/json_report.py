@@ -317,8 +317,7 @@ class CISystem(NamedTuple):
     """A CI system.
 
     `sign` is the environment variable that shows that it runs; `url` is a template for the address of the run. `run`
-    and
-    `commit` are the variables with the id of the run and the commit.
+    and `commit` are the variables with the id of the run and the commit.
     """
 
     name: str

@@ -81,8 +81,7 @@ def read_plainly(data: bytes) -> Any:
     """Parse a flawless document like `read_exactly` if orjson returns the same value; otherwise return `NOT_PLAIN`.
 
     All numbers of the result are finite. orjson changes integers of more than 64 bits, and refuses NaN, numbers beyond
-    the
-    range of a double, and lone surrogates.
+    the range of a double, and lone surrogates.
     """
     if measure_depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(ZEROS):
         return NOT_PLAIN

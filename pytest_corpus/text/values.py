@@ -103,8 +103,7 @@ def abridge(body: Any, path: str) -> Any:
     """Shorten an answer for a report: replace long values that are not on the path by dots.
 
     A path may begin inside the answer (`metadata.word`). Then the first position with this path counts, or else the
-    first
-    one with the longest beginning of it.
+    first one with the longest beginning of it.
     """
     steps = _STEP.findall(path.partition(",")[0].partition(" ")[0])
     for end in range(len(steps), 0, -1):

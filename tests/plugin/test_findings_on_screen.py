@@ -233,6 +233,6 @@ def test_calls_and_time_are_said_before(project: Project, monkeypatch: pytest.Mo
     monkeypatch.setattr(progress, "SHORT_S", 0.0)
     monkeypatch.setattr(progress, "RECENT_S", 0.0)
     assert "calls took " in said(project.run(REFERENCE, few))
-    said_before = progress.estimate(20, 771, 3.0, 116)
+    said_before = progress.remaining_line(20, 771, 3.0, 116)
     assert said_before == "corpus: 20 calls took 3.0 s; about 771 more are to come, in about 116 s"
-    assert progress.estimate(1, 0, 3.0, 0.0).startswith("corpus: 1 call took 3.0 s; ")
+    assert progress.remaining_line(1, 0, 3.0, 0.0).startswith("corpus: 1 call took 3.0 s; ")

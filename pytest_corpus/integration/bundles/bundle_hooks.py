@@ -20,8 +20,8 @@ from pytest_corpus.integration.concluding.exits import USUAL_ENDS
 from pytest_corpus.integration.options.checks import BUNDLES, CONFORMANCE
 
 
-def bundles(config: pytest.Config) -> BundleHooks:
-    """Return the bundles of a session, created on first use."""
+def bundle_hooks_of(config: pytest.Config) -> BundleHooks:
+    """Return the bundle plugin of a pytest session, created on first use."""
     found = config.pluginmanager.get_plugin(BUNDLES)
     if found is None:
         found = BundleHooks(config)
@@ -32,12 +32,14 @@ def bundles(config: pytest.Config) -> BundleHooks:
 
 
 class BundleHooks:
-    """The part of the plugin that collects bundles and runs their cases."""
+    """The plugin that collects behaviour bundles and runs their cases."""
 
     def __init__(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "bundle: cases and thresholds of behaviour bundles")
         self.config = config
-        self._keywords: dict[tuple[str, ...], dict[str, Any]] = {}  # the same of all cases with the same tags
+        self._keywords: dict[
+            tuple[str, ...], dict[str, Any]
+        ] = {}  # shared by all cases with the same tags, to save memory
         source = "a conftest.py brings it: pytest_corpus_bundle_scorers"
         self.session = BundleSession(
             options.read_options(config), results_of(config).store, self._functions, self._adapters, source
@@ -68,12 +70,12 @@ class BundleHooks:
             if isinstance(item, CaseItem):
                 item.run.selected.append(item.case.id)
         if hasattr(self.config, "workerinput") and not self.session.options.stops_early and not session.testsfailed:
-            for run in self.session.runs:  # workers that have collected ask while others still collect
+            for run in self.session.runs:  # start cases while other workers still collect
                 _ = run.pool if run.selected else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Hide the reports on set-up and teardown of cases in the terminal; keep one report for all passed cases."""
+        """Drop set-up and teardown reports of cases from the terminal's lists; all passed cases share one report."""
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if not report.passed or MARKER not in report.keywords or terminal is None:
             return
@@ -106,5 +108,5 @@ class BundleHooks:
 
 
 def _second_instance(adapter: Any) -> AdapterClient:
-    client: AdapterClient = adapter.client.second_instance()  # once the adapter is open
+    client: AdapterClient = adapter.client.second_instance()  # called when the adapter is open
     return client

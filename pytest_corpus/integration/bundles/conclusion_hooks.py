@@ -20,7 +20,7 @@ from pytest_corpus.redaction import printable
 
 
 class BundleConclusionHooks:
-    """The plugin part that receives the results of cases, in the process that concludes the run."""
+    """The plugin that receives the results of cases, in the process that writes the reports."""
 
     def __init__(self, config: pytest.Config, options: BundleOptions) -> None:
         self.config, self.options = config, options
@@ -39,12 +39,12 @@ class BundleConclusionHooks:
         if not self._concludes or not self.results.heads:
             return (yield)
         if exitstatus in USUAL_ENDS:
-            self._judged = self._are_all_judged()
+            self._judged = self._judged_keys()
         self._sections = self.results.sections(self._judged)
         self._note_cassettes()
         self._note_workers()
-        failed = self._hold_to_baseline()
-        self._said += self._reports()
+        failed = self._compare_with_baseline()
+        self._said += self._write_reports()
         if self.options.shard:
             said = "`pytest-corpus bundle combine` judges the JSON reports of all shards"
             self._said.append(f"shard {self.options.shard}: {said}")
@@ -59,23 +59,23 @@ class BundleConclusionHooks:
         return bool(self.results.heads)
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
-        """Return the sections of an adapter's report: bundles that asked this adapter or no adapter."""
-        found = self._sections or self.results.sections(self._are_all_judged())
+        """Return the sections for an adapter's report: bundles that used this adapter, or no adapter."""
+        found = self._sections or self.results.sections(self._judged_keys())
         return [
             {**each, "results": [result.numbers for result in self.results.results_in_order(key)]}
             for key, each in found.items()
             if adapter is None or each.get("adapter", adapter) == adapter
         ]
 
-    def _are_all_judged(self) -> list[str]:
+    def _judged_keys(self) -> list[str]:
         return [key for key in self.results.heads if self.results.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
-        """Prompts and answers of cases that did not pass, if files may contain them."""
+        """Return the prompts and answers of cases that did not pass; empty if files must not contain them."""
         return self.results.contents() if self.options.full_files else []
 
-    def _reports(self) -> list[str]:
-        """Write the requested reports of a run without an adapter, which has no verdict; return a line for each."""
+    def _write_reports(self) -> list[str]:
+        """Write the requested reports of a run without an adapter, which have no verdict; return a line for each."""
         asked = self.config.getoption("corpus_report") or self.config.getini("corpus_report")
         if not asked or self.config.pluginmanager.get_plugin(CONFORMANCE) is not None:
             return []
@@ -106,7 +106,7 @@ class BundleConclusionHooks:
                     said = "several workers do not help, because its cases run one at a time; set 'parallel: true'"
                     self._said.append(f"{self.results.heads[key].name}: {said}")
 
-    def _entries(self) -> Mapping[str, Any]:
+    def _baseline_entries(self) -> Mapping[str, Any]:
         assert self._sections is not None
         found = {}
         for key in self._judged:
@@ -118,12 +118,12 @@ class BundleConclusionHooks:
         head = self.results.heads[key]
         return comparison.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
-    def _hold_to_baseline(self) -> bool:
+    def _compare_with_baseline(self) -> bool:
         """Compare the run with the baseline, or write the baseline; return True if the comparison failed."""
         path = self.options.baseline
         if path is None or self._sections is None:
             return False
-        entries = self._entries()
+        entries = self._baseline_entries()
         if len(entries) < len(self.results.heads):
             self._said.append("baseline: bundles of which only a part ran are neither compared nor written")
         try:

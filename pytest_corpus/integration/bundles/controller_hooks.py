@@ -1,4 +1,4 @@
-"""Hooks of a controller whose workers run behaviour bundles. The controller itself collects no bundles."""
+"""Hooks for the controller of a distributed run, which collects no bundles itself but whose workers may run some."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from pytest_corpus.integration.declaring.properties import CHANNEL
 
 
 class BundleControllerHooks:
-    """Gives each worker a channel to the run's results, and starts the conclusion of bundles at its first use."""
+    """Gives each worker a channel to the controller's stores, and registers the bundle plugin when a worker uses it."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -17,7 +17,7 @@ class BundleControllerHooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        # execnet lets several threads write to a pipe, one message after another, but messages on a socket could mix.
+        # Several threads may write to execnet's pipes, but messages on its sockets could mix.
         if node.gateway.spec.socket:
             return
         channel = node.workerinput[CHANNEL] = node.gateway.newchannel()
@@ -34,7 +34,7 @@ class BundleControllerHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self) -> None:
         if self.used and not self.started:
-            from pytest_corpus.integration.bundles.bundle_hooks import bundles
+            from pytest_corpus.integration.bundles.bundle_hooks import bundle_hooks_of
 
             self.started = True
-            bundles(self.config)
+            bundle_hooks_of(self.config)

@@ -10,7 +10,7 @@ NAMES = ("bundle.yaml", "bundle.yml")
 
 
 def is_collected(path: Path, parent: pytest.Collector) -> bool:
-    """True if a file is a bundle: named as an argument, matched by `corpus_bundles`, or recognized by its content."""
+    """True if a file is a bundle: named on the command line, matched by `corpus_bundles`, or by its content."""
     config = parent.config
     try:
         relative = path.relative_to(config.rootpath).as_posix()

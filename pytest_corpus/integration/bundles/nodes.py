@@ -1,4 +1,4 @@
-"""Collectors and items of a bundle.yaml: its cases, then its thresholds."""
+"""Collectors and test items for a bundle.yaml: one item for each case, then one for each threshold."""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -22,19 +22,19 @@ FOREIGN_MARKERS = frozenset(
         *("tryfirst", "trylast", "xdist_group", "timeout", "forked"),
     )
 )
-"""Tags that are not made markers, because pytest or its plugins act on a marker of that name."""
+"""Tags of cases that do not become markers, because pytest or its plugins give these markers a meaning."""
 
 
 class BundleFailure(Exception):
-    """A failed case or a missed threshold, with the text to show."""
+    """A failed case or a missed threshold, with the message to show."""
 
 
 class BundleFile(pytest.File):
-    """A bundle.yaml."""
+    """The collector of one bundle.yaml."""
 
     session_of_bundles: BundleSession
     place = ""
-    """The path that reports name."""
+    """The path of the file in reports."""
 
     def collect(self) -> Iterable[pytest.Item]:
         try:
@@ -86,7 +86,7 @@ class _Item(pytest.Item):
 
 
 class CaseItem(_Item):
-    """One case with one provider."""
+    """The test item for one case with one provider."""
 
     case: Case
 
@@ -99,7 +99,7 @@ class CaseItem(_Item):
 
 
 class ThresholdItem(_Item):
-    """One threshold, checked with the results of all cases."""
+    """The test item for one threshold, which is checked with the results of all cases."""
 
     threshold: Threshold
 
@@ -107,7 +107,7 @@ class ThresholdItem(_Item):
         run = self.run
         whole = len(run.bundle.cases)
         if shard := run.options.shard:
-            _ = run.pool  # a shard without cases has a section in its report, too
+            _ = run.pool  # even a shard without cases gets a section in its report
             pytest.skip(f"not judged: shard {shard} has {len(run.selected)} of {whole} cases; combine all reports")
         if not run.is_whole:
             pytest.skip(f"not judged: only {len(run.selected)} of {whole} cases were selected")
@@ -125,7 +125,7 @@ class ThresholdItem(_Item):
             line = f"  {'not passed' if self.threshold.metric.startswith('pass_') else 'because of'}: "
             listed = f"{line}the cases of the threshold above" if line + names in run.named else line + names
             said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([listed] if bad else [])
-            # pytest does not show tolerated cases (R80), so the first few are explained here, each once.
+            # pytest reports tolerated cases as passed (R80), so this message explains the first few of them.
             said += [run.explain(result) for result in bad[:MOST_EXPLAINED] if result.case not in run.named]
             run.named.update((line + names, *(result.case for result in bad[:MOST_EXPLAINED])))
             raise BundleFailure("\n".join(said))

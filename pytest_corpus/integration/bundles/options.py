@@ -1,4 +1,4 @@
-"""The checked options of behaviour bundles."""
+"""Reads the options of behaviour bundles."""
 
 import os
 
@@ -12,7 +12,7 @@ MOST_SHARDS = 999  # the most shards of a bundle
 
 
 def read_options(config: pytest.Config) -> BundleOptions:
-    """Read the options of a run. Raises pytest.UsageError if an option has an invalid value."""
+    """Return the options of a run. Raises pytest.UsageError if one has an invalid value."""
     option = config.getoption("corpus_evidence")
     given = option if option is not None else config.getini("corpus_evidence") or None
     full = given == "full" if given is not None else not os.environ.get("CI")
@@ -23,7 +23,7 @@ def read_options(config: pytest.Config) -> BundleOptions:
     limit, mode = config.getoption("corpus_bundle_limit"), config.getoption("corpus_bundle_cassettes")
     if limit is not None and not (limit.isascii() and limit.isdecimal() and 0 < int(limit) < 10**9):
         raise pytest.UsageError(f"--corpus-bundle-limit={limit}: use a whole number above 0")
-    shard = run_options.shard(config, MOST_SHARDS)
+    shard = run_options.read_shard(config, MOST_SHARDS)
     if shard is not None and limit is not None:
         raise pytest.UsageError("--corpus-bundle-limit: leave it out; the shards of a part cannot be combined")
     if mode is not None and mode not in MODES:
@@ -34,7 +34,7 @@ def read_options(config: pytest.Config) -> BundleOptions:
         cassettes=mode,
         baseline=config.invocation_params.dir / baseline if baseline else None,
         update_baseline=update,
-        budget=run_options.budget(config.getoption("corpus_budget") or config.getini("corpus_budget")),
+        budget=run_options.read_budget(config.getoption("corpus_budget") or config.getini("corpus_budget")),
         full=full,
         full_files=given == "full",
         shard=shard,

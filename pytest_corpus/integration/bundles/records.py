@@ -1,4 +1,4 @@
-"""The results of cases in the process that concludes the run; workers send their results there."""
+"""Stores of bundle results in the process that writes the reports; workers send their results there."""
 
 import threading
 from collections.abc import Container
@@ -22,11 +22,11 @@ from pytest_corpus.text.values import from_json_value
 
 NO_SOCKETS = "behaviour bundles cannot run on workers behind --tx=socket=...; start them with --tx=ssh=HOST"
 
-_MAKING = threading.Lock()  # messages of workers arrive in several threads
+_MAKING = threading.Lock()  # messages of different workers arrive in different threads
 
 
 def results_of(config: pytest.Config) -> "BundleResults":
-    """Return the results of a run, created on first use."""
+    """Return the bundle results of a pytest session, created on first use."""
     with _MAKING:
         if _KEY not in config.stash:
             config.stash[_KEY] = BundleResults(config)
@@ -34,7 +34,13 @@ def results_of(config: pytest.Config) -> "BundleResults":
 
 
 class BundleResults:
-    """The stores of all bundles of a run, by bundle and provider. A worker uses the stores of the controller."""
+    """The stores of all bundles of a run, by bundle and provider. A worker uses the stores of the controller.
+
+    Attributes:
+        heads: the facts of each bundle's run.
+        roots: the folder of each bundle.
+        digests: the digest of each bundle, for shards.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self.heads: dict[str, Head] = {}
@@ -65,7 +71,9 @@ class BundleResults:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
 
     def store(self, run: BundleRun) -> CaseStore:
-        """Return the store of a run. Its key has the path below pytest's root folder, the same on all machines."""
+        """Return the store of a bundle's run. Its key contains the path below pytest's root folder, equal on all
+        machines.
+        """
         path = run.bundle.path
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
         key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
@@ -84,13 +92,13 @@ class BundleResults:
         self.digests[key] = about.get("digest", "")
 
     def is_judged(self, key: str, *, stops_early: bool) -> bool:
-        """True if thresholds apply to a bundle, because all of it ran and no failure ended the run early (R80)."""
+        """True if thresholds are judged, because the whole bundle ran and no failure ended the run early (R80)."""
         head, results = self.heads[key], self.stores[key].results
         sound = all(each.status == PASSED for each in results.values())
         return head.is_whole and len(results) == len(head.cases) and (sound or not stops_early)
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
-        """Return the report section of each bundle, by key; thresholds apply to the keys in `judged`."""
+        """Return the report section of each bundle, by key; thresholds are judged for the keys in `judged`."""
         found = build_sections({key: (head, self.results_in_order(key)) for key, head in self.heads.items()}, judged)
         for key, section in found.items() if self._shard else ():
             whole = replace(self.heads[key], selected=len(self.heads[key].cases))
@@ -103,7 +111,7 @@ class BundleResults:
         return [known[case] for case in self.heads[key].cases if case in known]
 
     def contents(self) -> list[dict[str, Any]]:
-        """Return the recorded prompts and answers, for the developer's page."""
+        """Return the recorded prompts and answers, for the HTML page."""
         found = ((self.heads[key], list(store.results.values())) for key, store in self.stores.items())
         return [each for head, results in found for each in collect_contents(head, results)]
 

@@ -1,4 +1,4 @@
-"""Hooks that collect the suite of each adapter, record the expected tests, and put long tests first."""
+"""Hooks that collect the suite of each adapter, record the expected tests, and start long tests first."""
 
 from collections.abc import Generator, Iterable, Sequence
 from itertools import chain
@@ -47,19 +47,19 @@ LONG = {
     "test_the_budget_of_a_stream_is_one_for_all_its_chunks": "",
     "test_the_trace_is_handed_on_unchanged": "",
 }
-"""Functions of the suite that make very many calls, or wait for a deadline; those that share their calls by a word."""
+"""Long tests: they make many calls, or wait for a deadline. Tests with the same word use the same calls."""
 
 T = TypeVar("T")
 
 
 def interleave(items: Sequence[T], names: Sequence[str], workers: int) -> list[T]:
-    """Order the items so that equal parts of them go to workers, with the long tests at the start of each part.
+    """Return the items in an order in which each worker gets an equal part that begins with long tests.
 
-    Other tests keep their order, so neighbours with shared facts stay with one worker. Long tests with shared calls are
-    in one part.
+    Other tests keep their order, so that neighbours that share facts run on one worker. Long tests that share calls are
+    in the same part.
 
     Args:
-        names: the function of each item, after its suite and a dot.
+        names: for each item its suite and the name of its function, joined by a dot.
     """
     groups: dict[object, list[T]] = {}
     short: list[T] = []
@@ -82,7 +82,7 @@ def interleave(items: Sequence[T], names: Sequence[str], workers: int) -> list[T
 
 
 class CollectionHooks:
-    """The plugin part that adds the suites to pytest's collection."""
+    """The plugin that adds the suites to pytest's collection."""
 
     def __init__(self, state: RunState, declaring: DeclarationHooks) -> None:
         self.state, self.declaring = state, declaring
@@ -90,12 +90,12 @@ class CollectionHooks:
         self._unusable = ""
 
     def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """Return the suite below a conftest.py that declares an adapter, or None."""
+        """Return the collector of the suite for the adapter that a conftest.py declares, or None."""
         adapter = self.declaring.adapter_of_conftest(path)
-        return None if adapter is None else _anchor(self.state.open(adapter), parent, path=path)
+        return None if adapter is None else _make_anchor(self.state.open(adapter), parent, path=path)
 
     def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
-        """Return the suites in the variables of a test module."""
+        """Return the collectors of the suites that a test module declares."""
         self.declaring.start()
         nodes: list[pytest.Collector] = []
         for name, declared in found.items():
@@ -107,7 +107,7 @@ class CollectionHooks:
         return nodes
 
     def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
-        """Report a module's declaration as unusable; a worker ends with this report."""
+        """Report that the declaration in a module cannot be used; a worker then ends with this message."""
         report.outcome, report.longrepr = "failed", str(error)
         setattr(report, USAGE_ERROR, True)
         if self.state.worker is not None:
@@ -119,33 +119,33 @@ class CollectionHooks:
         several = len(self.state.by_option) > 1
         for adapter in self.state.by_option:
             root = f"corpus[{adapter.label}]" if several else "corpus"
-            anchor = _anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
+            anchor = _make_anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
             anchor.separator = "/"
             items.extend(item for item in session.genitems(anchor) if self._is_named(item, adapter))
         items.extend(self._find_missed_conftests(session, items))
-        self._expect({own[0].label for item in items if (own := collect.owner(item))})
+        self._record_expected_tests({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
-        items[:] = collect.foundations_first(items)
-        items.sort(key=_place)
+        items[:] = collect.put_foundations_first(items)
+        items.sort(key=_position)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
-            items[:] = interleave(items, list(map(_function_of, items)), worker["workercount"])
+            items[:] = interleave(items, list(map(_qualified_function, items)), worker["workercount"])
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
-        """True if the ids on the command line name a test, or if the command line has no ids."""
+        """True if the command line selects a test by its id, or selects no test by id."""
         named = self.state.named
         return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
 
     def _find_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
-        """Return the suites of conftest.py files above the test paths, in a run without paths."""
+        """Return the tests for conftest.py files above the test paths, if pytest was started without paths."""
         if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
             return
         seen = {own[0].label for item in items if (own := collect.owner(item))}
         for path, adapter in self.declaring.by_conftest.items():
             if adapter.label not in seen:
-                yield from session.genitems(_anchor(adapter, session, path=path))
+                yield from session.genitems(_make_anchor(adapter, session, path=path))
 
-    def _expect(self, collected: set[str]) -> None:
-        """Record the tests of a complete run for each adapter, even if they are not collected."""
+    def _record_expected_tests(self, collected: set[str]) -> None:
+        """Record the tests of a complete run of each adapter, even if they are not collected."""
         options = self.state.options
         for adapter in self.state.adapters.known.values():
             named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
@@ -159,28 +159,28 @@ class CollectionHooks:
                 adapter.ledger.expected |= {ledger_key(component, name, each) for name in known for each in numbers}
                 if not all(map(options.wants, known.values())):
                     adapter.ledger.mark_partial("tests were deselected")
-            if self._names_tests():
+            if self._selects_tests():
                 adapter.ledger.mark_partial("single chapters or tests were named on the command line")
 
-    def _names_tests(self) -> bool:
-        """True if the command line names a chapter or a test of a suite."""
+    def _selects_tests(self) -> bool:
+        """True if the command line selects chapters or tests of a suite."""
         below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
         return bool(self.state.named) or any(".py" in part for part in below)
 
     def _select(self, items: list[pytest.Item]) -> None:
         options = self.state.options
-        chosen = {item for item in collect.own_items(items) if options.wants(collect.requirement_of(item))}
+        chosen = {item for item in collect.conformance_items(items) if options.wants(collect.requirement_of(item))}
         if options.profile.smoke:
-            chosen = collect.smoke(item for item in items if item in chosen)
+            chosen = collect.select_smoke_tests(item for item in items if item in chosen)
         elsewhere = self._tests_of_other_shards(chosen)
         chosen -= elsewhere
-        dropped = [item for item in collect.own_items(items) if item not in chosen]
+        dropped = [item for item in collect.conformance_items(items) if item not in chosen]
         if dropped:
             items[:] = [item for item in items if item not in set(dropped)]
             self.state.config.hook.pytest_deselected(items=dropped)
 
     def _tests_of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
-        """Return the tests of other shards, if only the sharding makes the run partial."""
+        """Return the tests of other shards; empty if the run is also partial for another reason."""
         shard = self.state.options.shard
         if shard is None:
             return set()
@@ -202,7 +202,7 @@ class CollectionHooks:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> Generator[None, object, object]:
-        if self._unusable:  # before xdist compares what the workers collected
+        if self._unusable:  # before xdist compares the collections of the workers
             session.shouldfail = self._unusable
             raise session.Failed(self._unusable)
         result = yield
@@ -212,7 +212,7 @@ class CollectionHooks:
     def _finish(self, session: pytest.Session) -> None:
         for item in session.items:
             if own := collect.owner(item):
-                own[0].ledger.selected.add(collect.key_of(item, own[1]))
+                own[0].ledger.selected.add(collect.ledger_key_of(item, own[1]))
         for adapter in self.state.adapters.known.values():
             ledger = adapter.ledger
             if ledger.expected <= ledger.selected or ledger.incomplete:
@@ -225,7 +225,7 @@ class CollectionHooks:
 
     @pytest.hookimpl(trylast=True)
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        collect.repeat(metafunc, self.state.options.repeat)
+        collect.parametrize_repetitions(metafunc, self.state.options.repeat)
 
     @pytest.fixture
     def corpus_repetition(self, request: pytest.FixtureRequest) -> int:
@@ -237,20 +237,20 @@ class CollectionHooks:
         return collect.make_item(collector, name, obj)
 
 
-def _anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> collect.Anchor:
+def _make_anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> collect.Anchor:
     anchor: collect.Anchor = collect.Anchor.from_parent(parent, **options)
     anchor.adapter = adapter
     return anchor
 
 
-def _function_of(item: pytest.Item) -> str:
-    """Return the function of a conformance item, after its suite and a dot; empty for any other item."""
+def _qualified_function(item: pytest.Item) -> str:
+    """Return the suite and the function of a conformance item, joined by a dot; empty for any other item."""
     own = collect.owner(item)
     return f"{own[0].label}/{own[1]}.{getattr(item, 'originalname', '')}" if own else ""
 
 
-def _place(item: pytest.Item) -> int:
-    """Return the position of a test in a transcript; 0 without one."""
+def _position(item: pytest.Item) -> int:
+    """Return the position of a test in a transcript; 0 without a transcript."""
     own = collect.owner(item)
     return own[0].place_of(*collect.name_and_repetition(item)) if own else 0
 
@@ -264,7 +264,7 @@ MARKERS = (
 )
 
 
-def register(config: pytest.Config) -> None:
-    """Register the markers."""
+def register_markers(config: pytest.Config) -> None:
+    """Register the markers of the suite with pytest."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)

@@ -1,4 +1,4 @@
-"""Collectors of the chapters of a suite, below the user's file or below the session, and the ids of their tests."""
+"""Collectors for the chapters (modules) of the suite, and functions that identify their tests."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from pytest_corpus.suites import modules_of
 from pytest_corpus.suites.inventory import cases, tests
 from pytest_corpus.verdict.ledger import ledger_key
 
-REPETITION = "corpus_repetition"  # the fixture in which a test's repetition travels
+REPETITION = "corpus_repetition"  # the fixture with the number of a test's repetition
 NAMED = pytest.StashKey[tuple[str, int]]()  # on a conformance item: its name in the suite, and its repetition
 REQUIREMENT = pytest.StashKey[str]()  # on a conformance item: the requirement that it decides
 OWNER = pytest.StashKey[tuple[Adapter, str]]()  # on a conformance item: the adapter and the component that it tests
 
 
 class Anchor(pytest.File):
-    """The root of an adapter's suite below a file: the user's conftest.py, or the packaged suites."""
+    """The root collector of an adapter's suite for a file: the user's conftest.py, or the package itself."""
 
     adapter: Adapter
     separator = "::"
 
     def collect(self) -> Iterable[pytest.Collector]:
-        return chapters(self, self.adapter, self.nodeid + self.separator)
+        return collect_chapters(self, self.adapter, self.nodeid + self.separator)
 
 
 class SuiteNode(pytest.Collector):
-    """The root of an adapter's suite below a name in a test module."""
+    """The root collector of an adapter's suite that a test module declares."""
 
     adapter: Adapter
 
     def collect(self) -> Iterable[pytest.Collector]:
-        return chapters(self, self.adapter, self.nodeid + "::")
+        return collect_chapters(self, self.adapter, self.nodeid + "::")
 
 
-def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterator[Chapter]:
-    """Yield the chapters of all components of an adapter, in the order of the components."""
+def collect_chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterator[Chapter]:
+    """Yield the collectors of all chapters of an adapter, in the order of its components."""
     for component in adapter.components:
         for name, module in modules_of(component).items():
             wanted = _selected_names(adapter, component, f"{component}/{name}.py::")
@@ -72,7 +72,7 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
 
 
 def _selected_names(adapter: Adapter, component: str, title: str) -> frozenset[str]:
-    """Return the functions and classes of a chapter that contain a test of a selected requirement."""
+    """Return the functions and classes of a chapter that contain a selected test."""
     found = set()
     for name, requirement in tests_of(adapter, component).items():
         if name.startswith(title) and adapter.options.wants(requirement):
@@ -82,7 +82,7 @@ def _selected_names(adapter: Adapter, component: str, title: str) -> frozenset[s
 
 
 class _OwnNames:
-    """Finds tests by the naming rules of the suite; the user's project may have other rules."""
+    """Recognizes tests by the naming rules of the suite; the user's project may have other rules."""
 
     def funcnamefilter(self, name: str) -> bool:
         return name.startswith("test_")
@@ -92,7 +92,7 @@ class _OwnNames:
 
 
 class Chapter(_OwnNames, pytest.Module):
-    """A module of the suite."""
+    """The collector of one module of the suite."""
 
     adapter: Adapter
     component: str
@@ -100,22 +100,24 @@ class Chapter(_OwnNames, pytest.Module):
     wanted: frozenset[str]
 
     def _getobj(self) -> Any:
-        # pytest 8 reads the fixtures of an object once: below a second adapter the same module would have none.
+        # pytest 8 reads the fixtures of each module object only once, so each adapter gets a copy of the module.
         module = importlib.import_module(self.module_name)
         view = ModuleType(module.__name__)
-        vars(view).update((name, _own_class(found, view.__name__)) for name, found in vars(module).items())
+        vars(view).update((name, _copy_class(found, view.__name__)) for name, found in vars(module).items())
         return view
 
 
-def _own_class(found: object, module: str) -> object:
-    """Turn a shared class of tests into a class of the chapter, in case `collect_imported_tests = false` is set."""
+def _copy_class(found: object, module: str) -> object:
+    """Return a subclass that belongs to the chapter for an imported class of tests, in case
+    `collect_imported_tests = false` is set; return other objects unchanged.
+    """
     if inspect.isclass(found) and found.__name__.startswith("Test") and found.__module__ != module:
         return type(found.__name__, (found,), {"__module__": module, "__doc__": found.__doc__})
     return found
 
 
 class ChapterClass(_OwnNames, pytest.Class):
-    """A class of a chapter with shared tests. The tests are loaded only if they are selected."""
+    """The collector of a class with shared tests in a chapter. Slow tests are left out unless the profile is stress."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         chapter = self.getparent(Chapter)
@@ -126,7 +128,7 @@ class ChapterClass(_OwnNames, pytest.Class):
 
 
 def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterClass | list[pytest.Item] | None:
-    """Return the collector for a class of a chapter; nothing if it is not selected; None for any other object."""
+    """Return the collector for a class of a chapter, an empty list if it is not selected, None for any other object."""
     if not isinstance(collector, (Chapter, ChapterClass)):
         return None
     chapter = collector.getparent(Chapter)
@@ -140,7 +142,7 @@ def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterC
 
 
 def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
-    """Return the adapter and component of a conformance item; None for any other item."""
+    """Return the adapter and the component that a conformance item tests; None for any other item."""
     if OWNER not in item.stash:
         chapter = item.getparent(Chapter)
         if chapter is None:
@@ -149,13 +151,13 @@ def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
     return item.stash[OWNER]
 
 
-def own_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Return the conformance items among items."""
+def conformance_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Return the conformance items among all items."""
     return [item for item in items if owner(item)]
 
 
-def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
-    """Return the first core test of each requirement, component and adapter."""
+def select_smoke_tests(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Return the first core test of each requirement for each component and adapter."""
     first: dict[tuple[object, ...], pytest.Item] = {}
     for item in items:
         whose = owner(item)
@@ -165,7 +167,7 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 
 def requirement_of(item: pytest.Item) -> str:
-    """Return the id of the requirement that a conformance item decides; of several, the one of its component."""
+    """Return the id of the requirement that a conformance item decides; a shared test has one for each component."""
     if REQUIREMENT not in item.stash:
         marker = item.get_closest_marker("requirement")
         assert marker is not None, f"{item.nodeid} names no requirement"
@@ -178,7 +180,7 @@ def requirement_of(item: pytest.Item) -> str:
 
 
 def test_of(item: pytest.Item) -> str:
-    """Return the name of a test within its suite, independent of the adapter's declaration and the repetition."""
+    """Return the name of a test within its suite, the same for every adapter, declaration and repetition."""
     return name_and_repetition(item)[0]
 
 
@@ -193,14 +195,14 @@ def name_and_repetition(item: pytest.Item) -> tuple[str, int]:
     return item.stash[NAMED]
 
 
-def foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """Put foundations first in each module, so that other tests do not find the faults of the foundations."""
+def put_foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the items with basic requirements first in each module, because their tests explain faults best."""
     for _, module in groupby(items, lambda item: item.getparent(pytest.Module)):
         yield from sorted(module, key=lambda item: not (owner(item) and requirement_of(item) in FOUNDATIONS))
 
 
-def repeat(metafunc: pytest.Metafunc, times: int) -> None:
-    """Collect a test of the suite several times."""
+def parametrize_repetitions(metafunc: pytest.Metafunc, times: int) -> None:
+    """Make pytest collect a test of the suite several times."""
     if times > 1 and metafunc.definition.getparent(Chapter) is not None:
         metafunc.fixturenames.append(REPETITION)
         ids = [f"run{number}of{times}" for number in range(1, times + 1)]
@@ -208,19 +210,19 @@ def repeat(metafunc: pytest.Metafunc, times: int) -> None:
 
 
 def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
-    """Return the requirement of each test in a complete run of a component, by the name of the test."""
+    """Return the tests in a complete run of a component, each with its requirement."""
     return tests(component, adapter.options.profile.name)
 
 
 def case_of(item: pytest.Item) -> int:
-    """Return the number of a conformance item among all cases of its function, including unselected cases."""
+    """Return the number of a conformance item among all cases of its function, selected or not."""
     chapter = item.getparent(Chapter)
     assert chapter is not None
     return cases(chapter.component, chapter.adapter.options.profile.name).get(test_of(item), 0)
 
 
-def key_of(item: pytest.Item, component: str) -> str:
-    """Return the key of a conformance item in a ledger."""
+def ledger_key_of(item: pytest.Item, component: str) -> str:
+    """Return the key of a conformance item in its adapter's ledger."""
     return ledger_key(component, *name_and_repetition(item))
 
 
@@ -234,32 +236,32 @@ def places_of(session: pytest.Session) -> Mapping[str, int]:
 
 
 def body_of(item: pytest.Function) -> Callable[..., Any]:
-    """Return the function of a conformance test. `item.obj` may be the function of another plugin instead."""
+    """Return the function of a conformance test. `item.obj` may be a replacement by another plugin."""
     found: Callable[..., Any] = getattr(item.cls() if item.cls else item.module, item.originalname)
     return found
 
 
 def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
-    """Return the arguments of a conformance test: its parameters, and the target."""
+    """Return the arguments for a conformance test: its parameters, and the target (the component under test)."""
     given = item.callspec.params if hasattr(item, "callspec") else {}
     return {name: given.get(name, target) for name in inspect.signature(body_of(item)).parameters}
 
 
-ROOT = "corpus"  # the beginning of ids that do not belong to a file
+ROOT = "corpus"  # the first word of ids without a file
 _REPETITION = re.compile(r"(?P<more>-)?(?(more)|\[)run(?P<number>\d+)of\d+\]$")
 _ID = re.compile(r"corpus(?:\[(?P<label>.+?)\](?=/|$))?(?:/(?P<test>.*))?")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeId:
-    """A named chapter, class or test: of every adapter, or of the adapter with a label."""
+    """An id on the command line that names a chapter, class or test, for all adapters or for the one with a label."""
 
     given: str
     label: str
     test: str
 
     def names(self, label: str, test: str) -> bool:
-        """True if the id names a test, whose name is given without its root."""
+        """True if the id selects a test of an adapter; `test` is its name within the suite."""
         beginnings = tuple(f"{self.test}{end}" for end in ("::", "[", "/"))
         below = self.test in ("", test) or test.startswith(beginnings)
         return below and self.label in ("", label)
@@ -277,7 +279,7 @@ def repetition_in(name: str) -> int:
 
 
 def take_ids(config: pytest.Config) -> tuple[NodeId, ...]:
-    """Remove the ids from the arguments of a run, because pytest would look for files with these names; return them."""
+    """Remove and return the ids among the arguments of a run, because pytest would search files with these names."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return ()
     found = {arg: each for arg in config.args if (each := _id_in(arg, config))}
@@ -286,7 +288,7 @@ def take_ids(config: pytest.Config) -> tuple[NodeId, ...]:
 
 
 def check_ids(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
-    """Return the fault of the first id that does not match a known label and test, or an empty text."""
+    """Return an error message for the first id that selects no known test; empty if there is none."""
     every = list(known)
     for each in asked:
         if any(each.names(label, test) for label, test in every):

@@ -15,13 +15,19 @@ from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.scope import begin_part
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.concluding import progress
-from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, ignore_interrupts, leave_in_time
+from pytest_corpus.integration.concluding.exits import (
+    TERMINATED,
+    USUAL_ENDS,
+    SigtermHandler,
+    ignore_interrupts,
+    leave_in_time,
+)
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import Placeholders, RunResult
-from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, since_the_last_run
+from pytest_corpus.integration.concluding.screen import Screen, add_summary, annotation_commands, changes_since_last_run
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
-from pytest_corpus.integration.options.run_options import on_github
+from pytest_corpus.integration.options.run_options import is_on_github
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.surroundings import CHANGING, report_warnings, suspects
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
@@ -34,14 +40,14 @@ from pytest_corpus.verdict.ledger import Ledger
 
 
 class ConclusionHooks:
-    """The hooks at the start and at the end of a run."""
+    """The plugin that is active at the start and at the end of a run."""
 
     def __init__(self, state: RunState, distributing: DistributionHooks, recording: RecordHooks) -> None:
         self.state, self.distributing = state, distributing
         self.findings, self.transcript, self._calls = recording.findings, recording.transcript, recording.calls
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
-        self._exits = Exits()
+        self._exits = SigtermHandler()
         self._threads = frozenset(threading.enumerate())
         self._code, self._stops = 0, False
         self._unsaid: list[str] = []
@@ -60,7 +66,7 @@ class ConclusionHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self) -> None:
-        self._exits.go_on()
+        self._exits.raise_again()
 
     def pytest_collection_finish(self) -> None:
         if self._concludes:
@@ -70,7 +76,7 @@ class ConclusionHooks:
         options = self.state.options
         known = self.state.adapters.known.values()
 
-        def shown(declared: str) -> str:  # without the secret parts of an address
+        def shown(declared: str) -> str:  # hides the secret parts of an address
             label, spec = address.split_label(declared) or ("", "")
             plain = address.display_address(spec) if spec else declared
             return plain if label in ("", plain) else f"{label}={plain}"
@@ -82,7 +88,7 @@ class ConclusionHooks:
             f"corpus run: {self.state.adapters.run}",
             *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
             *([f"corpus shard: {options.shard}"] if options.shard else []),
-            *progress.environment(os.environ),
+            *progress.check_environment(os.environ),
             *((*progress.snapshot(known), *progress.untested_components(known)) if self.state.distributes else ()),
         ]
 
@@ -104,24 +110,26 @@ class ConclusionHooks:
         for adapter in self.state.adapters.known.values():
             chosen = sum(1 for item in session.items if (own := collect.owner(item)) and own[0] is adapter)
             share = min(1.0, chosen / max(1, len(adapter.ledger.expected)))
-            for line in progress.estimates(adapter, share, self.state.options.concurrency) if adapter.is_open else ():
+            for line in (
+                progress.estimate_costs(adapter, share, self.state.options.concurrency) if adapter.is_open else ()
+            ):
                 if reporter is not None:
                     reporter.write_line(line)
         return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Remove frames without a line, which Python 3.11 may produce and pytest cannot show."""
+        """Remove stack frames without a line number, which Python 3.11 may produce and pytest cannot show."""
         excinfo.traceback = excinfo.traceback.filter(_has_line)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
-        # execnet gives a stopped run's worker five seconds, and then interrupts its tidying.
+        # If a run is stopped, execnet interrupts a worker after five seconds, even if it still closes adapters.
         alone = nullcontext() if self.state.worker is None else ignore_interrupts()
         with alone, report_warnings(self.state.config):
             warnings = self.state.adapters.close()
         if self.state.worker is not None:
-            self.distributing.give_account()
+            self.distributing.send_results()
         self._stops = bool(session.shouldstop or session.shouldfail)
         decided = self._conclude(TERMINATED if self._exits.terminated else exitstatus)
         session.exitstatus = decided
@@ -132,18 +140,18 @@ class ConclusionHooks:
         except pytest.exit.Exception as ended:
             ended.returncode = ended.returncode or decided
             raise
-        finally:  # another plugin's hook may have set it to 0
+        finally:  # another plugin may have set the exit code to 0
             self._code = int(session.exitstatus or decided)
             session.exitstatus = session.exitstatus or decided
 
     def _warn(self, warning: str) -> None:
         try:
             self.state.config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
-        except Warning:  # if warnings are errors, the verdict is still shown
+        except Warning:  # warnings may be errors, but the verdict must be shown
             self._unsaid.append(f"corpus warning: {warning}")
 
     def _conclude(self, given: int) -> int | pytest.ExitCode:
-        """Compute the verdicts and write the reports if this process concludes the run; return the exit code."""
+        """Compute the verdicts and write the reports, if this is the process for it; return the exit code."""
         if not self._concludes:
             return given
         if self.state.usage_error:
@@ -152,7 +160,7 @@ class ConclusionHooks:
         chosen = [adapter for adapter in self.state.adapters.known.values() if not adapter.left_out]
         if not chosen and self.state.adapters.known:
             return given
-        meant = self._meant(chosen)
+        meant = self._selected_ledgers(chosen)
         goes_on = given in USUAL_ENDS and not (self._stops or self.state.distributes)
         for ledger in meant:
             found = {why for why, tests in ledger.mismatches().items() if tests}
@@ -172,23 +180,23 @@ class ConclusionHooks:
         self.result.written += self.transcript.summary_lines
         self.result.write()
         self.result.draft()
-        self._compare(self.result)
+        self._note_changes(self.result)
         return self.result.exit_code(given)
 
-    def _compare(self, result: RunResult) -> None:
-        """Record the changes since the last run, with the adapter's name if there are several adapters."""
+    def _note_changes(self, result: RunResult) -> None:
+        """Note the changes since the last run, with the adapter's name if there are several adapters."""
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            if said := since_the_last_run(self.state.config, ledger, verdict):
+            if said := changes_since_last_run(self.state.config, ledger, verdict):
                 self._since.append(f"{ledger.adapter}: {said}" if several else said)
 
     def _annotate(self, screen: Screen, result: RunResult) -> Iterator[str]:
-        """Write GitHub's annotations and the step's summary; yield a sentence for each failure."""
+        """Write GitHub's annotations and the summary of the step; yield a sentence for each failure to do so."""
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
             known = self.state.adapters.known.get(ledger.adapter)
             factory = known.declaration.factory if known else None
             groups = screen.groups(ledger, verdict, every=True)
-            for line in commands(groups, self.state.options.level, factory):
+            for line in annotation_commands(groups, self.state.options.level, factory):
                 screen.reporter.write_line(line)
             document = result.document(ledger, verdict)
             if said := add_summary(os.environ, formats.render(document, ".md", evidence=result.evidence(ledger))):
@@ -200,8 +208,8 @@ class ConclusionHooks:
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
         return printable(mask_secrets(again, secret_values(os.environ)))
 
-    def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
-        """Return the ledgers that the requirement filter selects: of adapters, of client libraries, or of both."""
+    def _selected_ledgers(self, chosen: list[Adapter]) -> list[Ledger]:
+        """Return the ledgers of the kinds (adapters, client libraries) that the requirement filter selects."""
         wants = self.state.options.wants
         meant = {
             adapter.option
@@ -220,15 +228,15 @@ class ConclusionHooks:
             with screen.hide_own_tests():
                 return (yield)
         finally:
-            failures = list(self._annotate(screen, self.result)) if on_github(os.environ) else []
+            failures = list(self._annotate(screen, self.result)) if is_on_github(os.environ) else []
             notes = [*self._notes(self.result), *failures]
             screen.show_summary(self.result, [TerminalLine(printable(line)) for line in notes])
 
     def _notes(self, result: RunResult) -> Iterator[str]:
-        """Yield the lines before the verdict."""
+        """Yield the lines that come before the verdict."""
         yield from filter(None, map(presentation.offered_builders, result.ledgers))
         if self.state.config.get_verbosity() < 0:
-            yield from progress.environment(os.environ)
+            yield from progress.check_environment(os.environ)
         yield from self._unsaid
         yield from self._since
         yield from result.lines()
@@ -245,8 +253,8 @@ class ConclusionHooks:
 
 
 def _has_line(entry: Any) -> bool:
-    """True if pytest can show a frame."""
+    """True if pytest can show a stack frame."""
     try:
         return bool(entry.lineno >= 0)
-    except TypeError:  # it computes with a line that is None
+    except TypeError:  # the line number is None
         return False

@@ -1,4 +1,4 @@
-"""Exits that bypass pytest: a termination signal, and threads that keep the process from ending."""
+"""Process exits that bypass pytest: SIGTERM, and threads that would keep the process alive."""
 
 import inspect
 import os
@@ -15,14 +15,14 @@ import pytest
 from pytest_corpus.adapter.event_loop.closing import executor_threads, threads_that_delay_exit
 
 USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""The exit codes of a run that pytest finished."""
+"""The exit codes of pytest for a run that was not broken off."""
 
-TERMINATED = 128 + signal.SIGTERM  # the exit code of a run that SIGTERM ended, as shells have it
+TERMINATED = 128 + signal.SIGTERM  # the exit code after SIGTERM, as in shells
 
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Ignore SIGINT and `_thread.interrupt_main`."""
+    """Ignore SIGINT and `_thread.interrupt_main` within the context."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -34,26 +34,26 @@ def ignore_interrupts() -> Iterator[None]:
 
 
 LEAVE_S = 2.0
-"""The seconds for which the end of a process waits for threads that an adapter left behind."""
+"""The seconds that a process waits at its end for threads of an adapter."""
 
 
 def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker: bool) -> None:
-    """End the process without waiting for threads that are blocked in calls of an adapter.
+    """End the process without waiting longer than `LEAVE_S` for threads that are blocked in calls of an adapter.
 
-    The function does this only in a worker or in the program `pytest`, after all results are reported.
-    `former` are the threads that do not belong to the adapter.
+    This happens only in a worker or in the program `pytest`, after all results are reported. `former` are threads that
+    do not belong to the adapter.
     """
     threads = [
         thread for thread in (threads_that_delay_exit() | executor_threads()).difference(former) if thread.is_alive()
     ]
     if threads and (is_worker or _is_program()):
         timer = threading.Timer(LEAVE_S, _leave, [code, threads])
-        timer.daemon = True  # what ends in time is not waited for
+        timer.daemon = True  # the timer does not delay a process that ends in time
         timer.start()
 
 
 def _is_program() -> bool:
-    """True if this process is only pytest, not another program that called it and not a test of another run."""
+    """True if this process is only pytest, so that no other program and no outer test run called it."""
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_code.co_name == "pytest_runtestloop":
@@ -65,20 +65,20 @@ def _is_program() -> bool:
 
 
 def _leave(code: int, threads: Iterable[threading.Thread]) -> None:
-    if not any(thread.is_alive() for thread in threads):  # the functions of `atexit` may take their time
+    if not any(thread.is_alive() for thread in threads):  # functions registered with `atexit` may still run
         return
     with suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(code)  # nothing else ends a thread that a synchronous client blocks
+    os._exit(code)  # a thread that is blocked in a synchronous client cannot be ended otherwise
 
 
 class Terminated(KeyboardInterrupt):
-    """The end of a run because of SIGTERM. Unlike `pytest.exit` it also ends a collection, as Ctrl-C does."""
+    """Raised after SIGTERM. Unlike `pytest.exit` it also ends a collection, as Ctrl-C does."""
 
 
-class Exits:
-    """Makes SIGTERM end the run like Ctrl-C; handlers of other code are kept.
+class SigtermHandler:
+    """Makes SIGTERM end the run like Ctrl-C, unless other code handles SIGTERM.
 
     `terminated` is True after SIGTERM.
     """
@@ -95,13 +95,13 @@ class Exits:
             self._handles = True
 
     def leave(self) -> None:
-        """Restore the handler."""
+        """Restore the default handler."""
         if self._handles:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._handles = False
 
-    def go_on(self) -> None:
-        """Raise `Terminated` again if other code suppressed it."""
+    def raise_again(self) -> None:
+        """Raise `Terminated` again after SIGTERM, in case other code suppressed it."""
         if self.terminated:
             raise Terminated("terminated by SIGTERM")
 

@@ -1,4 +1,4 @@
-"""Lines before and during the tests of a run, or instead of the tests: the expected calls and the progress."""
+"""Terminal lines before and during the tests: expected calls, estimated costs, progress."""
 
 import textwrap
 from collections import deque
@@ -14,7 +14,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import part_of
-from pytest_corpus.integration.concluding.progress_bar import bar
+from pytest_corpus.integration.concluding.progress_bar import draw_bar
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.run_options import ENVIRONMENT
 from pytest_corpus.integration.running.width import PROMPT_S
@@ -31,21 +31,21 @@ WIDEST = 110  # the most characters of capabilities on a line of the terminal
 WAITS = {"vector": 135, "graph": 120}  # the waits for writes in a run of a reference adapter that shows them late
 CALLS = {"llm": 762, "vector": 1774, "embedding": 1181, "graph": 2169}  # the calls to the reference adapters
 STRESS_CALLS = {"llm": 1370, "vector": 2430, "embedding": 1790, "graph": 2823}
-FIRST = 20  # the calls after which the time of the rest is estimated
-RECENT_S = 5.0  # the time that tells the present pace
-SHORT_S = 10.0  # a run that takes less says nothing about its time
-LONGEST = 40  # the most characters of a stated fact on the terminal
+FIRST = 20  # the number of calls after which the remaining time is estimated
+RECENT_S = 5.0  # the period from which the current pace is computed
+SHORT_S = 10.0  # a shorter run gets no line about its time
+LONGEST = 40  # the most characters of one capability on the terminal
 
 
-def environment(variables: Mapping[str, str]) -> list[str]:
-    """Return a warning if no setting names the adapter's environment."""
+def check_environment(variables: Mapping[str, str]) -> list[str]:
+    """Return a warning if no setting names the environment of the adapter's provider; otherwise an empty list."""
     if variables.get(ENVIRONMENT, "").strip():
         return []
     return [f"corpus warning: {ENVIRONMENT} is not set; say what the adapter talks to: local, ci, staging, production"]
 
 
 def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> int:
-    """Return the number of calls of the selected tests, based on the reference adapters; 0 for client libraries."""
+    """Return the expected number of calls of the selected tests, measured with the reference adapters."""
     every = sum(len(ledger.expected) for ledger in ledgers) or tests or 1
     known = STRESS_CALLS if stress else CALLS
     calls = sum(known.get(name, 0) for ledger in ledgers for name in ledger.components)
@@ -53,7 +53,7 @@ def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> in
 
 
 def untested_components(adapters: Iterable[Adapter]) -> list[str]:
-    """Return the components that respond but are not tested (R76)."""
+    """Return a line about each adapter with components that respond but are not tested (R76)."""
     lines = []
     for adapter in adapters:
         if names := adapter.unnamed:
@@ -65,7 +65,7 @@ def untested_components(adapters: Iterable[Adapter]) -> list[str]:
 
 
 def snapshot(adapters: Iterable[Adapter]) -> list[str]:
-    """Return name, version and stated capabilities of each component at the start of the run."""
+    """Return lines with the name and the stated capabilities of each component."""
     lines = []
     for adapter in adapters:
         for component, document in adapter.ledger.capabilities.items():
@@ -88,9 +88,10 @@ class Progress:
     """Reports the progress of a long run on separate lines, unless a progress bar shows it.
 
     Attributes:
-        expected: returns the number of calls in the run for a number of tests.
-        in_flight: returns the number of tests that this process currently runs.
-        violated: the requirements violated so far, with their components.
+        expected: returns the expected number of calls for a number of tests.
+        in_flight: returns the number of tests that this process is running.
+        violated: the requirements that were violated so far, with their adapters and components.
+        marks: times with the numbers of calls and tests that were finished then.
     """
 
     config: pytest.Config
@@ -107,7 +108,7 @@ class Progress:
     said: set[tuple[str, str]] = field(default_factory=set)
 
     def report(self, record: TestRecord, late: Iterable[Any]) -> None:
-        """Count a test. Estimate the duration after the first calls, and report the progress at intervals.
+        """Count a finished test, and report the progress at intervals.
 
         Args:
             late: the components with a write delay, each with the seconds until its writes become visible.
@@ -120,7 +121,7 @@ class Progress:
         for component, seconds in late:
             if (adapter, component) not in self.said:
                 self.said.add((adapter, component))
-                self._write(late_line(component, seconds, len(self.config.getoption("tx", None) or "1")))
+                self._write(write_delay_line(component, seconds, len(self.config.getoption("tx", None) or "1")))
         self._mark(now)
         is_estimated = self.estimated or self.calls < FIRST or now - self.started < RECENT_S
         is_due = now - self.reported >= EVERY_S and not self.has_bar
@@ -131,12 +132,12 @@ class Progress:
         if not is_estimated:
             self.estimated = True
             if by_calls_s >= SHORT_S:
-                self._write(estimate(self.calls, calls_left, elapsed_s, by_calls_s))
+                self._write(remaining_line(self.calls, calls_left, elapsed_s, by_calls_s))
         if is_due:
             self.reported = now
             if self.total >= self.done:
                 left_s = max(by_calls_s, by_tests_s) if self.done < self.total else 0.0
-                self._write(line(self.done, self.total, elapsed_s, left_s))
+                self._write(progress_line(self.done, self.total, elapsed_s, left_s))
 
     @property
     def total(self) -> int:
@@ -144,7 +145,7 @@ class Progress:
         return int(getattr(self.config.pluginmanager.get_plugin("session"), "testscollected", 0))
 
     def bar_text(self) -> str:
-        """Return the text of the bar; empty before the first test ends, and in a session with reruns."""
+        """Return the text of the progress bar; empty before the first test ends, and if tests are rerun."""
         if not self.marks or self.total < self.done:
             return ""
         now, (since, calls_before, _) = Clock.monotonic(), self.marks[0]
@@ -157,16 +158,16 @@ class Progress:
             *([f"{len(self.violated)} violated"] if self.violated else []),
             f"about {left_s:.0f} s left",
         ]
-        return f"{bar(self.done, self.total)} {', '.join(parts)}"
+        return f"{draw_bar(self.done, self.total)} {', '.join(parts)}"
 
     def _left_s(self, now: float, calls_left: int) -> tuple[float, float]:
-        """Return the remaining time at the present pace, estimated from calls and from tests."""
+        """Return two estimates of the remaining seconds at the current pace: from calls, and from tests."""
         since, calls_before, done_before = self.marks[0]
         by_calls_s = (now - since) / max(self.calls - calls_before, 1) * calls_left
         return by_calls_s, (now - since) / max(self.done - done_before, 1) * max(self.total - self.done, 0)
 
     def _mark(self, now: float) -> None:
-        """Keep the counts of the last seconds, because a run becomes faster when more tests run concurrently."""
+        """Add the current counts and drop old ones, because a run becomes faster when more tests run concurrently."""
         if not self.marks:
             self.marks.append((self.started, 0, 0))
         self.marks.append((now, self.calls, self.done))
@@ -178,43 +179,44 @@ class Progress:
         if terminal is not None:
             if self.config.getoption("dist", "no") == "no":
                 terminal.ensure_newline()
-            else:  # where pytest keeps no file whose line is open
+            else:  # with workers, pytest does not track incomplete lines
                 terminal.write("\n")
             terminal.write_line(text)
 
 
-def late_line(component: str, seconds: float, workers: int) -> str:
-    """Return a line about the delay until writes become visible, and the time that it adds to a complete run."""
+def write_delay_line(component: str, seconds: float, workers: int) -> str:
+    """Return a line about the delay until writes become visible, with the time that it adds to a complete run."""
     waited_s = WAITS.get(component, 0) * seconds / workers
     waits = f"the whole suite waits about {waited_s:.0f} s for them"
     return f"corpus: writes of {component} show after {seconds:.3g} s; {waits}"
 
 
-def estimate(calls: int, left: int, elapsed_s: float, left_s: float) -> str:
-    """Return the calls and the time for the rest of a run at its present pace, as text."""
+def remaining_line(calls: int, left: int, elapsed_s: float, left_s: float) -> str:
+    """Return a line with the calls so far, and the estimated calls and seconds that remain."""
     took = f"{count_in_words(calls, 'call')} took {elapsed_s:.1f} s"
     return f"corpus: {took}; about {left} more are to come, in about {left_s:.0f} s"
 
 
-def line(done: int, total: int, elapsed_s: float, left_s: float) -> str:
-    """Return the progress of a run and the remaining time, as text."""
+def progress_line(done: int, total: int, elapsed_s: float, left_s: float) -> str:
+    """Return a line with the finished tests, and the estimated seconds that remain."""
     return f"corpus: {done} of {total} tests in {elapsed_s:.0f} s, about {left_s:.0f} s left"
 
 
 # The cost of a run
 
 MOST_CALLS = 10
-"""The calls that an estimate makes, those that ask for capabilities included; a first plain call may need more."""
+"""The most calls of an estimate, with those for capabilities; the first plain call may need further ones."""
 
 
 class Cost(NamedTuple):
-    """The number of calls in a complete run of a reference adapter, and the seconds of the suite itself.
+    """The cost of a complete run, measured with a reference adapter.
 
     Attributes:
         answered: the number of calls that succeed; the others are refused.
         generating: the number of calls for which a model generates text.
         tokens: the largest number of tokens in these requests and answers, with three letters per token.
         in_a_row: the number of calls that must be sequential, even if tests run concurrently.
+        base_s: the seconds that the suite itself needs.
     """
 
     answered: int
@@ -232,8 +234,8 @@ COSTS = {
 }
 
 
-def estimates(adapter: Adapter, share: float, asked: int | None) -> Iterator[str]:
-    """Yield a line for each component of an open adapter.
+def estimate_costs(adapter: Adapter, share: float, asked: int | None) -> Iterator[str]:
+    """Yield a line with the estimated cost for each component of an open adapter.
 
     Args:
         share: the selected fraction of the adapter's tests.
@@ -267,15 +269,15 @@ def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> s
 
 
 def may_be_in_flight(subject: Subject) -> bool:
-    """True if no known fact prevents the tests of a component from running concurrently."""
+    """True if nothing known about the adapter prevents the tests of a component from running concurrently."""
     client = subject.client
     return subject.store.isolates_tests and client.remote is None and not client.provider.is_on_wire
 
 
 def _measure_seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
-    """Return the typical seconds of a successful call and of a refused call; None without such a call.
+    """Return the seconds of a successful call and of a refused call; None if there is no such call.
 
-    At most `most` calls are made in this run; the first plain call may need other calls before it.
+    At most `most` calls are made in this run, except for calls that the first plain call needs before it.
     """
     answered, refused, wrong = list[float](), list[float](), subject.requests.wrong_types(subject.principal)
     undisturbed = suppress(*UNCALLABLE, Undecided, Violation)

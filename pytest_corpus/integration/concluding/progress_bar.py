@@ -8,12 +8,12 @@ from contextlib import suppress
 import pytest
 
 BAR = 24  # the characters of the bar
-EVERY_S = 0.1  # the shortest time for which a line is the same
+EVERY_S = 0.1  # the shortest time between two changes of the line
 
 Hook = Generator[None, object, object]
 
 ABOVE, CLEARED = "\x1b[1A", "\r\x1b[2K"
-"""Sequences of a terminal that move the cursor one line up, and empty its line."""
+"""Terminal sequences that move the cursor one line up, and clear its line."""
 
 
 class ProgressBar:
@@ -30,7 +30,7 @@ class ProgressBar:
             self._terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY)
 
     def _put(self, line: str) -> None:
-        """Write a text below the current line, and move back."""
+        """Write a text below the current line, and move the cursor back."""
         column = self._writer.width_of_current_line
         back = f"{ABOVE}\r" + (f"\x1b[{column}C" if column else "")
         if self._terminal is not None:
@@ -38,7 +38,7 @@ class ProgressBar:
                 os.write(self._terminal, f"\n{CLEARED}{line}{back}".encode())
 
     def remove(self) -> None:
-        """Clear the line, if there is one."""
+        """Clear the line, if it is shown."""
         if self._is_shown:
             self._put("")
             self._is_shown = False
@@ -77,7 +77,7 @@ class ProgressBar:
             self._terminal = None
 
 
-def bar(done: int, total: int) -> str:
-    """Return the fraction of finished tests as a bar."""
+def draw_bar(done: int, total: int) -> str:
+    """Return the fraction of finished tests as a bar of characters."""
     full = BAR * done // total if total else 0
     return "\N{BOX DRAWINGS HEAVY HORIZONTAL}" * full + "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * (BAR - full)

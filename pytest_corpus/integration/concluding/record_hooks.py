@@ -1,4 +1,4 @@
-"""Hooks that collect the record, findings and transcript of each test, in the process that concludes the run."""
+"""Hooks that collect the result, findings and transcript of each test, in the process that writes the reports."""
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 
 class TranscriptFile:
-    """Writes the transcript of tests in this process and in workers, as their reports arrive."""
+    """Writes the transcript of tests in this process and in workers, when their reports arrive."""
 
     def __init__(self, state: RunState) -> None:
         self._state, self._recorder = state, state.recorder
@@ -32,14 +32,14 @@ class TranscriptFile:
         self.failed = ""
 
     def write_report_lines(self, report: pytest.TestReport) -> None:
-        """Write the lines that a test's report carries."""
+        """Write the lines of the transcript that a test's report contains, and remove them from the report."""
         lines = values_of(report, TRANSCRIPT)
         remove(report, TRANSCRIPT)
         for each in lines:
             self.write(str(each))
 
     def write(self, lines: str) -> None:
-        """Write lines; if that fails, the run fails at its end."""
+        """Write lines. If that fails, the run fails at its end."""
         if self._writer is None or self._recorder is None or self.failed:
             return
         try:
@@ -51,7 +51,7 @@ class TranscriptFile:
             self._writer.abandon()
 
     def close(self, ledgers: Iterable[Ledger]) -> str:
-        """Write the totals and the last line; return the file's SHA-256, or an empty text without a transcript."""
+        """Write the totals and the last line; return the SHA-256 of the file, or an empty text without a transcript."""
         if self._writer is None or self._recorder is None or self.failed or not self._writer.lines:
             return ""
         for ledger in ledgers:
@@ -70,7 +70,7 @@ class TranscriptFile:
 
     @property
     def summary_lines(self) -> list[str]:
-        """Return the line about the transcript in the summary."""
+        """The line about the transcript for the summary, in a list."""
         if self.failed or self._writer is None:
             return [self.failed] if self.failed else []
         return [f"transcript: {self._writer.path}"] if self._writer.sha256 else []
@@ -100,7 +100,7 @@ class TranscriptFile:
 
 
 def options_to_record(config: pytest.Config, read: Options) -> Mapping[str, str]:
-    """Return the options, given or derived from the environment, that determine the verdict on the transcript."""
+    """Return the options, given or derived from the environment, that influence the verdict on the transcript."""
     found = {"profile": read.profile.name, "edition": read.requirements.name}
     for option in OPTIONS:
         value = config.getoption(setting(option.name), None)
@@ -112,14 +112,14 @@ def options_to_record(config: pytest.Config, read: Options) -> Mapping[str, str]
 
 
 class Findings:
-    """The findings of the tests in execution order; `nodes` are the ids of the finished tests."""
+    """All findings of the run, in the order of execution; `nodes` are the ids of the finished tests."""
 
     def __init__(self) -> None:
         self.every: list[Finding] = []
         self.nodes: set[str] = set()
 
     def add_record(self, record: TestRecord, node: str) -> None:
-        """Add the findings of a test with this pytest id. A repeated test adds only new findings."""
+        """Add the findings of a test with this pytest id. If the test was repeated, only new findings are added."""
         known = {each for each in self.every if each.found_by == node} if node in self.nodes else set[Finding]()
         self.nodes.add(node)
         self.every += (each for each in record.findings if each not in known)
@@ -130,7 +130,7 @@ class Findings:
 
 
 class RecordHooks:
-    """The plugin part that receives reports, in the process that concludes the run."""
+    """The plugin that receives reports of tests, in the process that writes the reports."""
 
     def __init__(self, state: RunState, in_flight: Callable[[], int]) -> None:
         self.state, self.findings, self.transcript = state, Findings(), TranscriptFile(state)
@@ -169,12 +169,12 @@ class RecordHooks:
         ledger.add_report(record, agrees=agrees, runs_again=runs_again)
         self._arrived[report.nodeid] = (ledger, record.key)
         self.findings.add_record(record, report.nodeid)
-        # Properties that JUnit files show are for people.
+        # The properties that remain appear in JUnit files, for people.
         late = values_of(report, LATE)
         remove(report, RECORD, LATE)
         self._progress.report(record, late)
         if record.findings and isinstance(report.longrepr, str):
-            # A bare text would appear twice in the short summary if CI is set.
+            # A str would appear twice in the short summary if CI is set.
             shown_as = presentation.FailureText(report.longrepr, presentation.summarize(record.findings))
             report.longrepr = shown_as  # type: ignore[assignment]
 
@@ -192,7 +192,7 @@ class RecordHooks:
         report = yield
         call = getattr(report, "call", None)
         if call is not None and call.excinfo is not None and isinstance(call.excinfo.value, UnusableDeclaration):
-            setattr(report, USAGE_ERROR, True)  # a worker sends it along
+            setattr(report, USAGE_ERROR, True)  # a worker sends this attribute to the controller
         return report
 
 

@@ -1,4 +1,4 @@
-"""The result of a finished run: verdicts, reports and exit code. Until then, the reports' files hold placeholders."""
+"""The result of a finished run: verdicts, reports and exit code. Before the end, report files contain placeholders."""
 
 import os
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ import pytest
 from pytest_corpus.adapter.hooks.vendors.recording import notes_on_old_recordings
 from pytest_corpus.integration.concluding.record_hooks import Findings
 from pytest_corpus.integration.options.files import report_paths
-from pytest_corpus.integration.options.run_options import Options, on_github
+from pytest_corpus.integration.options.run_options import Options, is_on_github
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict import deviations
@@ -22,17 +22,17 @@ from pytest_corpus.verdict.verdict import Verdict, counting_levels, decide
 
 
 class BundleSections(Protocol):
-    """The part of reports on behaviour bundles."""
+    """The interface of the plugin for bundles that reports need."""
 
     @property
     def ran(self) -> bool:
-        """True if a case ended."""
+        """True if a case of a bundle ended."""
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
-        """Return the sections of an adapter's report."""
+        """Return the sections for an adapter's report."""
 
     def contents(self) -> list[dict[str, Any]]:
-        """Prompts and answers, if the developer's page may show them."""
+        """Return the prompts and answers; empty if files must not contain them."""
 
 
 class RunResult:
@@ -57,7 +57,7 @@ class RunResult:
             started_at, duration_s, options.seed, options.level, options.edition,
             profile=options.profile.name, budget=options.budget, shard=options.shard, transcript=transcript,
         )  # fmt: skip
-        if options.reports or on_github(os.environ):
+        if options.reports or is_on_github(os.environ):
             commit = json_report.find_commit(os.environ, options.folder)
             self.run = replace(self.run, commit=commit, ci=json_report.describe_ci_run(os.environ), notes=options.notes)
         if interrupted:
@@ -71,7 +71,7 @@ class RunResult:
         self.paths: set[Path] = set()
 
     def write(self) -> None:
-        """Write every report; the summary names the reports that cannot be written."""
+        """Write every report; the summary names those that could not be written."""
         for number, (ledger, verdict) in enumerate(zip(self.ledgers, self.verdicts, strict=True)):
             document = self.document(ledger, verdict) if self.options.reports else {}
             contents = self.bundles.contents() if self.bundles else ()
@@ -92,11 +92,11 @@ class RunResult:
         return json_report.build_report(ledger, verdict, run)
 
     def evidence(self, ledger: Ledger) -> list[Finding]:
-        """Return an adapter's findings, with the evidence that files may show."""
+        """Return an adapter's findings, with as much evidence as files may contain."""
         return [each.at_level(self.options.in_files) for each in self.findings.of(ledger.adapter)]
 
     def draft(self) -> None:
-        """Draft a deviation for each violated requirement, if --corpus-update-deviations is given."""
+        """Write a draft deviation for each violated requirement, if --corpus-update-deviations is given."""
         if not self.options.update_deviations:
             return
         path = self.options.deviations_path
@@ -119,7 +119,7 @@ class RunResult:
         return bool(self.ledgers) and all(ledger.executed for ledger in self.ledgers)
 
     def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
-        """pytest's exit code, but not 0 if nothing ran, tests are missing, or a violation counts."""
+        """Return pytest's exit code, but not 0 if nothing ran, tests are missing, or a violation fails the run."""
         if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return given
         if not self.ran and not (self.bundles and self.bundles.ran):
@@ -133,7 +133,7 @@ class RunResult:
         return pytest.ExitCode.TESTS_FAILED if any(failed) else pytest.ExitCode.OK
 
     def _failing_option(self) -> list[str]:
-        """Return the option that alone makes the run fail, in a list; an empty list if there is another reason."""
+        """Return a line about `--corpus-strict` if it is the only reason why the run fails; otherwise an empty list."""
         left = sum(len(verdict.of_status("not_assessed", ("MUST",))) for verdict in self.verdicts)
         if (
             not self.options.strict
@@ -144,7 +144,7 @@ class RunResult:
         return [f"failed by --corpus-strict: {left} MUST not assessed"]
 
     def lines(self) -> list[str]:
-        """Return the written files, the seed, the profile and the edition."""
+        """Return the lines about written files, old recordings, the seed, the profile and the edition."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}, edition {self.options.requirements.name}"
         old = notes_on_old_recordings(set().union(*(ledger.recorded for ledger in self.ledgers)), self.run.started_at)
         return [*self._failing_option(), *self.written, *old, how]
@@ -163,21 +163,23 @@ UNENDED = "the run did not finish"
 
 
 class Placeholders:
-    """Reports that only state that the run has not ended."""
+    """Placeholders in the files of reports, which only state that the run has not finished."""
 
     def __init__(self, reports: Sequence[Path]) -> None:
         self._reports = reports
         self._put: dict[Path, str] = {}
 
     def put(self, labels: Sequence[str]) -> None:
-        """Write a placeholder to the path of each report. Paths that cannot be written are reported at the end of
-        the run."""
+        """Write a placeholder to the path of each report.
+
+        Paths that cannot be written are reported at the end of the run.
+        """
         for number, label in enumerate(labels or [""]):
             for asked in self._reports:
                 path = report_paths(asked, labels)[number]
                 if path in self._put:
                     continue
-                text = formats.render(_document(label), formats.suffix_of(asked.name) or ".json")
+                text = formats.render(_placeholder_document(label), formats.suffix_of(asked.name) or ".json")
                 try:
                     write_atomically(text, path)
                     self._put[path] = text
@@ -185,7 +187,7 @@ class Placeholders:
                     continue
 
     def remove(self, written: Collection[Path] = ()) -> None:
-        """Remove the placeholders that no report has replaced."""
+        """Remove the placeholders that were not replaced by a report."""
         for path, text in self._put.items():
             if path in written:
                 continue
@@ -196,7 +198,7 @@ class Placeholders:
                 continue
 
 
-def _document(label: str) -> dict[str, object]:
+def _placeholder_document(label: str) -> dict[str, object]:
     ledger = Ledger(label)
     ledger.mark_unreliable(UNENDED)
     started = datetime.now(UTC).isoformat(timespec="seconds")

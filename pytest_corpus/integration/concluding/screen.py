@@ -1,4 +1,4 @@
-"""The end of a run in the terminal and on GitHub: findings, what to fix first, changes since the last run, verdict."""
+"""The end of a run in the terminal and on GitHub: findings, what to fix first, changes since the last run, verdicts."""
 
 from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
 
@@ -30,14 +30,17 @@ COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "b
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All findings of one requirement in one component."""
+    """All findings of one requirement in one component.
+
+    `status` is the status of the requirement, `seen` the findings.
+    """
 
     status: Status
     seen: Sequence[Finding]
 
     @property
     def of(self) -> str:
-        """The number of tests that found the violation: tests of the requirement, and other tests."""
+        """The numbers of tests that found the violation, as text: tests of the requirement, and other tests."""
         failed, every = terminal.failure_counts(self.status)
         others = len({each.found_by for each in self.seen if each.tested != self.status.requirement.id})
         if not failed:
@@ -47,7 +50,7 @@ class Group:
 
 
 class Screen:
-    """Writes the end of a run. Tests outside of the suite are shown by pytest as usual."""
+    """Writes the end of a run to the terminal. pytest shows tests outside of the suite as usual."""
 
     def __init__(self, reporter: pytest.TerminalReporter, options: Options, findings: Findings) -> None:
         self.reporter, self.options, self.findings = reporter, options, findings
@@ -61,7 +64,7 @@ class Screen:
 
     @contextmanager
     def hide_own_tests(self) -> Iterator[None]:
-        """Prevent pytest from listing the suite's tests; they are still counted."""
+        """Prevent pytest from listing the suite's tests within the context; they are still counted."""
         stats = self.reporter.stats
         whole: dict[str, list[Any]] = {
             name: list(stats[name]) for name in ("failed", "passed", "skipped") if name in stats
@@ -98,7 +101,7 @@ class Screen:
                 self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
-        """Return the findings of an adapter to show, or all findings with `every`, in the order of repair."""
+        """Return the findings of an adapter that are shown, or all with `every`, in the order of repair."""
         found: dict[tuple[str, str], list[Finding]] = {}
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.component, each.requirement), []).append(each)
@@ -143,7 +146,7 @@ class Screen:
 
     @property
     def detail(self) -> Detail:
-        """The detail of the summary, according to `-v` and `-r`."""
+        """The parts of the summary, as `-v` and `-r` demand."""
         letters = self.reporter.reportchars
         return Detail(violations="f" in letters, reasons=self.verbosity > 0 or "s" in letters, satisfied="p" in letters)
 
@@ -162,7 +165,7 @@ class Screen:
 
 
 def _further_finding(each: Finding, first: Finding) -> str:
-    """Return a further finding of a requirement, without the parts that equal the first finding."""
+    """Return a further finding of a requirement as text, without the parts that equal the first finding."""
     if each == first:
         return each.found_by
     expected = f"expected {each.expected}; " if each.expected != first.expected else ""
@@ -171,15 +174,15 @@ def _further_finding(each: Finding, first: Finding) -> str:
 
 KEY = "corpus/tests/{}"  # the key in the cache of the violated requirements of each test in its last run
 MOST_NAMED = 5
-RAN = ("satisfied", "violated", "not_applicable")  # the outcomes of a test that decided something
+RAN = ("satisfied", "violated", "not_applicable")  # the outcomes of tests that were judged
 
 
-def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:
+def changes_since_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:
     """Return the requirements that were fixed or newly violated since the last run, and store the results of this run.
 
     A requirement is fixed if every test that found it violated ran again and no test finds it violated now. It is newly
     violated if a test that ran before finds it violated now and no test did before. The result is empty without
-    changes, without a known last run, or without pytest's cache.
+    changes, without a stored last run, or without pytest's cache.
     """
     cache = getattr(config, "cache", None)
     if cache is None:
@@ -197,7 +200,7 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
 
 
 def _violated_by_test(ledger: Ledger) -> dict[str, list[str]]:
-    """Return the violated requirements that each test found, with their components."""
+    """Return the violated requirements that each test found, with their components, by a hash of the test's name."""
     found: dict[str, set[str]] = {}
     for record in ledger.records.values():
         names = {f"{record.component} {finding.requirement}" for finding in record.findings}
@@ -229,14 +232,16 @@ def _to_cache(found: Any) -> dict[str, list[str]]:
     }
 
 
-RAISED = re.compile(r"at ((?!/|\.\./)[^:]+\.py):(\d+)(?:  \(logged\))?$")  # a place below the current folder
+RAISED = re.compile(
+    r"at ((?!/|\.\./)[^:]+\.py):(\d+)(?:  \(logged\))?$"
+)  # a position in a file below the current folder
 MOST = 10  # the most annotations of a run; GitHub shows no more of one kind for a step
 LONGEST_SUMMARY = 1_000_000  # the most bytes written to the summary of a step, slightly below GitHub's limit
 TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 
 
-def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | None) -> Iterator[str]:
-    """Yield the commands that annotate a run: an error for a violation that counts, a warning for any other.
+def annotation_commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | None) -> Iterator[str]:
+    """Yield the commands that annotate a run on GitHub: an error for a violation that fails it, else a warning.
 
     A command names the line of the adapter that raised, or the line of its factory, if it is in the current folder.
     """
@@ -248,13 +253,13 @@ def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | 
         entry = group.status.requirement
         title = _escape(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
         text = f"{group.of}: {one_line(group.seen[0])}"
-        place = RAISED.search(group.seen[0].raised_at) or RAISED.search(_place(factory))
+        place = RAISED.search(group.seen[0].raised_at) or RAISED.search(_factory_position(factory))
         at = f"file={_escape(place[1], ':,')},line={place[2]}," if place else ""
         yield f"::{kinds[counts]} {at}title={title}::{_escape(printable(text))}"
 
 
-def _place(factory: Callable[..., Any] | None) -> str:
-    """Return the file and the line of a factory; empty if they are unknown."""
+def _factory_position(factory: Callable[..., Any] | None) -> str:
+    """Return the file and the line of a factory as text; empty if they are unknown."""
     if factory is None:
         return ""
     try:
@@ -270,7 +275,7 @@ def _escape(text: str, more: str = "") -> str:
 
 
 def add_summary(environment: Mapping[str, str], text: str) -> str:
-    """Append a text to the summary of the step; return a sentence if that fails."""
+    """Append a text to the summary of a GitHub step; return a sentence if that fails, otherwise an empty text."""
     path = environment.get("GITHUB_STEP_SUMMARY", "")
     if not path:
         return ""

@@ -1,4 +1,4 @@
-"""The kinds of subjects under test, adapters and client libraries, with their ways to open, call and close them."""
+"""The subjects under test, which are adapters and client libraries: how they are opened, called and closed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.verdict.ledger import Ledger
 
 OPENING_PAUSES_S = (0.0, 0.1, 1.0, 4.0)
-"""The pauses before capabilities are requested, again if they failed in a retryable way (R114)."""
+"""The pauses before each request for capabilities; it is repeated after a retryable error (R114)."""
 
 
 class Adapter:
@@ -76,7 +76,7 @@ class Adapter:
         self._root_causes: dict[str, RootCauses[Any] | None] = {}
 
     def proxy(self) -> str:
-        """Return the address of the proxy before the provider of a user's running adapter; empty without a proxy.
+        """Return the address of the proxy between a running adapter and its provider; empty without a proxy.
 
         Raises:
             DeclarationError: a proxy is not possible.
@@ -102,15 +102,12 @@ class Adapter:
 
     @property
     def process(self) -> str:
-        """The name of the process that runs the current test, if it is one of several.
-
-        With recorded answers, each process determines facts with the requests in the recording.
-        """
+        """The name of the process that runs the current test, if several do and the answers are not recorded."""
         return "" if self.settings.recording is not None else self.settings.worker
 
     @property
     def source(self) -> Source | None:
-        """The source of a test's inputs, if the source is not the machine itself."""
+        """The source of a test's inputs, such as a recorder; None for the machine itself."""
         return self.settings.recorder
 
     def shell_target(self, component: str) -> shell.ShellTarget:
@@ -122,18 +119,18 @@ class Adapter:
         return replace(target, declared=spec) if spec else target
 
     def place_of(self, _test: str, _repetition: int) -> int:
-        """Return the position of a test, if the order matters."""
+        """Return the position at which a test must run; 0 if the order does not matter."""
         return 0
 
     def begin(self, test: str, repetition: int) -> None:
-        """Prepare for a test."""
+        """Prepare for a test; by default do nothing."""
 
     def end(self) -> str:
         """Return the reason why the finished test cannot be judged; empty if it can be judged."""
         return ""
 
     def target(self, component: str) -> Target:
-        """Return one component of the open adapter in the form that the suites call."""
+        """Return one component of the open adapter, as the object that the suites call."""
         if component not in self._targets:
             target = self._targets[component] = self._target(component)
             if isinstance(target, Subject):
@@ -145,13 +142,13 @@ class Adapter:
         return target if isinstance(target, Subject) else None
 
     def root_causes(self, component: str) -> RootCauses[Any] | None:
-        """Return the root causes that explain violations of a component; None for a client library."""
+        """Return the object that explains violations of a component by others; None for a client library."""
         if component not in self._root_causes:
             self._root_causes[component] = self._causes(component)
         return self._root_causes[component]
 
     def close(self) -> Iterator[str]:
-        """Tidy up and close the adapter; yield a sentence for each failure."""
+        """Delete the suite's data and close the adapter; yield a sentence for each failure."""
         yield from (f"tidying up raised {name}" for name in self._clean_up())
         for kind, names in self.journal.names_by_kind():
             self.ledger.left.setdefault(kind, []).extend(names)
@@ -181,7 +178,7 @@ class Adapter:
                 target.close_fresh(is_last=True)
                 target.tidy()
             except (WriteForbidden, MissingAnswer, Outage):
-                continue  # nothing was written, or nothing can be removed
+                continue  # no data, or no way to delete it
             except Exception as error:  # noqa: BLE001 - the adapter must be closed in any case
                 yield type(error).__name__
 
@@ -205,13 +202,13 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The answer of a component's `capabilities`.
+    """The answer of a component's `capabilities` when the adapter is opened.
 
     Attributes:
         document: the capabilities; None without an answer.
         broken: True if the answer was neither a success nor an error.
-        unnamed: True if `protocol` and the factory do not name the component (R76).
-        refused: the answer that requires other credentials, from an adapter or a server before the adapter.
+        unnamed: True if neither `protocol` nor the factory names the component (R76).
+        refused: the answer, if it means that other credentials are needed.
     """
 
     document: dict[str, Any] | None
@@ -221,7 +218,7 @@ class Opening:
 
 
 class FactoryAdapter(Adapter):
-    """An adapter made by a factory: in this process or behind an address."""
+    """An adapter that a factory creates, in this process or behind an address."""
 
     def __init__(self, declaration: Declaration, settings: RunSettings) -> None:
         super().__init__(declaration, settings)
@@ -269,7 +266,7 @@ class FactoryAdapter(Adapter):
             settings.recorder.add_adapter(self._recorded(client))
 
     def _recorded(self, client: AdapterClient) -> dict[str, Any]:
-        """Return the recorded facts of the adapter: its capabilities and its transport."""
+        """Return the facts of the adapter for the transcript: its capabilities and its transport."""
         served = [name for name in CHAPTERS if client.instance.has_handler(name)]
         return {
             "adapter": self.label,
@@ -311,7 +308,10 @@ class FactoryAdapter(Adapter):
         return Opening(None, broken=not reply.is_error, refused=refused)
 
     def _check_credentials(self, answers: Mapping[str, Opening], *, known: bool) -> None:
-        """Refuse an adapter at an address that wants credentials. If components are `known`, envelopes are judged."""
+        """Raise an error if all answers of a remote adapter mean that it needs other credentials.
+
+        If components are `known`, an answer that is an envelope is judged instead.
+        """
         client, judged = self.client, [answer for answer in answers.values() if known and not answer.broken]
         if client is None or client.remote is None or judged or not all(each.refused for each in answers.values()):
             return
@@ -375,7 +375,7 @@ class FactoryAdapter(Adapter):
 
 
 class TestedClient(Adapter):
-    """A client library; its only component is ``wire``."""
+    """A client library under test; its only component is ``wire``."""
 
     __test__ = False
     kind, option = "client", "--corpus-client"

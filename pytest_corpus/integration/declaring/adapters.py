@@ -1,4 +1,4 @@
-"""The adapters of a run: declared, opened on demand, and closed at the end. A transcript may replace an adapter."""
+"""The adapters of a run: declared, opened when they are needed, closed at the end. A transcript may replace one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from pytest_corpus.text.bounded import FileRefused
 
 
 class RecordedAdapter(FactoryAdapter):
-    """The recorded adapter with a label in a transcript.
+    """An adapter whose answers come from a transcript.
 
     Raises:
         DeclarationError: the transcript is unreadable or altered, or does not contain the adapter.
@@ -57,30 +57,32 @@ class RecordedAdapter(FactoryAdapter):
         self._process = ""
         self._entered = inputs.scope_entries()
         self._known: list[tuple[Shared, dict[str, Any]]] = []
-        keys = sorted(transcript.tests, key=lambda key: transcript.tests[key].process)  # stable: the order of each
+        keys = sorted(
+            transcript.tests, key=lambda key: transcript.tests[key].process
+        )  # sorted() keeps the order within each process
         self._places = {key: place for place, key in enumerate(keys)}
 
     @property
     def process(self) -> str:
-        """The process that ran the current test."""
+        """The process that ran the current test in the recorded run."""
         return self._process
 
     @property
     def workers(self) -> int:
-        """The number of processes that shared the adapter."""
+        """The number of processes that shared the adapter in the recorded run."""
         return int(self.facts["workers"])
 
     @property
     def source(self) -> Source:
-        """The record as the source of readings."""
+        """The transcript as the source of inputs."""
         return self.player
 
     def place_of(self, test: str, repetition: int) -> int:
-        """Return the position of a test in the order of its process."""
+        """Return the position of a test in its recorded process."""
         return self._places.get((self.label, test, repetition), len(self._places))
 
     def begin(self, test: str, repetition: int) -> None:
-        """Select the record of a test; drop the known facts if another process ran the test."""
+        """Select the recording of a test; forget shared facts if another process ran the test."""
         self.player.begin(test, repetition)
         if self.player.process != self._process:
             self._process = self.player.process
@@ -92,7 +94,7 @@ class RecordedAdapter(FactoryAdapter):
         self._known = [(each.shared, each.shared.copy_state()) for each in subjects]
 
     def end(self) -> str:
-        """Return the reason why the test cannot be judged; the results of the test are then dropped."""
+        """Return the reason why the test cannot be judged, if any; facts from such a test are forgotten."""
         reason = self.player.end()
         if reason:
             inputs.reset_entries(self._entered)
@@ -101,7 +103,7 @@ class RecordedAdapter(FactoryAdapter):
         return reason
 
     def close(self) -> Iterator[str]:
-        """Take the totals of the run. A record needs no closing."""
+        """Add the totals of the recorded run to the ledger. A transcript needs no closing."""
         found = self.transcript.totals.get(self.label)
         if found is not None:
             self.ledger.add_calls(found["calls"], found["tokens"], found.get("took", {}))
@@ -132,7 +134,7 @@ class RecordedAdapter(FactoryAdapter):
 
 
 class Adapters:
-    """Opens adapters on demand and keeps them until `close`."""
+    """The adapters of a run, which are opened when they are needed and kept until `close`."""
 
     def __init__(
         self,
@@ -186,7 +188,7 @@ class Adapters:
             raise
 
     def adapter_at(self, label: str) -> Adapter:
-        """Return the adapter with a label. In a distributed run, only the workers may know the adapter."""
+        """Return the adapter with a label; in a distributed run, one without a factory if only the workers know it."""
         return self.known.get(label) or self._add(Adapter(Declaration(label, Adapter, label), self._settings))
 
     def _add(self, adapter: Adapter) -> Adapter:
@@ -199,7 +201,7 @@ class Adapters:
         return adapter
 
     def close(self) -> list[str]:
-        """Clean up and close every open adapter; return a warning for each failure, without raising.
+        """Delete the suite's data and close every open adapter; return a warning for each failure.
 
         Ctrl-C during closing skips the remaining adapters.
         """

@@ -1,4 +1,4 @@
-"""Hooks that declare the adapters of a run: from options, conftest files and test modules."""
+"""Hooks that declare the adapters of a run, from options, conftest files and test modules."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from pytest_corpus.suites.inventory import tests
 
 
 class DeclarationHooks:
-    """The plugin part that determines the adapters to test, before the collection."""
+    """The plugin that determines the adapters to test, before the collection."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -25,7 +25,7 @@ class DeclarationHooks:
         self._begun = False
 
     def start(self) -> None:
-        """Declare and check every adapter that is known before the collection; a second call does nothing."""
+        """Declare every adapter that is known before the collection; a second call does nothing."""
         if self._begun:
             return
         self._begun = True
@@ -47,7 +47,7 @@ class DeclarationHooks:
             self.state.adapters.close()
 
     def _announce(self, adapter: Adapter) -> None:
-        """Print the address that an adapter must use for its provider; the user may start the adapter now."""
+        """Print the address where a running adapter must reach its provider; the user may now start the adapter."""
         with self.state.usage_errors():
             if not (address := adapter.proxy()):
                 return
@@ -60,7 +60,7 @@ class DeclarationHooks:
             reporter.write_line(f"corpus: point {adapter.label} at {address}, a proxy before {upstream}")
 
     def _known(self) -> Iterator[tuple[str, str]]:
-        """Yield the tests that an id may name, with the labels of their adapters."""
+        """Yield the label of an adapter and the name of a test, for each test that an id may select."""
         profile = self.state.options.profile.name
         for adapter in self.state.by_option if self.state.named else ():
             for component in adapter.components:
@@ -72,7 +72,7 @@ class DeclarationHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
-        # Not at the start of the session: coverage of a process is measured from there on.
+        # Not at the start of the session, because the coverage of a process is measured only after it.
         try:
             self.start()
         except UnusableDeclaration as error:
@@ -129,7 +129,7 @@ class DeclarationHooks:
 
 
 def label_of(factory: Any, conftest: Path) -> str:
-    """Return the label of an adapter in a conftest.py, by the rules of `--corpus-adapter`."""
+    """Return the label of an adapter that a conftest.py declares, by the same rules as for `--corpus-adapter`."""
     name, module = getattr(factory, "__qualname__", None), getattr(factory, "__module__", None)
     if name is None or module is None:
         return str(factory)

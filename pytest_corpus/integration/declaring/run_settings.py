@@ -1,4 +1,4 @@
-"""The state that all adapters of a run share."""
+"""The settings that all adapters of a run share."""
 
 import hashlib
 import os
@@ -20,13 +20,13 @@ class RunSettings:
     """The settings that all adapters of a run share.
 
     Attributes:
-        spending: the shared budget of calls and tokens.
+        spending: the budget of calls and tokens, and their use.
         decided: the components that the controller of a distributed run chose, by label.
         run: the random id of the run.
         worker: the id of this process, if it is one of several `workers`.
         closing: the time limit for closing.
-        recorder: the recorder of the tests' exchanges, or None without a transcript.
-        recording: the recorded answers of the provider.
+        recorder: the recorder of the transcript; None without a transcript.
+        recording: the recorded answers of the provider; None without a recording.
     """
 
     options: Options
@@ -40,9 +40,11 @@ class RunSettings:
     recording: Recording | None = None
 
     def journal(self, declaration: Declaration) -> Journal:
-        """Return the journal of an adapter's leftover data, in a file that `pytest-corpus sweep` reads."""
+        """Return the journal of the data that the suite leaves in an adapter's store; `pytest-corpus sweep` reads its
+        file.
+        """
         label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
-        again = str(os.getpid()) if self.recording is not None else ""  # other runs may have the same id
+        again = str(os.getpid()) if self.recording is not None else ""  # a recording fixes the id of the run
         name = "-".join(filter(None, (self.run, self.worker, again, label)))
         path = self.options.folder / FOLDER / f"{name}.jsonl"
         return Journal(path, self.run, declaration.declared, spec_of(declaration.factory))

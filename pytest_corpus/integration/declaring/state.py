@@ -28,7 +28,7 @@ from pytest_corpus.verdict.ledger import Ledger
 
 
 class UnusableDeclaration(pytest.Collector.CollectError):
-    """The error for a declaration that cannot be tested. In a worker it makes the collection fail."""
+    """A declaration that cannot be tested. Raised in a worker, where it makes the collection fail."""
 
 
 class RunState:
@@ -36,10 +36,10 @@ class RunState:
 
     Attributes:
         worker: the input of a pytest-xdist worker; None in any other process.
-        spending: the calls and tokens that this process may use and has used.
-        reported: the place and requirement of each violation.
+        spending: the budget of this process, and its use.
+        reported: the component and requirement of each violation so far.
         usage_error: True if a declaration cannot be tested.
-        named: the tests that the command line names by their ids.
+        named: the ids on the command line that select tests.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -63,17 +63,20 @@ class RunState:
 
     @property
     def distributes(self) -> bool:
-        """True if this process runs no tests but distributes them to workers."""
+        """True if this process runs no tests itself but distributes them to workers."""
         return self.worker is None and self.config.getoption("dist", "no") != "no"
 
     @property
     def labels(self) -> list[str]:
-        """Return the labels of the adapters and clients that options declare."""
+        """The labels of the adapters and clients that options declare."""
         declared = (split_label(each) for each in (*self.options.adapters, *self.options.clients))
         return [label or spec for label, spec in declared]
 
     def usage(self, error: DeclarationError) -> Exception:
-        """Return a usage error with one clear line. A worker cannot end the run, so it reports a collection error."""
+        """Return the error for a declaration that cannot be used, with a message in one line.
+
+        In a worker it is a collection error, because a worker cannot end the run.
+        """
         self.usage_error = True
         text = str(error) if self.options.on_terminal == "full" else error.without_content()
         line = printable(mask_secrets(text, secret_values(os.environ)))
@@ -81,19 +84,19 @@ class RunState:
 
     @contextmanager
     def usage_errors(self) -> Iterator[None]:
-        """Convert a declaration that cannot be used into a usage error."""
+        """Convert a DeclarationError within the context into a usage error."""
         try:
             yield
         except DeclarationError as error:
             raise self.usage(error) from None
 
     def unusable_message(self, error: pytest.Collector.CollectError) -> str:
-        """Return one clear line about an adapter that the controller opened and this worker cannot test."""
+        """Return a message in one line about an adapter that the controller opened but this worker cannot open."""
         assert self.worker is not None
         return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"
 
     def open(self, adapter: Adapter) -> Adapter:
-        """Open an adapter, unless tests are only collected and the adapter's components are known.
+        """Open an adapter and return it. If tests are only collected and its components are known, do not open it.
 
         Raises:
             pytest.UsageError, pytest.Collector.CollectError: the adapter cannot be tested.
@@ -107,12 +110,12 @@ class RunState:
         return adapter
 
     def ledger(self, label: str) -> Ledger:
-        """Return the ledger of an adapter, which only a worker may know."""
+        """Return the ledger of the adapter with a label."""
         return self.adapters.adapter_at(label).ledger
 
 
 def open_recording(config: pytest.Config, options: Options) -> Recording | None:
-    """Return the recording of a run, loaded if it exists. Raises pytest.UsageError if it cannot be used."""
+    """Return the recording of the provider's answers, or None. Raises pytest.UsageError if it cannot be used."""
     if options.recording is None:
         return None
     shown = f"--corpus-recording={printable(options.recording.name)}"

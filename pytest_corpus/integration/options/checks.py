@@ -1,4 +1,4 @@
-"""Refusals of misspelt options, and of options that have no effect without an adapter, client or bundle."""
+"""Errors for misspelt options, and for options that have no effect without an adapter, a client or a bundle."""
 
 from collections.abc import Generator, Sequence
 
@@ -11,19 +11,19 @@ from pytest_corpus.text.values import suggest
 PREFIX = "--corpus-"
 
 OF_BUNDLES = tuple(option.name for option in OPTIONS if option.name.startswith("bundle-"))
-"""The options of behaviour bundles alone."""
+"""The options that only affect behaviour bundles."""
 
 UPSTREAM = f"{PREFIX}provider-upstream"
 
-SHOWING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test")
-"""The options with which pytest prints something instead of running tests."""
+INFORMATION_OPTIONS = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test")
+"""The options with which pytest prints information instead of running tests."""
 
 BUNDLES, CONFORMANCE = "corpus-bundles", "corpus-conformance"
-"""The plugins of a run with a bundle, and of one with an adapter or a client."""
+"""The names of the plugins for bundles, and for adapters and clients."""
 
 
 def check_spelling(parser: pytest.Parser, arguments: Sequence[str]) -> None:
-    """Refuse an unknown option with the suite's prefix, and suggest a similar one. pytest does not suggest options."""
+    """Raise a usage error for an unknown option with the suite's prefix, and suggest a similar one."""
     for argument in parser.parse_known_and_unknown_args(arguments)[1]:
         name = argument.partition("=")[0]
         if name.startswith(PREFIX):
@@ -32,26 +32,26 @@ def check_spelling(parser: pytest.Parser, arguments: Sequence[str]) -> None:
             raise pytest.UsageError(f"{printable(name)}: there is no such option; {hint}")
 
 
-def watch(config: pytest.Config) -> None:
-    """After the collection, refuse command-line options that have no effect.
+def refuse_unused_options(config: pytest.Config) -> None:
+    """After the collection, raise a usage error for options on the command line that have no effect.
 
     Options in the settings of a project (`addopts`, ini file) are allowed, because they may be for other runs.
     """
     words = (str(arg).partition("=")[0] for arg in config.invocation_params.args)
     given = tuple(dict.fromkeys(word for word in words if word.startswith(PREFIX)))
-    if given and not any(config.getoption(name, None) for name in SHOWING):
+    if given and not any(config.getoption(name, None) for name in INFORMATION_OPTIONS):
         config.pluginmanager.register(UnusedOptions(config, given))
 
 
 class UnusedOptions:
-    """Ends a run in which some options have no effect."""
+    """The plugin that ends a run in which options have no effect."""
 
     def __init__(self, config: pytest.Config, given: tuple[str, ...]) -> None:
         self._config, self._given = config, given
         self._distributes = config.getoption("dist", "no") != "no"
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if not session.testsfailed:  # a module that cannot be collected may hold a suite
+        if not session.testsfailed:  # a module that failed to import may declare a suite
             self._check()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -1,4 +1,4 @@
-"""The files and the connection that options name."""
+"""Reads the files and the connection settings that options name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from pytest_corpus.verdict.deviations import read as read_deviations
 
 
 def dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dialect], Mapping[str, Any]]:
-    """Return the languages with their probe queries, and the queries in a given file."""
+    """Return the query languages with their probe queries, and the queries in a file that the user named."""
     if given is None:
         return DIALECTS, {}
     try:
@@ -30,7 +30,7 @@ def dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dia
 
 
 def deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> tuple[Path, tuple[Deviation, ...]]:
-    """Return the path of the file of deviations, and the deviations in the file."""
+    """Return the path of the file with deviations, and the deviations in it."""
     folders = (config.invocation_params.dir, config.rootpath)
     path = folders[0] / given if given else next((f / FILE for f in folders if (f / FILE).exists()), folders[0] / FILE)
     if not path.exists() and (drafting or not given):
@@ -43,7 +43,9 @@ def deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> t
 
 
 def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
-    """Return the path of each adapter's report, with its label if there are several, and a number for like labels."""
+    """Return the path of each adapter's report. With several adapters it contains the label, and a number if labels
+    clash.
+    """
     if len(labels) < 2:
         return [asked]
     end = len(suffix_of(asked.name, tuple(FORMATS)) or asked.suffix)
@@ -55,9 +57,9 @@ def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
 
 
 def switch_on_junit(config: pytest.Config, reports: Sequence[str]) -> None:
-    """Let pytest write the `.junit.xml` among the reports, as with ``--junitxml``.
+    """Let pytest write the report whose name ends in `.junit.xml`, as with ``--junitxml``.
 
-    pytest's plugin reads the option when it is configured, after all external plugins.
+    This works because pytest's own plugin reads the option after all external plugins are configured.
 
     Raises:
         pytest.UsageError: pytest cannot write such a file, or another file was requested.
@@ -73,9 +75,10 @@ def switch_on_junit(config: pytest.Config, reports: Sequence[str]) -> None:
 
 
 def read_connection(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, float]:
-    """Read the connection to an adapter, and the time limit of calls. Options win, except that headers add up.
+    """Return the connection to an adapter, and the time limit of calls.
 
-    The table [tool.pytest-corpus] is read from the pyproject.toml next to the ini file or in pytest's root folder.
+    Options replace settings, except that headers of both are used. The table [tool.pytest-corpus] is in the
+    pyproject.toml next to the ini file or in pytest's root folder.
 
     Raises:
         pytest.UsageError: a setting has an invalid value; the value of a header is not shown.

@@ -1,4 +1,4 @@
-"""The checked options and settings of a run, and its profile (BEHAVIORAL_CONFORMANCE 2, 8)."""
+"""Reads the options and settings of a run, and chooses its profile (BEHAVIORAL_CONFORMANCE 2, 8)."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -47,12 +47,12 @@ PRODUCTION = ("production", "prod")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The number of tests in a run, and the time limit of each call.
+    """The defaults of a run: its tests, and the time limit of each call.
 
     Attributes:
         call_timeout: the default number of seconds until a call is abandoned.
-        smoke: True to run one core test of each requirement.
-        stress: True to run load tests, too.
+        smoke: True to run only one core test of each requirement.
+        stress: True to run load tests as well.
     """
 
     name: str
@@ -72,23 +72,23 @@ PROFILES: Mapping[str, Profile] = {
 }
 
 
-def usual(environment: Mapping[str, str]) -> str:
-    """Return the default profile: `ci` if CI is set, else `dev`."""
+def default_profile(environment: Mapping[str, str]) -> str:
+    """Return the name of the default profile: `ci` if CI is set, else `dev`."""
     return "ci" if environment.get("CI") else "dev"
 
 
-def on_github(environment: Mapping[str, str]) -> bool:
+def is_on_github(environment: Mapping[str, str]) -> bool:
     """True if the process is a step of GitHub Actions."""
     return environment.get("GITHUB_ACTIONS", "").lower() not in ("", "false", "0")
 
 
 def is_production(environment: Mapping[str, str]) -> bool:
-    """True if the adapter uses a production environment."""
+    """True if the environment of the adapter's provider is production."""
     return environment.get(ENVIRONMENT, "").strip().lower() in PRODUCTION
 
 
-def refusal(profile: Profile, environment: Mapping[str, str]) -> str:
-    """Return the reason to refuse a profile in an environment; empty if the profile may run."""
+def refuse_profile(profile: Profile, environment: Mapping[str, str]) -> str:
+    """Return the reason why a profile must not run in an environment; empty if it may."""
     if not is_production(environment) or profile.smoke:
         return ""
     return (
@@ -104,9 +104,11 @@ N = TypeVar("N", int, float)
 class Options:
     """The options of a run.
 
-    `edition` is the pinned version of the schemas, `requirements` the edition of the requirements; `given_dialects` are
-    the probe queries in `dialects` that come from a file; `on_terminal` and `in_files` are the levels of evidence in
-    the terminal and in files.
+    Attributes:
+        edition: the schema version that the run is limited to; None for all.
+        requirements: the edition of the requirements.
+        dialects: the query languages with their probe queries; `given_dialects` are those from a file.
+        on_terminal, in_files: how much evidence the terminal and files may show.
     """
 
     adapters: tuple[str, ...]
@@ -146,7 +148,7 @@ class Options:
     connection: Connection = field(default_factory=Connection)
 
     def deviates(self, requirement: str, adapter: str) -> bool:
-        """True if a deviation for a requirement is declared and counts today."""
+        """True if a deviation from a requirement is declared for an adapter and is valid today."""
         day = today()
         return any(entry.covers(requirement, adapter) and not entry.has_expired(day) for entry in self.deviations)
 
@@ -156,10 +158,10 @@ class Options:
 
 
 def read_options(config: pytest.Config) -> Options:
-    """Read the options of a run. Raises pytest.UsageError if an option has an invalid value."""
-    profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
+    """Return the options of a run. Raises pytest.UsageError if one has an invalid value."""
+    profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or default_profile(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))
-    if not allowed and (refused := refusal(profile, os.environ)):
+    if not allowed and (refused := refuse_profile(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
     reached, call_timeout = files.read_connection(config, profile.call_timeout)
@@ -175,19 +177,19 @@ def read_options(config: pytest.Config) -> Options:
     return Options(
         adapters=tuple(_values(config, "adapter")),
         clients=tuple(_values(config, "client")),
-        components=_components(_split_values(config, "components")),
-        globs=_globs(_split_values(config, "requirement")),
+        components=_check_components(_split_values(config, "components")),
+        globs=_check_globs(_split_values(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",
-        reports=_reports(config),
-        transcript=_transcript(config),
-        recording=_recording(config),
+        reports=_report_paths(config),
+        transcript=_transcript_path(config),
+        recording=_recording_path(config),
         record=usual_mode(_choice(config, "record", MODES), os.environ, "once"),
         instant=_choice(config, "recording-speed", SPEEDS) == "instant",
         folder=config.invocation_params.dir,
         notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
         seed=_number(config, "seed", 0, "a whole number"),
         edition=_choice(config, "schema-version", SCHEMA_VERSIONS),
-        requirements=_edition(_value(config, "edition")),
+        requirements=_find_edition(_value(config, "edition")),
         call_timeout=call_timeout,
         write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=limits.MOST_WRITE_DELAY_S)
         if _value(config, "write-delay")
@@ -209,8 +211,8 @@ def read_options(config: pytest.Config) -> Options:
         repeat=repeat,
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
-        budget=budget(_value(config, "budget")),
-        shard=_shard_of_suite(config, profile, repeat),
+        budget=read_budget(_value(config, "budget")),
+        shard=_read_suite_shard(config, profile, repeat),
         concurrency=None
         if _value(config, "concurrency") in (None, "auto")
         else _number(config, "concurrency", 1, width, least=1, most=limits.MOST_IN_FLIGHT),
@@ -251,7 +253,7 @@ def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | N
     return value.lower() if value else None
 
 
-def _components(names: list[str]) -> tuple[str, ...]:
+def _check_components(names: list[str]) -> tuple[str, ...]:
     names = [name.lower() for name in names]
     for name in names:
         if name not in COMPONENTS:
@@ -262,7 +264,7 @@ def _components(names: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _globs(globs: list[str]) -> tuple[str, ...]:
+def _check_globs(globs: list[str]) -> tuple[str, ...]:
     for glob in globs:
         if not any(fnmatchcase(known, glob.upper()) for known in catalogue()):
             near = nearest(glob)
@@ -271,22 +273,22 @@ def _globs(globs: list[str]) -> tuple[str, ...]:
     return tuple(glob.upper() for glob in globs)
 
 
-def _edition(name: str | None) -> Edition:
-    """Return the edition of the requirements."""
+def _find_edition(name: str | None) -> Edition:
+    """Return the edition of the requirements with this name, by default the current one."""
     try:
         return edition(name) if name else current()
     except EditionError as error:
         raise pytest.UsageError(f"--corpus-edition: {error}") from None
 
 
-def _reports(config: pytest.Config) -> tuple[Path, ...]:
-    """Return the paths of the reports, except the report that pytest writes."""
+def _report_paths(config: pytest.Config) -> tuple[Path, ...]:
+    """Return the paths of the reports, without the JUnit file, which pytest writes."""
     declared = [*_values(config, "adapter"), *_values(config, "client")]
     labels = [label or spec for label, spec in map(split_label, declared)]
     taken: dict[str, str] = {}
     found = []
     for given in _values(config, "report"):
-        path, shown = _report(config, given), f"--corpus-report={printable(given)}"
+        path, shown = _check_report_path(config, given), f"--corpus-report={printable(given)}"
         file = os.path.normcase(os.path.realpath(path))
         if file in taken:
             raise pytest.UsageError(f"{taken[file]} and {shown}: two reports cannot be one file")
@@ -298,7 +300,7 @@ def _reports(config: pytest.Config) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _report(config: pytest.Config, given: str) -> Path:
+def _check_report_path(config: pytest.Config, given: str) -> Path:
     shown = f"--corpus-report={printable(given)}"
     if any(not char.isprintable() and char.isascii() for char in given):
         raise pytest.UsageError(f"{shown}: a report cannot have a control character in its path")
@@ -309,25 +311,25 @@ def _report(config: pytest.Config, given: str) -> Path:
     return path
 
 
-def _transcript(config: pytest.Config) -> Path | None:
-    """Return the path of the transcript; None if the run writes no transcript."""
-    path = _file_of_lines(config, "transcript")
+def _transcript_path(config: pytest.Config) -> Path | None:
+    """Return the path of the transcript; None if the option is not given."""
+    path = _lines_file_path(config, "transcript")
     if path is not None and config.getoption("reruns", None):
         shown = f"--corpus-transcript={printable(_value(config, 'transcript') or '')}"
         raise pytest.UsageError(f"{shown}: a test that --reruns repeats has no single record; leave one of the two out")
     return path
 
 
-def _recording(config: pytest.Config) -> Path | None:
-    """Return the path of the recording of the provider's answers; None if the run uses no recording."""
-    path = _file_of_lines(config, "recording")
+def _recording_path(config: pytest.Config) -> Path | None:
+    """Return the path of the recording of the provider's answers; None if the option is not given."""
+    path = _lines_file_path(config, "recording")
     for name in ("record", "recording-speed"):
         if path is None and config.getoption(setting(name)):
             raise pytest.UsageError(f"--corpus-{name} needs a file: --corpus-recording=provider.jsonl.gz")
     return path
 
 
-def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
+def _lines_file_path(config: pytest.Config, name: str) -> Path | None:
     """Return the path of a file of JSON lines that the run may write; None if the option is not given."""
     given = _value(config, name)
     if given is None:
@@ -341,7 +343,10 @@ def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
 
 
 def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:
-    """Return the value of an option as a number with the type of its default; `form` describes valid values."""
+    """Return the value of an option as a number of the same type as its default.
+
+    `form` describes valid values in the error message.
+    """
     value = _value(config, name)
     if value is None:
         return usual
@@ -351,16 +356,16 @@ def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: flo
     raise pytest.UsageError(f"--corpus-{name}={value}: use {form}")
 
 
-def budget(value: str | None) -> Budget:
-    """Return the calls and tokens that a run may use; unlimited without a value."""
+def read_budget(value: str | None) -> Budget:
+    """Return the largest numbers of calls and tokens of a run; unlimited without a value."""
     try:
         return budgets.parse(value) if value else Budget()
     except ValueError as error:
         raise pytest.UsageError(f"--corpus-budget={printable(value or '')}: {printable(str(error))}") from None
 
 
-def shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
-    """Return the part of the suite, or of each bundle, that runs; None for all of it."""
+def read_shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
+    """Return the part of the suite, or of each bundle, to run; None for all of it."""
     value = _value(config, "shard")
     try:
         return None if value is None else parse_shard(value, most)
@@ -368,8 +373,8 @@ def shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
         raise pytest.UsageError(f"--corpus-shard={printable(value or '')}: {error}") from None
 
 
-def _shard_of_suite(config: pytest.Config, profile: Profile, repeat: int) -> Shard | None:
-    found = shard(config)
+def _read_suite_shard(config: pytest.Config, profile: Profile, repeat: int) -> Shard | None:
+    found = read_shard(config)
     if found is not None and profile.smoke:
         said = f"the profile {profile.name!r} runs only part of the suite; use dev, ci or stress"
         raise pytest.UsageError(f"--corpus-shard={found}: {said}")

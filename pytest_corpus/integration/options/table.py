@@ -1,4 +1,4 @@
-"""The options of the command line and the settings in the ini file."""
+"""The tables of command-line options and ini settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """A command-line option; `ini` is the type of the setting with the same name, or empty without one."""
+    """A command-line option; `ini` is the type of the ini setting of the same name, empty if there is none."""
 
     name: str
     metavar: str
@@ -79,7 +79,7 @@ OPTIONS = (
 
 
 def setting(name: str) -> str:
-    """Return the name of a setting in the ini file."""
+    """Return the name of the ini setting for an option."""
     return f"corpus_{name.replace('-', '_')}"
 
 

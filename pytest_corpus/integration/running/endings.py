@@ -1,4 +1,4 @@
-"""The end of a test, and its observations."""
+"""The end of a test, and the observations during it."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,14 @@ from pytest_corpus.verdict.ledger import Outcome, TestRecord
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a test's body: `raised` is the exception for pytest, `violation` the cause of the outcome."""
+    """The end of a test's function.
+
+    Attributes:
+        undecided: the reason why the test has no result, if it has none.
+        broken_off: the reason why another plugin or an error ended the test; otherwise empty.
+        raised: the exception for pytest, or None.
+        violation: the violation that determined the outcome, or None.
+    """
 
     outcome: Outcome = "not_assessed"
     undecided: Undecided | None = None
@@ -33,7 +40,10 @@ NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin repl
 
 
 def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
-    """Return the end of a test in which an endpoint of the author raised; `full` includes the exception's message."""
+    """Return the end of a test during which an endpoint written by the adapter's author raised an exception.
+
+    If `full`, the exception's message is included.
+    """
     lines = [f"{reason}. Nothing that depends on it is judged.", *traceback_of(mistake, secret_values(os.environ))]
     said = mask_secrets(mistake.message, secret_values(os.environ)) if full else ""
     text = "\n  ".join([*lines, f"{mistake.type}{f': {said}' if said else ''}"])
@@ -42,12 +52,12 @@ def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Endi
 
 @dataclass(slots=True)
 class Notes:
-    """The observations of a test during its run.
+    """The observations during a test.
 
     Attributes:
-        secrets: the secrets that the test planted, to be masked.
+        secrets: the secrets that the test sent, which must be masked.
         editions: the schema versions under which all successful answers are valid.
-        made: the exchanges of the test, including `recalled` exchanges of other tests.
+        made: the exchanges of the test, including `recalled` ones that other tests made.
     """
 
     violations: list[Violation] = field(default_factory=list)
@@ -58,16 +68,19 @@ class Notes:
 
     @property
     def judged_exchanges(self) -> Iterator[Exchange]:
-        """The exchanges that show the findings."""
+        """The exchanges that show the violations."""
         return (exchange for each in self.violations for exchange in each.exchanges)
 
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """The result of a test: its record, its observations, the raised exception.
+    """The result of a test.
 
-    The noted violations belong to the record's findings, in the same order. `recorded` is for the
-    transcript; `places` has, for each finding, the place in the transcript of the exchange that shows it.
+    Attributes:
+        notes: the observations; its violations and the record's findings have the same order.
+        raised: the exception for pytest, or None.
+        recorded: the requests and answers for the transcript.
+        places: for each finding, the position in the transcript of the exchange that shows it.
     """
 
     record: TestRecord

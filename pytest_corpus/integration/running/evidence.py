@@ -1,4 +1,4 @@
-"""The evidence for a test's findings. It is taken from the exchanges in the process that ran the test."""
+"""The evidence for a test's findings, taken from its exchanges in the process that ran the test."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ from pytest_corpus.text.values import abridge, strings_of
 from pytest_corpus.verdict.finding import Finding
 
 LONGEST = 2_000  # the most characters of a request or an answer
-SHORTEST = 3  # a shorter text of an answer may be in a request by chance
+SHORTEST = 3  # a shorter text may occur in both request and answer by chance
 MOST_LINES = 20
 MOST_RECORDS = 5
 MADE_UP = 12
 MOST_OBSERVATIONS = 4
 FRAMES_AT_ENDS = 2  # the frames of a long stream that are shown at its beginning and at its end
-FRAMES_AROUND = 2  # and before and after the frame at fault
-MOST_JUDGED = 4  # the most calls that are shown of those that a finding was judged on
-MOST_WRITES = 2  # the most writes of the test that are shown before a request that reads what they wrote
+FRAMES_AROUND = 2  # the frames that are shown before and after the faulty frame
+MOST_JUDGED = 4  # the most calls that are shown if a finding is based on several
+MOST_WRITES = 2  # the most earlier writes that are shown before a read
 UNLOGGED = "not known: log the exception to see its place"
 WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
 
 def finding_of(violation: Violation, secrets: Iterable[str], item: pytest.Item) -> Finding:
-    """Return the finding of a test's violation, with secrets masked and without evidence (`complete` adds it)."""
+    """Return the finding for a test's violation, with secrets masked. `EvidenceCapture.complete` adds the evidence."""
     own = owner(item)
     assert own is not None
     return Finding(
@@ -75,15 +75,16 @@ def finding_of(violation: Violation, secrets: Iterable[str], item: pytest.Item) 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCapture:
-    """Takes the evidence for the findings of a test from the test's observations.
+    """Collects the evidence for a test's findings.
 
     Attributes:
-        full: True if the evidence may have content.
+        notes: the observations during the test.
+        full: True if the evidence may contain content.
         made_up: True if the suite made all requests.
-        printed: pytest's captured sections.
-        logs: True if log records are included. They are available if `hears_logs`.
+        printed: the output that pytest captured: titles and texts.
+        logs: True to include log records, which are available if `hears_logs`.
         trace: the traceback through the suite.
-        target: the target of shell commands that call the adapter.
+        target: the adapter for shell commands that repeat the requests.
     """
 
     notes: Notes
@@ -97,15 +98,15 @@ class EvidenceCapture:
 
     @property
     def planted_secrets(self) -> tuple[str, ...]:
-        """All secrets that the test planted."""
+        """The secrets that the test sent."""
         return tuple(self.notes.secrets)
 
     def complete(self, finding: Finding, violation: Violation, item: pytest.Item, rerun: str) -> Finding:
-        """Return a finding of a violation with its evidence.
+        """Return a finding with the evidence for its violation.
 
         Args:
-            item: the test whose call shows the violation; a report may come after the test.
-            rerun: the command that reproduces the violation.
+            item: the test whose call shows the violation; metrics or logs may have arrived during a later test.
+            rerun: the command that runs the test again.
         """
         secrets = (*self.planted_secrets, *secret_values(os.environ))
         mask = functools.partial(mask_secrets, secrets=secrets)
@@ -151,7 +152,10 @@ class EvidenceCapture:
         return replace(found, full=whole)
 
     def _story_of(self, violation: Violation) -> Story | None:
-        """Return the story of a finding. For a read: the last calls that wrote the wrong value, or the place."""
+        """Return the sequence of calls that shows a violation.
+
+        For a wrong read these are the last writes of the same value, or in the same namespace.
+        """
         exchange = violation.exchange
         if violation.story or _several_of(violation) or exchange is None or self._is_write(exchange):
             return violation.story
@@ -164,23 +168,23 @@ class EvidenceCapture:
         return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
 
     def _earlier_exchanges(self, violation: Violation) -> list[Exchange]:
-        """Return the test's exchanges before the one of a finding; all exchanges if the finding is of another test."""
+        """Return the test's exchanges before the one with a violation; all of them if another test made that one."""
         if violation.story:
             return [each for each in violation.story.exchanges if each is not violation.exchange]
         return list(itertools.takewhile(lambda each: each is not violation.exchange, self.notes.made))
 
     def _writes(self, violation: Violation) -> list[Exchange]:
-        """Return the writes of the test before the exchange that shows a finding."""
+        """Return the test's writes in the same namespace before the exchange that shows a violation."""
         place = _namespace(violation.exchange)
         earlier = filter(self._is_write, self._earlier_exchanges(violation))
         return [each for each in earlier if place in (None, _namespace(each))]
 
     def _is_write(self, exchange: Exchange) -> bool:
-        """True if an exchange of the test is a write."""
+        """True if the test itself made an exchange that writes."""
         return exchange.op in BY_OP and BY_OP[exchange.op].mutating and exchange not in self.notes.recalled
 
     def _script(self, violation: Violation) -> list[str]:
-        """Return the commands that send the requests of a finding; empty if the adapter has no address."""
+        """Return shell commands that send the requests of a violation again; empty if that is impossible."""
         if self.target is None:
             return []
         exchange, writes, now = violation.exchange, self._writes(violation), time.time()
@@ -193,9 +197,9 @@ class EvidenceCapture:
         return [WRITTEN_BEFORE, *lines] if lines and reads and not writes else lines
 
     def _mask_foreign_texts(self, request: Any, violation: Violation, secrets: tuple[str, ...]) -> str:
-        """Return a request of a finding, with the length instead of each text that the suite did not make.
+        """Return a request as text. A text that came from the adapter is replaced by its length.
 
-        Such texts are in earlier answers but in no earlier request.
+        Such a text occurs in an earlier answer, but in no earlier request.
         """
         if not self.made_up:
             return _shape(request)
@@ -207,13 +211,13 @@ class EvidenceCapture:
         return show_content(own, secrets, LONGEST, foreign=False)
 
     def _exception_text(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        """Return the exception of a call, or advice to make the cause of an unplanned error visible."""
+        """Return the exception of a call, or advice on how to make the cause of an unplanned error visible."""
         known, seen = _raised_exception(exchange, secrets), exchange.observed
         is_hidden = self.hears_logs and not (known or exchange.fault or seen.faults or any(seen.logs))
         return UNLOGGED if is_hidden and finding.got.startswith("the error Unavailable") else known
 
     def _answer(self, violation: Violation, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        """Return the answer; for a long stream, its beginning and end and the frames around the faulty frame."""
+        """Return the answer as text; of a long stream, the first and last frames and those around the faulty frame."""
         made = [each.request for each in (*self._earlier_exchanges(violation), exchange)] if self.made_up else []
         own, bodies = {*strings_of(made)}, [frame.body for frame in exchange.frames]
         if not exchange.streaming:
@@ -242,7 +246,9 @@ def _namespace(exchange: Exchange | None) -> object:
 
 
 def context_secrets(request: Any) -> list[str]:
-    """Return the tenant and the idempotency key of a request, if the suite made them."""
+    """Return the tenant and the idempotency key of a request, unless they are so short that the suite did not make
+    them.
+    """
     if not (context := context_of(request)):
         return []
     values = (context.get("tenant"), context.get("idempotency_key"))
@@ -250,12 +256,12 @@ def context_secrets(request: Any) -> list[str]:
 
 
 def mask_planted(text: str, planted: Iterable[str]) -> str:
-    """Mask secrets in a text of a finding."""
+    """Return a text in which the planted secrets and those of the environment are masked."""
     return mask_secrets(text, (*planted, *secret_values(os.environ))) if text else ""
 
 
 def _several_of(violation: Violation) -> Sequence[Exchange]:
-    """Return the last of the calls that a finding was judged on, if there are several and no story contains them."""
+    """Return the last calls that a finding is based on; empty for a single call, or if there is a sequence of calls."""
     several = len(violation.exchanges) > 1 and violation.story is None
     return violation.exchanges[-MOST_JUDGED:] if several else ()
 
@@ -276,9 +282,9 @@ def _fault(exchange: Exchange) -> str:
 
 
 def _raised_exception(exchange: Exchange, secrets: tuple[str, ...]) -> str:
-    """Return the exception of a call without its message: the raised exception, or the one in the log of an error.
+    """Return the exception of a call without its message: the raised one, or the one that was logged with an error.
 
-    A name that also occurs in a text of the call may be content, and is not shown.
+    A name that also occurs in a text of the call may be content, so it is not shown.
     """
     if exchange.fault is not None:
         return mask_secrets(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
@@ -312,7 +318,7 @@ def _count(count: Count, label: Callable[[object], str]) -> str:
 
 
 def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
-    """Return the further labels as text; labels with unusual names are only counted."""
+    """Return the adapter's own labels of a metric as text; labels with unusual names are only counted."""
     named = {name: value for name, value in labels.items() if list_keys("", [name]) == f" {name}"}
     shown = [f"{name}={label(value)}" for name, value in sorted(named.items())]
     if others := len(labels) - len(named):
@@ -321,14 +327,14 @@ def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
 
 
 def _contents(exchange: Exchange) -> list[str]:
-    """Return the texts of a request and of its answer, except operation and model."""
+    """Return the texts of a request and of its answer, except operation and model names."""
     bodies = [exchange.request, *(frame.body for frame in exchange.frames)]
     found = {*strings_of(bodies)} - {*_strings_under(bodies, ("op", "model"))}
     return [text for text in found if len(text) >= SHORTEST and text not in VOCABULARY]
 
 
 def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
-    """Yield the strings under some keys in a JSON value."""
+    """Yield the strings that a JSON value has under some keys, at any depth."""
     if isinstance(value, Mapping):
         yield from (item for name, item in value.items() if name in keys and isinstance(item, str))
     if isinstance(value, (list, Mapping)):
@@ -337,7 +343,7 @@ def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
 
 
 def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
-    """Return a label of the adapter, masked if it contains a secret or a text of the request or the answer."""
+    """Return a label of a metric as text; it is described instead if it contains a secret or a text of the call."""
     if not isinstance(value, str) or value in VOCABULARY or not is_plain_identifier(value):
         return describe_word(value)
     holds_content = any(text in value or (value in text and len(value) > SHORTEST) for text in contents)
@@ -349,7 +355,7 @@ def _round(value: object) -> object:
 
 
 def _log_lines(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
-    """Yield the first line of each of the last records, with a number for repeated lines."""
+    """Yield the first line of each of the last log records; repeated lines once, with their number."""
     times = Counter(shorten(foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each)
     if len(times) > MOST_RECORDS:
         yield f"... {len(times) - MOST_RECORDS} records before"
@@ -366,12 +372,12 @@ def _printed_lines(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]
 
 
 def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
-    """Return the numbered calls of a story, with their requests in the form that may be shown."""
+    """Return the description and the numbered calls of a sequence; `shown` makes requests safe to show."""
     return (*story.said.splitlines(), *_number_calls(story.exchanges, shown)) if story else ()
 
 
 def _number_calls(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
-    """Return numbered calls, with their requests in the form that may be shown."""
+    """Return the calls as numbered lines; `shown` makes requests safe to show."""
     return tuple(
         f"{number}. {_sent_parts(each, shown(each.ordered_request))}" for number, each in enumerate(exchanges, 1)
     )

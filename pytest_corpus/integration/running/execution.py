@@ -1,7 +1,7 @@
-"""The execution of one conformance test: prerequisites, body, audit of all exchanges, record.
+"""The execution of one conformance test: prerequisites, the test function, the audit of all exchanges, the record.
 
-The record is made around the body, by the function that replaces the test function. A test is satisfied only if its
-body finished with the arguments of the suite, and the audit finished too.
+The record is made by a wrapper around the test function. A test is satisfied only if its function finished, was called
+with the arguments of the suite, and the audit finished too.
 """
 
 import functools
@@ -56,13 +56,13 @@ from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import TestRecord
 
-PROVIDER = "provider"  # the place of exceptions of a stand-in, among those that were reported
+PROVIDER = "provider"  # the key for exceptions of a provider stand-in in `reported`
 
-RUNS = 3  # the most runs of a test that fails while its provider fails
+RUNS = 3  # the most attempts of a test that fails while the provider fails
 
 
 class TestExecution:
-    """One execution of a conformance test; `result` is None until the body has run."""
+    """One execution of a conformance test; `result` is None until the test function has run."""
 
     __test__ = False
 
@@ -92,10 +92,10 @@ class TestExecution:
         self._surroundings, self._following, self._in_flight = surroundings, following, in_flight
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
-        """Return a test function that runs another function and keeps the result.
+        """Return a test function that calls another test function and stores the result of the test.
 
-        A violation is raised as a failure of pytest. It has no traceback, which would cost more than the test, unless
-        `traceback` is True.
+        A violation is raised as a pytest failure, without a traceback unless `traceback` is True: making one costs more
+        than the test.
         """
 
         @functools.wraps(function)
@@ -132,7 +132,7 @@ class TestExecution:
         return body
 
     def _run_test(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Run the test if it can be judged. A violation that the surroundings explain is not a finding."""
+        """Run the test if it can be judged. A violation that changes in the process explain is not a finding."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()
@@ -146,8 +146,8 @@ class TestExecution:
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Take the end of an early attempt of the test if the attempt counts; otherwise run the test alone."""
-        beside = self._in_flight if self.adapter.source is None else None  # a record has one answer at a time
+        """Return the end of the test's concurrent attempt if it counts; otherwise run the test alone."""
+        beside = self._in_flight if self.adapter.source is None else None  # with a transcript, tests run one by one
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
         ended = beside.end_of(attempt) if beside and attempt else None
         if (
@@ -167,9 +167,9 @@ class TestExecution:
         return ending
 
     def _shows_nothing(self, attempt: Attempt, observed: Notes) -> bool:
-        """Audit the exchanges of an early attempt; return False if they show a finding.
+        """Audit the exchanges of a concurrent attempt; return True if they show no finding.
 
-        Late reports of earlier tests may show findings, too. These findings are kept.
+        Findings from late metrics or logs of earlier tests are kept.
         """
         begin_part(attempt.part)
         self.target.auditor.editions = attempt.editions
@@ -189,7 +189,7 @@ class TestExecution:
         return self._surroundings.obstacle() if is_of_the_suite else CHANGED
 
     def not_run(self) -> TestResult:
-        """Keep the result of a test whose body pytest did not run."""
+        """Store and return the result of a test whose function pytest did not call."""
         return self._keep(NOT_RUN, Notes(), 0.0, 0)
 
     def _keep(self, ending: Ending, observed: Notes, duration_s: float, calls: int) -> TestResult:
@@ -222,7 +222,7 @@ class TestExecution:
         self.target.begin(unlearn=run > 1 or unlearn)
 
     def _run_and_audit(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Run the body, and audit its exchanges even if the body fails."""
+        """Run the test function, and audit its exchanges even if it fails."""
         ending = UNFINISHED
         try:
             with self._spending.enforce():
@@ -240,12 +240,12 @@ class TestExecution:
         return self._forget_findings(mistakes[0]) if mistakes else ending
 
     def _forget_findings(self, mistake: EscapedException | MissingAnswer) -> Ending:
-        """Leave the test open and forget its facts, because the adapter got an answer that no provider would give.
+        """Leave the test undecided and forget its facts, because the provider stand-in gave a wrong answer.
 
-        If an author's endpoint raised, the run is partial, and the first test of each place has the traceback.
+        If an endpoint of the adapter's author raised, the run is partial, and the first such test shows the traceback.
         """
         self._recorded = None
-        if isinstance(mistake, MissingAnswer):  # the call that met it ended the test, so nothing was found out
+        if isinstance(mistake, MissingAnswer):  # the failed call ended the test, so there are no facts to forget
             return Ending(undecided=NotAssessed(mistake.shape))
         self.target.begin(unlearn=True)
         if self._causes is not None:
@@ -284,10 +284,10 @@ class TestExecution:
             return Ending(undecided=NotAssessed("the factory failed when it was called again"))
 
     def _run(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-        """Run the body. Repeat it if it fails and the provider has failed in this run for a transient reason (R114).
+        """Run the test function; repeat it if it fails and the provider had transient failures in this run (R114).
 
         Raises:
-            NotAssessed: the body failed in different ways, so the provider may be the reason.
+            NotAssessed: the attempts failed in different ways, so the provider may be the reason.
         """
         failed: set[str] = set()
         for left in reversed(range(RUNS)):
@@ -311,14 +311,14 @@ class TestExecution:
                 return
 
     def _out_of_budget(self, spent: BudgetSpent) -> Ending:
-        """Leave the test open, and the run partial, because calls were not made."""
+        """Leave the test undecided, and mark the run as partial, because the budget allows no further calls."""
         said = str(BudgetSpent(str(self.adapter.options.budget)) if self.adapter.options.budget.limits else spent)
         self.adapter.ledger.mark_partial(said)
         return Ending(undecided=NotAssessed(said))
 
     def _leave_open(self, undecided: Undecided) -> Ending:
-        """Leave the test open; a requirement that blocks it counts as violated."""
-        undecided.__traceback__ = None  # its frames would hold the test, and the test it
+        """Leave the test undecided. If another requirement blocks it, that requirement counts as violated."""
+        undecided.__traceback__ = None  # breaks a reference cycle between traceback and test
         if self.target.outages.lasting:
             self.adapter.ledger.outage = self.target.outages.outage_text
         if isinstance(undecided, NotApplicable):
@@ -343,7 +343,7 @@ class TestExecution:
         return Ending("violated", raised=violation, violation=violation.for_requirement(self.requirement.id))
 
     def _end_as_blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
-        """Leave the test open because another requirement is violated; `seen` is the violation if the test saw it."""
+        """Leave the test undecided because another requirement is violated, in this test if `seen` is given."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
         own = seen if seen is blocked.violation else None
@@ -357,7 +357,7 @@ class TestExecution:
         return f"{self.adapter.label}/{self.component}"
 
     def _cause(self, requirement: str, found: Violation | Blocked) -> Blocked | None:
-        """Return the finding of another requirement that explains a finding; None if the adapter does not answer."""
+        """Return the violated requirement that explains a finding, or None."""
         try:
             if self._causes is None:
                 return None
@@ -370,10 +370,10 @@ class TestExecution:
             return None
 
     def _observe(self, own: Violation | None, observed: Notes) -> None:
-        """Collect the findings of the test and of the audit, the secrets that were sent, and the editions."""
+        """Collect the findings of the test and of the audit, the secrets that were sent, and the valid editions."""
         if own and not own.indirect:
             self._add(own, observed)
-        whole = self._is_last or self._recorded is not None  # a transcript has all reports of a test with the test
+        whole = self._is_last or self._recorded is not None  # a transcript has all metrics of a test with the test
         for violation in self.target.auditor.audit(is_last=whole):
             if not self._is_reported(violation.requirement) and violation.requirement in catalogue():
                 self._add(violation, observed)

@@ -1,4 +1,4 @@
-"""Hooks that run the tests of a suite and write the outcome into pytest's report."""
+"""Hooks that run the tests of a suite and write their outcomes into pytest's reports."""
 
 import os
 from collections.abc import Generator, Iterable, Set
@@ -20,7 +20,7 @@ EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execu
 
 
 class ExecutionHooks:
-    """The plugin part that is active while tests run."""
+    """The plugin that is active while tests run."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -42,7 +42,7 @@ class ExecutionHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.outcome == "failed" and report.nodeid in self._forked:  # the process ended without a result
+        if report.outcome == "failed" and report.nodeid in self._forked:  # the forked process ended without a result
             report.outcome = "skipped"
             report.longrepr = (str(report.fspath), report.location[1] or 0, FORKED)
 
@@ -54,7 +54,7 @@ class ExecutionHooks:
         assert isinstance(item, pytest.Function)
         self.state.open(own[0]).begin(*collect.name_and_repetition(item))
         target = item.stash[SUBJECT] = own[0].target(own[1])
-        # The values that fixtures would give: asking them costs pytest more than many a test takes.
+        # The values of the fixtures are set directly, because pytest's own set-up takes longer than many tests.
         item.funcargs |= {name: target for name in (own[1], "subject") if name in item.fixturenames}
         if (parameters := getattr(item, "callspec", None)) is not None:
             item.funcargs |= parameters.params
@@ -80,11 +80,11 @@ class ExecutionHooks:
 
     @property
     def tests_in_flight(self) -> int:
-        """The number of tests that this process currently runs."""
+        """The number of tests that this process is running."""
         return self.in_flight.running if self.in_flight is not None else 1
 
     def _several(self) -> InFlight | None:
-        """Return the runner of concurrent tests; None if tests run one by one."""
+        """Return the runner of concurrent tests; None if tests must run one by one."""
         options = self.state.options
         obstacles = {
             "a transcript is recorded": options.transcript is not None,
@@ -115,7 +115,7 @@ class ExecutionHooks:
             terminalreporter.write_line(f"--corpus-concurrency={asked or 'auto'}: {line}")
 
     def _following_of(self, item: pytest.Item) -> Iterable[pytest.Item]:
-        """Return the tests that this process runs after another test."""
+        """Return the tests that this process will run after a test."""
         items = item.session.items
         return items[items.index(item) + 1 :] if item in items else []
 
@@ -131,7 +131,7 @@ class ExecutionHooks:
         elif execution is not None and call.when == "setup" and call.excinfo is not None:
             plugin = raising_plugin(self.state.config, call.excinfo.value) or "a mark or a fixture"
             execution.adapter.ledger.mark_unreliable(f"{plugin} kept tests from running ({call.excinfo.typename})")
-        elif execution is not None and call.when == "teardown":  # or all of it would live as long as the run
+        elif execution is not None and call.when == "teardown":  # frees the memory of the test
             del item.stash[EXECUTION], item.stash[SUBJECT]
             assert isinstance(item, pytest.Function)
             item.obj = body_of(item)
@@ -142,7 +142,7 @@ class ExecutionHooks:
         assert own is not None
         by_option = own[0] in self.state.by_option
         again = presentation.command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
-        # What the audit of another requirement's test turned up shows again in that test.
+        # A finding of an audit occurs again in the test that was audited, whatever requirement it has.
         ids = (requirement, collect.requirement_of(item)) if by_option else ()
         return again + presentation.selection_arguments(ids, self.state.options.seed)
 

@@ -1,7 +1,7 @@
-"""Concurrent tests. The bodies of later tests begin while earlier tests wait for the adapter.
+"""Concurrent tests: later tests begin while earlier tests wait for the adapter.
 
-A concurrent test counts if it shows that the requirement holds. After any other result (a violation, the first time
-that tests do not apply, a failure that may be transient) the test runs again in its turn, alone.
+The result of a concurrent test (an attempt) counts if it shows that the requirement holds. After any other result, such
+as a violation or a failure that may be transient, the test runs again alone, at its place in pytest's order (its turn).
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ from pytest_corpus.kit.retries import is_passing
 from pytest_corpus.spec.requirements import catalogue
 
 CONCURRENT = "COM-CONC-1"
-"""The requirement that says that calls do not disturb each other."""
+"""The requirement that concurrent calls do not disturb each other."""
 
 AHEAD = 2
-"""For each test in flight, the number of tests that may have ended before their turn in a run that may be cut short."""
+"""The most attempts that may be finished before their turn, per running test, if the run may end early."""
 
 ENOUGH = 3
-"""The number of requirements whose tests fail only beside others after which calls are known to disturb each other."""
+"""The number of requirements whose tests fail only concurrently from which concurrent calls count as disturbing."""
 
 TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
-"""Chapters of which a test may fail beside others since that takes its time, or fills what is kept for a while."""
+"""Chapters with tests that other tests may disturb, because they measure time or depend on a cache of limited size."""
 
 FACTS = 1_000
-"""The number of places that facts of several tests have, after the places of the tests."""
+"""The number of positions that are reserved for shared facts, after the positions of the tests."""
 
 LONGEST_S = 0.5
-"""The time after which one that waits looks again."""
+"""The longest time that a waiting thread sleeps before it checks again."""
 
 STOP_S = 1.0
-"""The time for which the bodies of a run that ends are waited for; their calls end with the adapter."""
+"""The time for which the end of a run waits for running tests; their calls end when the adapter is closed."""
 
 MARKS = ("skip", "skipif", "xfail", "usefixtures")
 
 HARMLESS = frozenset(("subject", "request", REPETITION))
-"""The fixtures, besides that of the component, that give a test nothing that another one could change."""
+"""The fixtures, besides the one of the component, whose values other tests cannot change."""
 
-BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
+BEGUN = pytest.StashKey[int]()  # on a conformance item: how often it was started
 
 
 def name_of(item: pytest.Item) -> str:
@@ -77,30 +77,32 @@ def name_of(item: pytest.Item) -> str:
 
 
 def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
-    """Begin a run of a test. Its requests depend on the seed, the test and the answers alone."""
-    begun = item.stash[BEGUN] = item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
+    """Prepare the random inputs of a test, so that its requests depend only on the seed, the test and the answers."""
+    begun = item.stash[BEGUN] = item.stash.get(BEGUN, 0) + 1  # a plugin may rerun a test
     scope = f"{name_of(item)} {begun}"
-    if adapter.number:  # the adapters of a run may share a provider
+    if adapter.number:  # different adapters may share a provider, so their texts must differ
         scope += f" {adapter.number}"
     places = places_of(item.session)
     own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
-    place = places.get(item.nodeid, 0) + (begun - 1) * (len(places) + FACTS)  # an adapter may have kept the answers
+    place = places.get(item.nodeid, 0) + (begun - 1) * (
+        len(places) + FACTS
+    )  # other requests than before, because an adapter may cache answers
     inputs.begin_test(own, scope, place, case_of(item))
 
 
 @dataclass(eq=False)
 class Attempt:
-    """A test that began before its turn.
+    """A run of a test before its turn, concurrently with other tests.
 
     Attributes:
-        part: the part of the run with the test's exchanges.
-        body: the body that carries the test out.
+        part: the exchanges of the attempt.
+        body: the thread of the attempt.
         editions: the schema versions under which all successful answers are valid.
-        holds: True if the body has shown that the requirement holds.
-        unoffered: the reason why the test does not apply.
-        violation: the violation that the test found.
-        beside: the last exchange of another concurrent test; None if the adapter was opened anew, and the data
-            that was written is lost.
+        holds: True if the attempt has shown that the requirement holds.
+        unoffered: the reason why the test does not apply, or None.
+        violation: the violation that the attempt found, or None.
+        beside: the last exchange of another concurrent test; None if the adapter was opened anew, so that earlier data
+            is lost.
     """
 
     item: pytest.Function
@@ -125,7 +127,7 @@ class InFlight:
 
     Attributes:
         width: the number of tests that may run concurrently.
-        settled: the fixtures that were set up for the whole session.
+        settled: the session-scoped fixtures that were set up.
     """
 
     def __init__(self, width: Width, *, may_be_cut_short: bool) -> None:
@@ -144,11 +146,11 @@ class InFlight:
 
     @property
     def running(self) -> int:
-        """The number of tests that have begun and not ended."""
+        """The number of attempts that have begun and not ended."""
         return len(self._running)
 
     def outcome(self, item: pytest.Item, target: Any, following: Callable[[], Iterable[pytest.Item]]) -> Attempt | None:
-        """Return the ended attempt of a test whose turn it is; None if there was no attempt."""
+        """Return the finished attempt of a test whose turn it is; None if there was no attempt."""
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
         self.width.limit(target.capabilities)
@@ -163,7 +165,7 @@ class InFlight:
         if self.width.is_unknown and target.store.isolates_tests:
             self.width.begin([*times_of_plain_calls(target)])
             if target.shared.unmade:
-                target.begin(unlearn=True)  # what failed once may work with more patience
+                target.begin(unlearn=True)  # forget failures, because a call may succeed when the test runs alone
         target.store.together = self.width.now
         if self.width.now > 1:
             self._look_ahead(item, target, following)
@@ -181,15 +183,15 @@ class InFlight:
         return found
 
     def quiet(self, *, may_rest: bool = False) -> None:
-        """Wait until no test is running, or with `may_rest`, until all running tests only wait for a time to pass.
+        """Wait until no attempt is running; with `may_rest`, until the running ones only wait for a time to pass.
 
-        A resting test cannot go on before it gets a turn, that is, while a test runs alone.
+        An attempt that waits for a time cannot continue while a test runs alone.
         """
         while busy := next((each for each in self._running if not (may_rest and each.body.is_resting)), None):
             self._wait_a_while(busy)
 
     def stop(self) -> None:
-        """Break off all running tests."""
+        """Break off all running attempts."""
         self._turns.stopped = True
         until = time.monotonic() + STOP_S
         self._turns.give_turn()
@@ -198,10 +200,10 @@ class InFlight:
         self._attempts.clear()
 
     def doubts(self, attempt: Attempt | None) -> bool:
-        """Wait until no test makes calls; return True if a test must not use the known facts.
+        """Wait until no attempt makes calls; return True if a test must not use the known shared facts.
 
-        Facts from concurrent tests may be wrong, and the adapter may have cached the test's earlier requests.
-        If a test did not apply, the facts are good enough, unless a concurrent test had trouble.
+        Facts from concurrent tests may be wrong, and the adapter may have cached the test's earlier requests. If a test
+        did not apply, the facts may be used, unless a concurrent test had trouble.
         """
         self.quiet(may_rest=True)
         if attempt is None or not (self._is_troubled or (attempt.part.made and attempt.unoffered is None)):
@@ -212,7 +214,7 @@ class InFlight:
     def confirm(
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, seen: Collection[Violation]
     ) -> Violation | None:
-        """Return the finding that calls disturb each other, if a test ends differently alone and among others."""
+        """Return the violation that calls disturb each other, if a test ends differently alone and concurrently."""
         if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
             late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
             self.width.note_single_test(target.part.made, late_s=late_s)
@@ -222,7 +224,7 @@ class InFlight:
         if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or seen:
             return None
         if requirement.chapter in TIMED or attempt.beside is None or any(map(is_passing, attempt.part.made)):
-            return None  # an adapter may put off what it has no time for
+            return None  # an adapter may refuse a call while it is busy
         self._disturbed.setdefault(requirement.id, attempt)
         if len(self._disturbed) < ENOUGH or self._is_told or met_at_once(self._disturbed.values()):
             return None
@@ -234,9 +236,9 @@ class InFlight:
         return found.attach_exchanges(attempt.beside, *attempt.violation.exchanges[-1:])
 
     def end_of(self, attempt: Attempt) -> Ending | None:
-        """Return the end of a concurrent test if it counts; None if the test must run alone.
+        """Return the end of a test from its attempt if that counts; None if the test must run alone.
 
-        An inapplicable test counts if another test of the requirement, run alone, is inapplicable for the same reason.
+        "Not applicable" counts if another test of the requirement, run alone, was not applicable for the same reason.
         """
         if attempt.holds:
             return Ending("satisfied")
@@ -253,7 +255,7 @@ class InFlight:
 
     @contextmanager
     def _lent(self) -> Iterator[None]:
-        """Let bodies of tests run within this block."""
+        """Let attempts run within the context."""
         assert self._subject is not None
         places = [place for place, _ in self._subject.test_attributes()]
         kept = [getattr(holder, name) for holder, name in places]
@@ -268,7 +270,7 @@ class InFlight:
     # -- the tests that follow ---------------------------------------------------------------------------
 
     def _look_ahead(self, item: pytest.Item, subject: Subject, following: Callable[[], Iterable[pytest.Item]]) -> None:
-        """Find the tests that may run concurrently, from this test to the last of the same component in a row."""
+        """Find the tests that may run concurrently: this test and consecutive later ones of the same component."""
         if item in self._known:
             return
         self.quiet()
@@ -282,7 +284,9 @@ class InFlight:
             self._known.add(each)
             if isinstance(each, pytest.Function) and self._may_begin(each, subject):
                 found.append(each)
-        self._waiting.extend(sorted(found, key=case_of))  # the first cases of all functions: the longest are among them
+        self._waiting.extend(
+            sorted(found, key=case_of)
+        )  # the first case of each function first, because they are the longest
 
     def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
         """True if a test may run concurrently with others."""
@@ -295,7 +299,7 @@ class InFlight:
     # -- bodies ------------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        """Begin as many later tests as may run concurrently."""
+        """Begin as many attempts as may run concurrently."""
         subject = self._subject
         if self._turns.stopped or subject is None:
             return
@@ -309,7 +313,7 @@ class InFlight:
             if subject.store.holds_much or not self._waiting or len(self._attempts) > most:
                 return
             item = self._waiting.popleft()
-            if item in self._known:  # it has not had its turn
+            if item in self._known:  # its turn is still to come
                 self._begin(item, subject)
 
     def _begin(self, item: pytest.Function, subject: Subject) -> None:
@@ -324,7 +328,7 @@ class InFlight:
             attempt.over.set()
 
     def _start(self, begin: Callable[[], None]) -> bool:
-        """Begin a thread. If the system has no room for it, narrow the width and return False."""
+        """Start a thread and return True. If the system allows no further thread, narrow the width and return False."""
         try:
             begin()
         except RuntimeError:
@@ -362,7 +366,7 @@ class InFlight:
             self._turns.give_turn()
 
     def _last_of_another(self, attempt: Attempt) -> Exchange | None:
-        """Return the last exchange of another concurrent test."""
+        """Return the last exchange of another running attempt, or None."""
         made = (each.part.made for each in self._running if each is not attempt)
         return max((each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None)
 
@@ -385,7 +389,7 @@ class InFlight:
 
 
 def met_at_once(attempts: Iterable[Attempt]) -> bool:
-    """Return True if all attempts were under way at one moment. Then one event may explain all their results."""
+    """Return True if there was a moment at which all attempts were running, so one event may explain all results."""
     made = [each.part.made for each in attempts if each.part.made]
     began = max((calls[0].started for calls in made), default=0.0)
     return all(began < calls[-1].started + calls[-1].elapsed_s for calls in made)

@@ -1,4 +1,4 @@
-"""The outcome, message and letter of a conformance test in pytest's report, and the command that repeats it."""
+"""The outcome, message and letter of a conformance test in pytest's report, and the command that runs it again."""
 
 import re
 import shlex
@@ -27,7 +27,7 @@ from pytest_corpus.verdict.verdict import counting_levels
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """The line about a failure in pytest's short summary and in JUnit files."""
+    """The position and message of a failure, as pytest's short summary and JUnit files need them."""
 
     message: str
     path: str = ""
@@ -35,7 +35,7 @@ class Crash:
 
 
 class FailureText:
-    """The message of a failed test, in the form that pytest stores (``report.longrepr``)."""
+    """The message of a failed test, with the interface of ``report.longrepr``."""
 
     def __init__(self, text: str, message: str) -> None:
         self.text = text
@@ -45,23 +45,23 @@ class FailureText:
         return self.text
 
     def toterminal(self, writer: Any) -> None:
-        """Write the whole message."""
+        """Write the message to the terminal."""
         writer.line(self.text)
 
 
 def failure(findings: Sequence[Finding], level: Level) -> str:
-    """Return the failure message of a test with these findings, with the evidence that a level shows."""
+    """Return the failure message of a test with these findings, with as much evidence as a level allows."""
     return "\n\n".join("\n".join(describe_finding(each.at_level(level))) for each in findings)
 
 
 def summarize(findings: Sequence[Finding]) -> str:
-    """Return the first finding of a test, and the number of further findings."""
+    """Return the first finding of a test in one line, with the number of further findings."""
     more = len(findings) - 1
     return one_line(findings[0]) + (f" (and {more} more)" if more else "")
 
 
 def offered_builders(ledger: Ledger) -> str:
-    """Return the request builders that a client library has and lacks; empty for adapters and partial runs."""
+    """Return a line with the request builders that a client library has and lacks; empty for adapters."""
     found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
     asked = {record.test for record in found}
     lacking = {record.test.partition("[")[2].rstrip("]") for record in found if record.outcome == "not_applicable"}
@@ -77,7 +77,7 @@ LETTERS: dict[str, tuple[str, str, Any]] = {
     "not_applicable": ("skipped", "-", ("NOT APPLICABLE", {"cyan": True})),
     "not_assessed": ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})),
 }
-"""The category, letter and word of a test that neither passed nor failed, by status."""
+"""The category, letter and word in pytest's output, for each status besides passed and failed."""
 
 KIT_FAULT = "This is a fault of pytest-corpus, not of the adapter. Please report it with the traceback above."
 
@@ -91,11 +91,11 @@ def write_into_report(
 ) -> None:
     """Write the result of a test into pytest's report.
 
-    A report that does not match the result is shown as failed or as not assessed.
+    If the report does not match the result, it becomes failed or not assessed.
 
     Args:
-        seen: the exception of the call that pytest received.
-        rerun: returns the command that repeats a test for a requirement.
+        seen: the exception that pytest received from the call, or None.
+        rerun: returns the command that runs a test for a requirement again.
     """
     result = execution.result or execution.not_run()
     record = result.record
@@ -126,7 +126,7 @@ def write_into_report(
 
 
 def _ending_members(result: TestResult) -> dict[str, Any]:
-    """Return the members of the transcript line that ends a test."""
+    """Return the members of the last line of a test in the transcript."""
     record = result.record
     findings = [{**finding.fact, **place} for finding, place in zip(record.findings, result.places, strict=True)]
     members = ("component", "requirement", "outcome", "reason", "calls", "duration_s")
@@ -157,7 +157,7 @@ def _add_evidence(
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
-    """Return the outcome in pytest of a test with this record."""
+    """Return the outcome that pytest shows for a test with this record."""
     if record.outcome == "error":
         return "failed"
     if record.findings:
@@ -190,13 +190,13 @@ def _add_properties(
     report.user_properties += [*properties.items(), (RECORD, record.dump())]
     if settle_s := execution.target.settle.seconds:
         report.user_properties.append((LATE, [execution.component, settle_s]))
-    # JUnit takes the properties of a test from its teardown, and a test may have run before.
+    # JUnit files get their properties from the teardown report; a rerun test already has properties.
     remove(execution.item, *properties)
     execution.item.user_properties += properties.items()
 
 
 def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
-    """Return the category, letter and word for a test that neither passed nor failed; None for any other test."""
+    """Return the category, letter and word of a test with another status than passed or failed; else None."""
     if report.when != "call":
         return None
     status = next(map(str, values_of(report, STATUS)), None)
@@ -208,11 +208,11 @@ def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
 NOT_REPEATED = frozenset(
     ("adapter", "client", "requirement", "report", "transcript", "seed", "shard", "update-deviations", *OF_BUNDLES)
 )
-"""Options that the command omits or sets itself."""
+"""Options that the rerun command leaves out or sets itself."""
 
 
 def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
-    """Return the command that runs a suite again, with `tests` or all tests, without a selection of requirements."""
+    """Return the command that runs a suite again, limited to `tests` if given, without a selection of requirements."""
     if by_option:
         spec = adapter.declaration.declared
         named = f"{adapter.label}={spec}" if adapter.label != spec else spec
@@ -225,20 +225,20 @@ def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: 
 
 
 def selection_arguments(requirements: Iterable[str], seed: int) -> str:
-    """Return the end of a command that runs only these requirements."""
+    """Return the arguments that limit a run to these requirements and set its seed."""
     ids = ",".join(dict.fromkeys(requirements))
     chosen = f" --corpus-requirement={ids}" if ids else ""
     return f"{chosen} --corpus-seed={seed}" if seed else chosen
 
 
 def _anchor(adapter: Adapter) -> str:
-    """Return the file, or the name in the file, that declares an adapter; empty if only a worker knows the adapter."""
+    """Return the argument that selects the file, or the name in a file, that declares an adapter; may be empty."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
 
 
 def _settings(config: pytest.Config) -> Iterator[str]:
-    """Yield the options that select pytest's settings file, and the overrides."""
+    """Yield the options that select pytest's settings file and its overrides."""
     if file := config.option.inifilename:
         yield from ("-c", str(file))
     if root := config.option.rootdir:

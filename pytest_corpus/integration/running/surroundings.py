@@ -1,4 +1,4 @@
-"""The surroundings of a run that may not change a verdict: fixtures, other plugins and settings of the project."""
+"""Effects of the project that must not change a verdict: fixtures, other plugins, settings, replaced functions."""
 
 import asyncio
 import builtins
@@ -26,7 +26,7 @@ from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.redaction import secret_values
 
 SHORT_S = 0.002
-"""The seconds after which a clock must have moved on."""
+"""The seconds within which a clock must advance."""
 
 
 def _moves(clock: Callable[[], Any]) -> bool:
@@ -37,7 +37,7 @@ def _moves(clock: Callable[[], Any]) -> bool:
 
 
 def _waits(sleep: Callable[[float], Any]) -> bool:
-    for _ in range(3):  # something else may take time once
+    for _ in range(3):  # a single fast return may be chance
         started = Clock.monotonic()
         sleep(2 * SHORT_S)
         if Clock.monotonic() - started < SHORT_S:
@@ -59,7 +59,7 @@ def _varies(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A Python function that the adapter and the suite need, with a check that a replacement behaves alike."""
+    """A standard function that the adapter and the suite need; `works` checks if a replacement behaves alike."""
 
     module: ModuleType
     name: str
@@ -78,7 +78,7 @@ class Function:
             return False
         try:
             return not self.works(getattr(self.module, self.name))
-        except Exception:  # noqa: BLE001 - the replacement of a stranger
+        except Exception:  # noqa: BLE001 - a replacement may raise anything
             return True
 
 
@@ -104,14 +104,14 @@ OF_TIME = frozenset(
      "COM-OBS-7", "COM-OBS-10", "COM-OBS-17", "COM-OBS-19", "COM-DEADLINE-8", "COM-FAULT-8", "COM-FAULT-10",
      "COM-FAULT-14", "COM-IDEM-6", "GRA-QUERY-19", "WIR-CTX-2", "TRA-CALL-5"}
 )  # fmt: skip
-"""The requirements, besides those of deadlines, that compare a time of the adapter with a time of the suite."""
+"""The requirements that compare a time of the adapter with a time of the suite, besides those on deadlines."""
 
 CHANGED = "a plugin changed the parameters of tests (--corpus-repeat=N repeats them)"
 FORKED = "a plugin (--forked) ran each test in a process of its own, in which the adapter does not live; run without it"
 
 
 class Surroundings:
-    """The process in which the adapters were opened, for comparison with the process during a test."""
+    """The state of the process when the adapters were opened, for comparison during tests."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._process, self._environment, self._variables = os.getpid(), environment, dict(environment)
@@ -124,10 +124,10 @@ class Surroundings:
         return _name_functions(each for each in FUNCTIONS if each.is_broken)
 
     def excuse(self, violation: Violation) -> str:
-        """Return the reason why the process may have caused a violation; empty if it cannot.
+        """Return the reason why changes in the process may have caused a violation; empty if they cannot have.
 
-        A replaced clock that advances may still differ from a clock that the adapter stored. This explains wrong times
-        and failed calls. Sockets and variables only explain failed calls.
+        A replaced clock that works may still differ from a clock that the adapter kept, which explains wrong times and
+        failed calls. Replaced sockets and variables only explain failed calls.
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
         failed = any(map(_has_failed, violation.exchanges))
@@ -173,17 +173,17 @@ CHANGING: Mapping[str, tuple[str, ...]] = {
     "repeated": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
     "otherwise": ("pytest_runtest_call", "pytest_runtest_makereport", "pytest_runtest_logreport"),
 }
-"""The hooks by which a plugin may cause a mismatch, by the keys of `MISMATCHES`, or keep tests from beginning."""
+"""The hooks by which a plugin may cause a mismatch (by the keys of `MISMATCHES`) or prevent tests from starting."""
 
 OWN = ("_pytest", "pytest", "pluggy", "pytest_corpus", "xdist")
-"""The packages whose hooks change no test."""
+"""The packages whose hooks are harmless."""
 
 OUTCOMES = (pytest.fail.Exception, pytest.skip.Exception, pytest.exit.Exception)
-MOST_CAUSES = 20  # the most exceptions behind each other that are looked at
+MOST_CAUSES = 20  # the most exceptions of a chain of causes that are inspected
 
 
 def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
-    """Return the names of the other plugins that implement at least one of some hooks."""
+    """Return the names of other plugins that implement at least one of these hooks."""
     found = set()
     for hook in hooks:
         caller = getattr(config.hook, hook, None)
@@ -194,13 +194,13 @@ def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[
 
 
 def suspects(config: pytest.Config, why: str) -> str:
-    """Return the end of a sentence that names the plugins that may be the reason; empty if there are none."""
+    """Return the end of a sentence that names plugins that may have caused a mismatch; empty if there are none."""
     names = implementing_plugins(config, CHANGING[why])
     return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 
 def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
-    """Return the plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
+    """Return the name of the plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
     known = dict(_modules(config))
     for module in reversed(list(_frames(error.__traceback__ if error else None))):
         if _package(module) == "pytest_corpus":
@@ -211,7 +211,7 @@ def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
 
 
 def outcome_behind(error: BaseException) -> BaseException | None:
-    """Return the pytest outcome of a time limit that other code, such as hypothesis, turned into an error."""
+    """Return the pytest outcome among the causes of an exception, which other code may have wrapped; else None."""
     seen: BaseException | None = error
     for _ in range(MOST_CAUSES):
         if seen is None or isinstance(seen, OUTCOMES):
@@ -222,13 +222,13 @@ def outcome_behind(error: BaseException) -> BaseException | None:
 
 
 def cause_of_end(config: pytest.Config, error: BaseException) -> str:
-    """Return the cause of the end of a test that an exception outside of the suite ended."""
+    """Describe the cause of an exception from outside of the suite that ended a test."""
     plugin, kind = raising_plugin(config, error), type(error).__name__
     return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
 
 
 def name_of(config: pytest.Config, module: str, name: str) -> str:
-    """Return the name of a plugin's distribution, or the plugin's name."""
+    """Return the name of the distribution of a plugin, or the plugin's own name."""
     for plugin, distribution in config.pluginmanager.list_plugin_distinfo():
         if _package(getattr(plugin, "__name__", type(plugin).__module__)) == _package(module):
             return str(distribution.project_name)
@@ -236,7 +236,7 @@ def name_of(config: pytest.Config, module: str, name: str) -> str:
 
 
 def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
-    """Yield the package and the name of each other plugin."""
+    """Yield the package and the name of each plugin that is not pytest's or ours."""
     for name, plugin in config.pluginmanager.list_name_plugin():
         package = _package(getattr(plugin, "__name__", type(plugin).__module__)) if plugin is not None else ""
         if package and package not in OWN:
@@ -244,7 +244,7 @@ def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
 
 
 def _frames(trace: TracebackType | None) -> Iterator[str]:
-    """Yield the modules that an exception passed, innermost last."""
+    """Yield the modules of a traceback, innermost last."""
     while trace is not None:
         yield str(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
@@ -255,7 +255,7 @@ def _package(module: str) -> str:
 
 
 def is_replaced(item: pytest.Item, target: object, arguments: Mapping[str, Any]) -> bool:
-    """True if the arguments of a conformance test differ from the suite's target and parameters."""
+    """True if a conformance test was called with other arguments than the suite's target and parameters."""
     parameters = getattr(item, "callspec", None)
     given = parameters.params if parameters is not None else {}
     own = (arguments[name] is value for name, value in given.items() if name in arguments)
@@ -266,7 +266,7 @@ LOOPBACK = ("127.0.0.1", "::1")
 
 
 def lenient_marks(config: pytest.Config) -> Iterator[pytest.MarkDecorator]:
-    """Marks for each test of the suite: warnings are reported, and the suite's servers are reachable."""
+    """Yield marks for each test of the suite: warnings are not errors, and the suite's own servers are reachable."""
     hosts = config.getoption("allow_hosts", None)
     if hosts or config.getoption("disable_socket", False):  # of pytest-socket
         yield pytest.mark.allow_hosts([*LOOPBACK, *(hosts.split(",") if isinstance(hosts, str) else ())])
@@ -276,12 +276,12 @@ def lenient_marks(config: pytest.Config) -> Iterator[pytest.MarkDecorator]:
 
 @contextmanager
 def report_warnings(config: pytest.Config) -> Iterator[None]:
-    """Report the adapter's warnings outside of tests, even if the project turns them into errors."""
+    """Report the adapter's warnings within the context, even if the project turns warnings into errors."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
         if _filters_without_errors(config):
-            gc.collect()  # or pytest raises what garbage warns of after the run
+            gc.collect()  # otherwise pytest would raise the warnings of deleted objects after the run
     for each in caught:
         try:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno, source=each.source)
@@ -291,7 +291,7 @@ def report_warnings(config: pytest.Config) -> Iterator[None]:
 
 
 def _filters_without_errors(config: pytest.Config) -> list[str]:
-    """Return the filters of warnings in Python and pytest, with errors turned into reports; empty without errors."""
+    """Return the project's warning filters with "error" replaced; empty if no filter is "error"."""
     given = [each for each in sys.warnoptions if _is_valid(each)]
     literal = [*given, *(config.getoption("pythonwarnings", None) or ())]
     every = [*given, *config.getini("filterwarnings"), *literal[len(given) :]]
@@ -306,7 +306,7 @@ def _is_error(warning_filter: str) -> bool:
 
 
 def _is_valid(warning_filter: str) -> bool:
-    """False for a filter that Python ignored at its start because its category was unknown."""
+    """False for a warning filter that Python ignored at its start because its category was unknown."""
     category = [*warning_filter.split(":"), "", ""][2].strip()
     try:
         return not category or hasattr(builtins, category) or bool(pkgutil.resolve_name(category))
@@ -315,7 +315,7 @@ def _is_valid(warning_filter: str) -> bool:
 
 
 def _reporting_filter(warning_filter: str, *, literal: bool) -> str:
-    """Return a filter that reports the warnings for which another filter raises; `literal` means no patterns."""
+    """Return a warning filter with the action "error" replaced by "default"; `literal`: it has no patterns."""
     action, *rest = warning_filter.split(":")
     if literal and rest:
         rest[0] = re.escape(rest[0].strip())

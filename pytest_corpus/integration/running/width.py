@@ -1,4 +1,4 @@
-"""The number of concurrent tests: the requested number, or as many as save time without objections of the adapter."""
+"""The number of concurrent tests: as requested, or as many as save time as long as the adapter does not object."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import MOST_IN_FLIGHT
 
 PROMPT_S = 0.005
-"""The tests of an adapter that answers within this time wait for nothing that others could use."""
+"""If an adapter answers within this time, concurrent tests save nothing."""
 
 FEW, MANY = (8, 5), 32
-"""The numbers of answers, and of successes, from which their usual time is known; and of the latest that count."""
+"""The fewest answers, and successful answers, from which a usual time is computed; and the most recent ones used."""
 
 TRIALS, TRIAL_S = 3, 5.0
-"""The number of calls that are made to find out if tests can be in flight from the first one on, and their limit."""
+"""The number of calls before the first test that show if concurrent tests save time, and their time limit."""
 
 FIRST = 8
-"""The width to begin with."""
+"""The first number of concurrent tests."""
 
 SLOWER = 3.0
-"""If calls in company take this many times as long as calls alone, the width is halved."""
+"""If concurrent calls take this many times as long as single calls, the number of tests is halved."""
 
 UNRELATED = ("capabilities", "health")
-"""Operations that do not tell how long an answer of the provider takes."""
+"""Operations whose times are ignored, because they need no answer of the provider."""
 
 
 def times_of_plain_calls(subject: Subject) -> Iterator[float]:
-    """Yield the seconds of a few plain calls, up to the first call that is fast or fails."""
+    """Yield the seconds of a few plain calls, until one is fast or fails."""
     limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
     undisturbed = suppress(Undecided, Violation, *UNCALLABLE)
     with inputs.read_from(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
@@ -50,7 +50,7 @@ def times_of_plain_calls(subject: Subject) -> Iterator[float]:
 
 
 def confusion(subject: Subject) -> str:
-    """Return the reason why reports cannot be assigned to one of several calls; empty if they can."""
+    """Return the reason why metrics and logs cannot be assigned to one of several calls; empty if they can."""
     client = subject.client
     if client.remote is not None:
         return "the adapter runs outside this process"
@@ -62,13 +62,13 @@ def confusion(subject: Subject) -> str:
 
 
 class CallTimes:
-    """The latest times of all answers and of successes. A refused call need not reach the provider."""
+    """The times of recent answers, and of recent successes, because a refused call may not reach the provider."""
 
     def __init__(self) -> None:
         self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)
 
     def note(self, exchanges: Iterable[Exchange]) -> None:
-        """Note calls that have ended."""
+        """Add the times of finished calls."""
         for each in exchanges:
             if not (each.fault or each.observed.applied_plans or each.op.partition(".")[2] in UNRELATED):
                 refused = any(looks_like_error(frame.body) for frame in each.frames)
@@ -82,32 +82,34 @@ class CallTimes:
 
     @property
     def is_known(self) -> bool:
-        """True if any call was noted."""
+        """True if there is any time."""
         return any(self._latest)
 
     @property
     def usual_s(self) -> list[float | None]:
-        """The lower quartiles of the times. Delays of a busy machine and cached answers are outside of them."""
+        """The lower quartiles of both kinds of times, or None. Delays of a busy machine and cached answers do not
+        affect them.
+        """
         known = zip(self._latest, FEW, strict=True)
         return [sorted(latest)[len(latest) // 4] if len(latest) >= few else None for latest, few in known]
 
     @property
     def longest_s(self) -> float:
-        """The longer of the usual times; 0 if no time is known."""
+        """The larger of the two usual times; 0 if none is known."""
         return max((usual_s for usual_s in self.usual_s if usual_s is not None), default=0.0)
 
 
 class Width:
-    """The number of tests that may run concurrently now.
+    """The number of tests that may run concurrently.
 
     Attributes:
-        now: the present number; with 1, each test runs in its turn.
+        now: the current number; with 1, each test runs in its turn.
         peak: the highest number so far.
         said: the reasons why the number is lower than possible.
     """
 
     def __init__(self, asked: int | None) -> None:
-        """Begin with the requested number; None for as many as save time."""
+        """Start with the requested number; None means as many as save time."""
         self._asked, self._most = asked, asked or MOST_IN_FLIGHT
         self.now = self.peak = asked or 1
         self.said: dict[str, None] = {}
@@ -122,16 +124,16 @@ class Width:
 
     @property
     def is_unknown(self) -> bool:
-        """True if the run must find the number out, and no time of a call is known yet."""
+        """True if the number is not known yet, because no call was timed."""
         return self._asked is None and self.now == 1 and not (self._objected or self._alone.is_known)
 
     def begin(self, times_s: Sequence[float]) -> None:
-        """Begin with several tests if a few calls before the first test were all slow enough."""
+        """Start with several tests if all calls before the first test were slow enough."""
         if len(times_s) == TRIALS and min(times_s) > PROMPT_S:
             self.now = self.peak = min(FIRST, self._most)
 
     def limit(self, capabilities: Capabilities) -> None:
-        """Obey the limits that an adapter publishes."""
+        """Observe the limits that an adapter's capabilities state."""
         if (most := capabilities.limit("concurrency")) is not None:
             self.narrow(max(1, most), f"the adapter states a `concurrency` of {most}")
         rate, usual_s = capabilities.limit("rate_limit_qps"), self._alone.longest_s
@@ -147,7 +149,7 @@ class Width:
             self.now = min(self.now, most)
 
     def note_single_test(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
-        """Learn the time of a call, and the wait for late reports, from a test that ran in its turn."""
+        """Learn from a test that ran alone how long calls and late metrics take; if long, allow several tests."""
         self._alone.note(exchanges)
         waits = max(self._alone.longest_s, late_s) > PROMPT_S
         if self._asked is None and self.now == 1 and not self._objected and waits:
@@ -169,7 +171,7 @@ class Width:
             self.peak = max(self.peak, self.now)
 
     def object(self) -> None:
-        """Learn that the adapter takes fewer concurrent calls; all tests that run at this moment count once."""
+        """Reduce the number because the adapter refuses concurrent calls; refusals to tests that run now count once."""
         if not self._objected or self._since_halved >= self.now:
             self._halve("the adapter puts calls off")
 

@@ -1,4 +1,4 @@
-"""Hooks of a controller whose workers may find suites. The controller itself collects none."""
+"""Hooks for the controller of a distributed run, which collects no suites itself but whose workers may find some."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from pytest_corpus.integration.declaring.properties import RECORD, values_of
 
 
 class SuiteControllerHooks:
-    """Starts the conformance run once a worker reports a test or cannot use the declaration in a file."""
+    """Starts the conformance run when a worker reports a test of a suite, or a declaration that cannot be used."""
 
     def __init__(self, start: Callable[[], Any]) -> None:
         self.start = start

@@ -1,4 +1,4 @@
-"""Hooks that exchange the input and the results of pytest-xdist workers."""
+"""Hooks that exchange settings and results between the controller and pytest-xdist workers."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from pytest_corpus.integration.declaring.state import RunState
 
 
 class DistributionHooks:
-    """The plugin part that communicates between the processes of a run."""
+    """The plugin that sends data between the processes of a run."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -28,14 +28,14 @@ class DistributionHooks:
 
     @property
     def _chooses(self) -> bool:
-        """True if the command line and the settings do not select how tests are distributed."""
+        """True if the user does not choose how tests are distributed."""
         option, given = self.state.config.option, self.state.config.known_args_namespace
         asked = getattr(given, "dist", "no") != "no" or getattr(given, "distload", False)
         return not asked and getattr(given, "maxschedchunk", None) is None and option.dist == "load"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        """Give each worker one part of the suite; a finished worker takes tests from the end of another part."""
+        """Give each worker one part of the suite; an idle worker takes tests from the end of another part."""
         if not self._chooses:
             return None
         from xdist.scheduler import WorkStealingScheduling
@@ -43,7 +43,7 @@ class DistributionHooks:
         return WorkStealingScheduling(config, log)
 
     def _share(self, workers: int) -> dict[str, int]:
-        """Return the budget of the next worker: its share of the rest, or zero for the replacement of a lost worker."""
+        """Return the budget of the next worker: its part of the rest, or zero if it replaces a lost worker."""
         number, self._nodes = self._nodes, self._nodes + 1
         budget = self.state.options.budget
         if number >= workers:
@@ -73,7 +73,7 @@ class DistributionHooks:
                 adapter.ledger.unaccounted = True
                 adapter.ledger.mark_unreliable("a worker was lost")
 
-    def give_account(self) -> None:
+    def send_results(self) -> None:
         """Send the results of this worker to the controller."""
         output: dict[str, Any] = self.state.config.workeroutput  # type: ignore[attr-defined]
         output[USAGE_ERROR] = self.state.usage_error

@@ -226,8 +226,7 @@ def compare_texts(expected: str, output: str) -> list[tuple[str, str]] | None:
     """Compare the answer with the expected one; return parts that are equal, only expected (-) or only answered (+).
 
     The result is None if the texts are equal or too long. JSON is compared by the lines of its canonical form, other
-    text
-    by lines or words.
+    text by lines or words.
     """
     values = [parsed for each in (expected, output) if isinstance(parsed := _parse_json(each), dict | list)]
     old, new = expected.strip(), output.strip()

@@ -21,8 +21,7 @@ class ArgsValidator:
     """The validator of one operation's arguments: `validate_rules`, then `validate_request_schema`.
 
     `schema_versions` are the accepted editions of the request schema. If none of them has the schema, only the rules
-    are
-    checked.
+    are checked.
     """
 
     op: str

@@ -184,8 +184,7 @@ def possible_components(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
     """Return the components that the shorter name of a case's builder may mean in an object.
 
     These are the components with that shorter name for which the object has other builders with clear names; if there
-    are
-    none, all components with that name.
+    are none, all components with that name.
     """
     sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
     if len(sharing) == 1:

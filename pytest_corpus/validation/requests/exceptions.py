@@ -85,8 +85,7 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
     """An envelope violates its schema in every accepted version.
 
     It is also a `SchemaAssertionError`, with `schema`, `edition`, `problems` and `golden`. The path of the first
-    problem
-    determines `code`.
+    problem determines `code`.
     """
 
     def __init__(self, cause: SchemaAssertionError, case_id: str = UNKNOWN_CASE) -> None:
@@ -109,8 +108,7 @@ def validation_error(problem: Problem) -> tuple[str, str]:
     """Return the violated schema keyword, and the text that `VALIDATION_ERROR_CODES` has for it.
 
     If there is no such text, or the rule cannot be found in the schema, the text is the problem's message. It contains
-    no
-    value of the instance.
+    no value of the instance.
     """
     template = VALIDATION_ERROR_CODES.get(problem.rule)
     filling = None if template is None else _fill_in(problem)

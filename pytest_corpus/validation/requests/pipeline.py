@@ -163,8 +163,7 @@ def validate_args_for_operation(args: Any, validator: Validator, case_id: str = 
     Raises:
         ArgsValidationError: the arguments are not an object, or the validator raises. An ArgsValidationError of the
             validator is raised unchanged. Any other exception becomes the ``__cause__``; the message only shows its
-            type,
-            because its text may contain secrets.
+            type, because its text may contain secrets.
     """
     if not issubclass(type(args), dict):
         said = f"{case_id}: args validation failed: args must be a JSON object, is {type(args).__name__}"

@@ -57,8 +57,7 @@ class SchemaValidationError(Exception):
 
     The message has one line per problem: its path, the expected and the received value, the rule and its location; then
     the name of a golden file as an example. It shows keys, numbers and short identifiers of the instance, never
-    possible
-    content or secrets (SPECIFICATION 14; R21).
+    possible content or secrets (SPECIFICATION 14; R21).
     """
 
     def __init__(

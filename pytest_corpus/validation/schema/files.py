@@ -207,8 +207,7 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
 
     The validator checks formats of strings only and is slow with unknown formats, so formats are replaced by equivalent
     keywords; a user's formats also get `FORMAT_KEYWORD`. The validator is also several times faster with a limit of 2
-    than
-    with a limit of 2.0.
+    than with a limit of 2.0.
     """
 
     def adapt_schema(schema: dict[str, Any]) -> None:

@@ -217,8 +217,7 @@ def _frame_schema(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
     validator.
 
     It has one level instead of the three in the files, and counts keys: if only four keys are allowed, a frame with
-    four
-    keys has all of them.
+    four keys has all of them.
     """
     return {
         "type": "object",

@@ -101,8 +101,7 @@ class SseReader(Reader):
 
     The rules of the HTML standard: Lines end with LF, CR LF or CR. One byte order mark may come first. Lines that begin
     with a colon are comments. The ``data`` lines of an event are joined with LF. Events without ``data``, the fields
-    ``id``
-    and ``retry``, and unknown fields are ignored. An event without its final blank line is dropped.
+    ``id`` and ``retry``, and unknown fields are ignored. An event without its final blank line is dropped.
     """
 
     rest_is_lost = True
