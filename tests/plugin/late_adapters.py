@@ -51,6 +51,18 @@ class LatestVector(LateVector):
     late_s = 1.0
 
 
+class LateAfterAll(LateVector):
+    """Gets its first queries late, as on a machine that has paused, so that its first writes seem visible at once."""
+
+    pauses = 2
+
+    def select(self, space: Space, query: QueryArguments) -> list[Item]:
+        if self.pauses:
+            self.pauses -= 1
+            time.sleep(2 * self.late_s)
+        return super().select(space, query)
+
+
 class LateGraph(ReferenceGraph):
     """Answers from a copy that is a moment behind."""
 

@@ -9,7 +9,7 @@ from inner_runs import Project, said, violated
 
 LATE = "--corpus-adapter=late_adapters:LaterVector"
 LATER = [
-    "LateVector", pytest.param("LaterVector", marks=pytest.mark.slow),
+    "LateVector", "LateAfterAll", pytest.param("LaterVector", marks=pytest.mark.slow),
     pytest.param("LatestVector", marks=pytest.mark.slow), "StrictGraph",
     pytest.param("LateGraph", marks=pytest.mark.slow), pytest.param("LatestGraph", marks=pytest.mark.slow),
 ]  # fmt: skip

@@ -284,7 +284,7 @@ class TestExecution:
             return Ending(undecided=NotAssessed("the factory failed when it was called again"))
 
     def _run(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-        """Run the test function; repeat it if it fails and the provider had transient failures in this run (R114).
+        """Run the test; repeat it if the provider had transient failures (R114), or if writes prove to be late (R46).
 
         Raises:
             NotAssessed: the attempts failed in different ways, so the provider may be the reason.
@@ -297,14 +297,15 @@ class TestExecution:
             except Outage:
                 raise
             except (Violation, NotAssessed) as outcome:
-                failed.add(outcome.expected if isinstance(outcome, Violation) else outcome.reason)
-                struck = self.target.disturbance_count > before
-                if not struck and not (before and isinstance(outcome, (Violation, Blocked))):
-                    raise
-                if not left:
-                    if len(failed) == 1:
+                is_blame = isinstance(outcome, (Violation, Blocked))
+                if not (left and is_blame and self.target.has_late_writes_after_all()):
+                    failed.add(outcome.expected if isinstance(outcome, Violation) else outcome.reason)
+                    if self.target.disturbance_count == before and not (before and is_blame):
                         raise
-                    raise Outage(self.target.outages.outage_text) from outcome
+                    if not left:
+                        if len(failed) == 1:
+                            raise
+                        raise Outage(self.target.outages.outage_text) from outcome
                 self.target.close_fresh()
                 self._begin(RUNS - left + 1)
             else:
