@@ -328,9 +328,6 @@ class Subject(Target):
     def settle(self) -> Settle:
         return self.settling.known
 
-    def has_late_writes_after_all(self) -> bool:
-        return self.settling.is_late_after_all()
-
     def tidy(self) -> None:
         self.store.tidy()
 

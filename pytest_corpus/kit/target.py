@@ -73,10 +73,6 @@ class Target:
         """The knowledge about the write delay (R46)."""
         return Settle()
 
-    def has_late_writes_after_all(self) -> bool:
-        """True if it shows only now that writes become visible late. A test that has failed is then repeated."""
-        return False
-
     def gate(self, requirement: Requirement) -> None:
         """Check the preconditions of a requirement. Raises Undecided if they are not met."""
 

@@ -48,6 +48,7 @@ from pytest_corpus.integration.running.surroundings import (
     outcome_behind,
 )
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
@@ -57,7 +58,6 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import TestRecord
 
 PROVIDER = "provider"  # the key for exceptions of a provider stand-in in `reported`
-
 RUNS = 3  # the most attempts of a test that fails while the provider fails
 
 
@@ -297,8 +297,8 @@ class TestExecution:
             except Outage:
                 raise
             except (Violation, NotAssessed) as outcome:
-                is_blame = isinstance(outcome, (Violation, Blocked))
-                if not (left and is_blame and self.target.has_late_writes_after_all()):
+                is_blame, own = isinstance(outcome, (Violation, Blocked)), self.target
+                if not (left and is_blame and isinstance(own, Subject) and own.settling.is_late_after_all()):
                     failed.add(outcome.expected if isinstance(outcome, Violation) else outcome.reason)
                     if self.target.disturbance_count == before and not (before and is_blame):
                         raise
