@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.spec.capabilities import ROUNDED_NUMBERS, SECTIONS, fact
+from pytest_corpus.spec.capabilities import ROUNDED_NUMBERS, SECTIONS, find_fact
 
 
 def to_whole_number(value: object) -> int | None:
@@ -34,7 +34,7 @@ class Capabilities:
 
     def stated_places(self, name: str) -> Iterator[tuple[str, Any]]:
         """Yield the path and the value of each statement of a fact, except null."""
-        for key in fact(self.component, name).keys:
+        for key in find_fact(self.component, name).keys:
             for section in ("", *SECTIONS):
                 holder: Any = self.document.get(section) if section else self.document
                 if isinstance(holder, Mapping) and holder.get(key) is not None:

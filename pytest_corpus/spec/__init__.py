@@ -1,4 +1,4 @@
-"""The Corpus Protocol v1.0 as data: operations, errors, capabilities and requirements.
+"""The Corpus Protocol v1.0 as tables: operations, errors, capabilities, schemas and requirements.
 
 Nothing here performs I/O or imports pytest or a schema library.
 """

@@ -1,4 +1,4 @@
-"""Rules for the arguments of a request beyond the envelope's schema, which leaves `args` open.
+"""Rules for the arguments of requests (`args`), which the schema of the envelope does not restrict.
 
 Null always counts as absent, because edition 1.1.0 allows null for every optional key.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """At least one of these keys must be present; `source` is the document and section of the rule."""
+    """The rule that at least one of these keys is present; `source` is the document and section of the rule."""
 
     keys: tuple[str, ...]
     source: str
@@ -16,7 +16,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """A number from `low` to `high`. Both ends are included, unless `above` excludes `low`. None: no upper limit."""
+    """The rule that a number is from `low` to `high` (None: no upper limit); with `above`, it must exceed `low`."""
 
     key: str
     low: float
@@ -27,7 +27,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a few strings. In a path, the key ``*`` means each item of an array."""
+    """The rule that a value is one of a few strings. In a path, the key ``*`` means each item of an array."""
 
     path: tuple[str, ...]
     choices: tuple[str, ...]
@@ -36,7 +36,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """An array of one or more finite numbers. The path has the form of `Choice`."""
+    """The rule that a value is an array of one or more finite numbers. `path` is written as in `Choice`."""
 
     path: tuple[str, ...]
     source: str
@@ -81,14 +81,14 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "graph.delete_nodes": (OneOf(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
     "graph.delete_edges": (OneOf(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
 }
-"""The rules of an operation, by its name; the schema of its request says the rest (R42)."""
+"""The rules for the arguments of each operation, in addition to its request schema (R42)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """A key that SCHEMA 6.3 accepts instead of a key that the request schema requires.
 
-    Both keys belong to the object at `path`, which has the form of `Choice`.
+    Both keys (`key` is the required one) are in the object at `path`, which is written as in `Choice`.
     """
 
     key: str
@@ -102,4 +102,4 @@ ALTERNATIVES = {
     "vector.query": Alternative("vector", "text"),
     "vector.batch_query": Alternative("vector", "text", ("queries", "*")),
 }
-"""By operation; `llm.stream` and `vector.batch_query` follow from the operations that they repeat."""
+"""The accepted alternatives by operation; `llm.stream` and `vector.batch_query` follow from similar operations."""

@@ -1,6 +1,6 @@
 """Facts in `capabilities`, and the keys that adapters use for them (SPECIFICATION 6.2, 8.4, B; R22).
 
-Each key of a fact is looked up at the top of the document and inside `features` and `limits`.
+A key may be at the top of the document or inside `features` or `limits`.
 """
 
 import re
@@ -16,29 +16,28 @@ SECTIONS = ("features", "limits")
 """Objects in which facts may be nested."""
 
 READ_AFTER_WRITE, STRONG = ("readafterwrite",), "strong"
-"""Words of a key that speaks of the consistency of reads after writes, and the value that promises most (B; R46)."""
+"""Words in a key for the consistency of reads after writes, and the value that promises most (B; R46)."""
 
 POST_FILTERING = re.compile(r"\bpost ?filter|\bfilter\w*\b.*\b(post|after|afterwards)\b|\bpost\b.*\bfilter")
-"""A key or value that speaks of filters after the search (R47), in lower-case words."""
+"""Matches a key or value, in lower-case words, which says that filters are applied after the search (R47)."""
 
 APPROXIMATE_SEARCH = re.compile(r"approximat|hnsw|ivf|diskann|\brecall|\b(anns?|lsh|scann|vamana)\b")
-"""A key or value that speaks of an approximate search (R113), in lower-case words."""
+"""Matches a key or value, in lower-case words, which says that the search is approximate (R113)."""
 
 LOWER_PRECISION = re.compile(r"\b(half|quanti[sz]\w*|b?fp?(8|16)|b?float ?(8|16)|u?int ?8|(8|16) ?bits?|pq|sq8?)\b")
-"""A key or value that speaks of vectors with components of less than 32 bits (R128), in lower-case words."""
+"""Matches a key or value, in lower-case words, which says that vectors have less than 32 bits per component (R128)."""
 
 ROUNDED_NUMBERS = re.compile(r"\b(float|fp) ?32\b|\b32 ?bits?\b|\bsingle precision\b|\b\d+ (\w+ )?digits\b")
-"""A key or value that speaks of numbers with less than the 64 bits of a double (R128), in lower-case words."""
+"""Matches a key or value, in lower-case words, which says that numbers have less precision than a double (R128)."""
 
 DEFAULT_METRIC = ("metric", "default")
-"""Words of a key that names the metric of a namespace for which none is given (B)."""
+"""Words in a key for the default metric of namespaces (B)."""
 
 SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
-"""By sampling parameter the key of `sampling` with the lowest and the highest value that an LLM takes (8.4, which names
-the first two; R117)."""
+"""For each sampling parameter, the key in `sampling` with its lowest and highest value (8.4, for the first two; R117)."""
 
 RANGED = ("LLM-CAP-2", "LLM-SAMPLING-6", "LLM-SAMPLING-10")
-"""The requirements that rest on these ranges."""
+"""The requirements that depend on these ranges."""
 
 REQUIRED = ("server", "version", "protocol")
 """Keys that every capabilities result carries (SPECIFICATION 6.2; R22)."""
@@ -46,7 +45,7 @@ REQUIRED = ("server", "version", "protocol")
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A capability: `name` is its name in the suite, `keys` has every documented spelling."""
+    """A capability: its name in the suite, the kind of its value, and all documented spellings of its key."""
 
     name: str
     kind: Kind
@@ -75,10 +74,10 @@ limit vector graph: max_batch_ops
 limit graph: max_traversal_depth max_query_length
 limit: rate_limit_qps/max_qps concurrency
 """
-"""A kind, the components if it is not all of them, and names, each with other spellings of it after a slash."""
+"""Each line: the kind, the components (default: all), and the names of facts; other spellings follow after a slash."""
 
 
-def _facts(table: str) -> Iterator[Fact]:
+def _read_facts(table: str) -> Iterator[Fact]:
     for row in table.strip().splitlines():
         (kind, *components), names = (part.split() for part in row.split(":"))
         for keys in (tuple(name.split("/")) for name in names):
@@ -89,7 +88,7 @@ FACTS = (
     *(Fact(name, "text", (name,)) for name in REQUIRED),
     Fact("models", "names", ("supported_models",), ("llm", "embedding")),
     Fact("metrics", "names", ("supported_metrics",), ("vector",)),
-    *_facts(_TABLE),
+    *_read_facts(_TABLE),
 )
 
 KEYS = frozenset(
@@ -106,8 +105,8 @@ KEYS = frozenset(
 with those of the published wire (R42), those that any result may have (R56), and the number of namespaces (R115)."""
 
 
-def fact(component: str, name: str) -> Fact:
-    """The fact `name` of a component. Raises KeyError if it is not documented."""
+def find_fact(component: str, name: str) -> Fact:
+    """Return the fact of a component with this name. Raises KeyError if it is not documented."""
     for candidate in FACTS:
         if candidate.name == name and component in candidate.components:
             return candidate

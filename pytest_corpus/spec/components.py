@@ -1,4 +1,4 @@
-"""The components of the protocol, and `wire`, a pseudo-component for client libraries; one row each."""
+"""The table of components; `wire` is a pseudo-component for client libraries."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ ROWS = tuple(
 """Every component, in the order of reports."""
 
 CLIENT = Component("wire", "Wire", "WIR", ("request_builders",))
-"""A client library with request builders, which is tested in the place of a component."""
+"""The pseudo-component for a client library with request builders."""
 
 COMPONENTS = tuple(row.name for row in ROWS)
 
@@ -55,7 +55,7 @@ WIRE = (CLIENT.name,)
 """The `components` of a client library's requirements."""
 
 TITLES = {row.name: row.title for row in (*ROWS, CLIENT)}
-"""The title of each of them."""
+"""The title of each component and pseudo-component, by name."""
 
 COMMON_CHAPTERS = (
     *("wire_handler", "streaming", "capabilities", "health", "context"),
@@ -64,4 +64,4 @@ COMMON_CHAPTERS = (
 """The chapters of requirements that components share, in the order of the catalogue."""
 
 TRANSPORT_CHAPTERS = ("http", "http_streams", "messages", "grpc", "calls", "advertising")
-"""The chapters of what only a transport can break, which are decided for each component, after its own."""
+"""The chapters of requirements on transports; they are tested for each component, after its own chapters."""

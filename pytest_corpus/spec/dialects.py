@@ -1,9 +1,9 @@
-"""Probe queries: the queries of the suite in each known query language (SPECIFICATION 7.4; R33).
+"""Probe queries: the queries that the suite sends to graphs, in each known query language (SPECIFICATION 7.4; R33).
 
-Each purpose has several spellings of one query, the most usual first; the first that an adapter accepts is used. They
-ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`, `corpus_rank` and
-`corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`. Only the values
-of `corpus_value` in a record matter, under any name.
+Each purpose has several spellings of one query, the most usual first; the suite uses the first one that an adapter
+accepts. They ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`, `corpus_rank`
+and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`. Of a record
+only the values of `corpus_value` matter, under any name.
 
 A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an object
 from purpose to a text, or to a list of texts.
@@ -34,11 +34,14 @@ PURPOSES = {
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The probe queries of one language: spellings by purpose.
+    """The probe queries of one language.
 
-    `certain` means that an adapter of this language must accept one of the spellings. Otherwise an adapter that accepts
-    none is not assessed, unless it even refuses `plain`, which every adapter of the language accepts. `supplied` are
-    the purposes whose spellings come from the user.
+    Attributes:
+        spellings: the spellings of the query for each purpose.
+        certain: True if an adapter of this language must accept one of the spellings; otherwise an adapter that accepts
+            none is not assessed, unless it even refuses `plain`.
+        plain: a query that every adapter of the language accepts.
+        supplied: the purposes whose spellings come from the user.
     """
 
     name: str
@@ -130,8 +133,8 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _steps(has: str, then: str = "") -> tuple[str, ...]:
-    """Return a traversal from the nodes that `has` selects, for each way to return a value of a node."""
+def _node_traversals(has: str, then: str = "") -> tuple[str, ...]:
+    """Return traversals from the nodes that `has` selects, one for each way to return a value of a node."""
     start = f"g.V().hasLabel('{NODE_LABEL}').{has}{then}"
     return tuple(
         f"{start}.{end}"
@@ -139,30 +142,30 @@ def _steps(has: str, then: str = "") -> tuple[str, ...]:
     )
 
 
-def _nodes(key: str, value: str) -> tuple[str, ...]:
+def _node_queries(key: str, value: str) -> tuple[str, ...]:
     plain, labelled = f"g.V().has('{key}', {value})", f"g.V().has('{NODE_LABEL}', '{key}', {value})"
     ends = (".values('corpus_value')", ".valueMap()", "")
-    return (*_steps(f"has('{key}', {value})"), f"{labelled}{ends[0]}", *(f"{plain}{end}" for end in ends))
+    return (*_node_traversals(f"has('{key}', {value})"), f"{labelled}{ends[0]}", *(f"{plain}{end}" for end in ends))
 
 
-def _link_ends(step: str) -> tuple[str, ...]:
-    """The ends of steps along the edges of the wanted node."""
+def _link_queries(step: str) -> tuple[str, ...]:
+    """Return traversals along the edges of the wanted node."""
     way = f".{step}"
-    return (*_steps(_KEY, way), f"g.V().{_KEY}{way}.values('corpus_value')", f"g.V().{_KEY}{way}")
+    return (*_node_traversals(_KEY, way), f"g.V().{_KEY}{way}.values('corpus_value')", f"g.V().{_KEY}{way}")
 
 
 _KEY = "has('corpus_key', wanted)"
 
 _GREMLIN: Mapping[str, tuple[str, ...]] = {
-    "find": _nodes("corpus_key", "wanted"),
-    "group": _nodes("corpus_group", "group"),
-    "typed": (*_steps(f"{_KEY}.has('corpus_rank', rank)"), f"g.V().{_KEY}.has('corpus_rank', rank)"),
-    "ordered": _steps("has('corpus_group', group)", ".order().by('corpus_rank')"),
-    "links": (*_link_ends(f"outE('{EDGE_LABEL}').inV()"), *_link_ends(f"out('{EDGE_LABEL}')")),
-    "link_values": _link_ends(f"outE('{EDGE_LABEL}')"),
+    "find": _node_queries("corpus_key", "wanted"),
+    "group": _node_queries("corpus_group", "group"),
+    "typed": (*_node_traversals(f"{_KEY}.has('corpus_rank', rank)"), f"g.V().{_KEY}.has('corpus_rank', rank)"),
+    "ordered": _node_traversals("has('corpus_group', group)", ".order().by('corpus_rank')"),
+    "links": (*_link_queries(f"outE('{EDGE_LABEL}').inV()"), *_link_queries(f"out('{EDGE_LABEL}')")),
+    "link_values": _link_queries(f"outE('{EDGE_LABEL}')"),
     "paths": (f"g.V().{_KEY}.out('{EDGE_LABEL}').path()",),
     "literal": (
-        *_steps("has('corpus_key', '{literal}')"),
+        *_node_traversals("has('corpus_key', '{literal}')"),
         "g.V().has('corpus_key', '{literal}').values('corpus_value')",
         "g.V().has('corpus_key', '{literal}')",
     ),
@@ -196,11 +199,12 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def with_overrides(given: object) -> Mapping[str, Dialect]:
-    """The languages of the table, replaced or extended by the user's languages.
+    """Return the languages of the table, replaced or extended by the user's languages.
 
     In a known language, only the given purposes change.
 
-    Raises ValueError if `given` is not an object of languages, purposes and texts.
+    Raises:
+        ValueError: `given` is not an object of languages, purposes and texts.
     """
     if not isinstance(given, Mapping):
         raise ValueError("it must hold an object from dialect to probe queries")

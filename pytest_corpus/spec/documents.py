@@ -1,4 +1,4 @@
-"""The sections of the protocol's documents, which sources may name."""
+"""The numbers and titles of all sections of the protocol's documents, which the sources of requirements name."""
 
 BEHAVIORAL_CONFORMANCE = """
 1 Overview
@@ -103,16 +103,16 @@ G Migration from Existing APIs
 """
 
 
-def _sections(document: str) -> dict[str, str]:
-    """The titles of a document by number. Each line is a chapter; lines that begin with spaces continue it."""
+def _parse_sections(document: str) -> dict[str, str]:
+    """Return the section titles of a document by number. Each line is a chapter; indented lines continue it."""
     sections = (each.strip() for each in document.replace("\n    ", " ").replace("\n", "; ").split("; "))
     return {number: title for number, _, title in (each.partition(" ") for each in sections if each)}
 
 
 SECTIONS = {
-    "BEHAVIORAL_CONFORMANCE": _sections(BEHAVIORAL_CONFORMANCE),
-    "ERRORS": _sections(ERRORS),
-    "SCHEMA": _sections(SCHEMA),
-    "SPECIFICATION": _sections(SPECIFICATION),
+    "BEHAVIORAL_CONFORMANCE": _parse_sections(BEHAVIORAL_CONFORMANCE),
+    "ERRORS": _parse_sections(ERRORS),
+    "SCHEMA": _parse_sections(SCHEMA),
+    "SPECIFICATION": _parse_sections(SPECIFICATION),
 }
-"""Of each document its sections, by number (of an appendix: its letter), with their titles."""
+"""The section titles of each document, by number; appendices have letters."""

@@ -10,16 +10,19 @@ Retry = Literal["yes", "no", "conditional"]
 
 
 def code_of(name: str) -> str:
-    """The wire code of a class name: ``TextTooLong`` becomes ``TEXT_TOO_LONG`` (R7)."""
+    """Return the wire code of a class name: ``TextTooLong`` becomes ``TEXT_TOO_LONG`` (R7)."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorClass:
-    """A canonical class (`parent` is None) or an allowed subtype of one.
+    """A canonical error class, or an allowed subtype of one.
 
-    `http` and `grpc` list the transport codes of ERRORS 3; `retry` follows ERRORS 4; `components` are the protocols to
-    which ERRORS 1.1 assigns the subtype.
+    Attributes:
+        parent: the canonical class of a subtype; None for a canonical class.
+        http, grpc: the transport codes of ERRORS 3.
+        retry: the advice of ERRORS 4.
+        components: the components that may use the class (ERRORS 1.1).
     """
 
     name: str
@@ -35,7 +38,7 @@ class ErrorClass:
 
     @property
     def family(self) -> str:
-        """The canonical class: this class, or the class that it refines."""
+        """The name of the canonical class: this one, or the parent."""
         return self.parent or self.name
 
 
@@ -60,42 +63,42 @@ HINTS = {
     "resource_scope": " or ".join(RESOURCE_SCOPES),
     "retryable": "true or false",
 }
-"""The hints that `details` may hold, and what each of them is (ERRORS 7; R60)."""
+"""The hints that `details` may contain, with a description of their values (ERRORS 7; R60)."""
 
 _PARENTS = {error.name: error for error in _CANONICAL}
 
 
-def _subtype(name: str, parent: str, *components: str, retry: Retry | None = None) -> ErrorClass:
+def _make_subtype(name: str, parent: str, *components: str, retry: Retry | None = None) -> ErrorClass:
     base = _PARENTS[parent]
     return ErrorClass(name, parent, base.http, base.grpc, retry or base.retry, components)
 
 
 _SUBTYPES = (
-    _subtype("ModelNotFound", "BadRequest", "llm", "embedding"),
-    _subtype("ModelOverloaded", "Unavailable", "llm"),
-    _subtype("PromptTooLong", "BadRequest", "llm"),
-    _subtype("ContentFiltered", "BadRequest", "llm", "embedding"),
-    _subtype("SafetyPolicyViolation", "BadRequest", "llm"),
-    _subtype("UnsupportedModelFamily", "NotSupported", "llm", "embedding"),
-    _subtype("InputFormatError", "BadRequest", "llm", "embedding", "graph"),
-    _subtype("TaskRejected", "Unavailable", "llm"),
-    _subtype("ThroughputLimitExceeded", "ResourceExhausted", "llm", "vector", "graph"),
-    _subtype("LatencySLAExceeded", "Unavailable", "llm", retry="conditional"),
-    _subtype("TextTooLong", "BadRequest", "embedding"),
-    _subtype("EmbeddingDimensionMismatch", "BadRequest", "embedding"),
-    _subtype("ProviderQuotaExceeded", "ResourceExhausted", "llm", "embedding", "vector", "graph"),
-    _subtype("DimensionMismatch", "BadRequest", "vector"),
-    _subtype("IndexNotReady", "Unavailable", "vector", "graph"),
-    _subtype("NamespaceNotFound", "BadRequest", "vector", "graph"),
-    _subtype("FilterSyntaxError", "BadRequest", "vector", "graph"),
-    _subtype("QueryParseError", "BadRequest", "vector", "graph"),
-    _subtype("IndexCorrupt", "Unavailable", "vector", "graph"),
-    _subtype("ShardUnavailable", "Unavailable", "vector", "graph"),
-    _subtype("SchemaValidationError", "BadRequest", "graph"),
-    _subtype("VertexNotFound", "BadRequest", "graph"),
-    _subtype("EdgeNotFound", "BadRequest", "graph"),
+    _make_subtype("ModelNotFound", "BadRequest", "llm", "embedding"),
+    _make_subtype("ModelOverloaded", "Unavailable", "llm"),
+    _make_subtype("PromptTooLong", "BadRequest", "llm"),
+    _make_subtype("ContentFiltered", "BadRequest", "llm", "embedding"),
+    _make_subtype("SafetyPolicyViolation", "BadRequest", "llm"),
+    _make_subtype("UnsupportedModelFamily", "NotSupported", "llm", "embedding"),
+    _make_subtype("InputFormatError", "BadRequest", "llm", "embedding", "graph"),
+    _make_subtype("TaskRejected", "Unavailable", "llm"),
+    _make_subtype("ThroughputLimitExceeded", "ResourceExhausted", "llm", "vector", "graph"),
+    _make_subtype("LatencySLAExceeded", "Unavailable", "llm", retry="conditional"),
+    _make_subtype("TextTooLong", "BadRequest", "embedding"),
+    _make_subtype("EmbeddingDimensionMismatch", "BadRequest", "embedding"),
+    _make_subtype("ProviderQuotaExceeded", "ResourceExhausted", "llm", "embedding", "vector", "graph"),
+    _make_subtype("DimensionMismatch", "BadRequest", "vector"),
+    _make_subtype("IndexNotReady", "Unavailable", "vector", "graph"),
+    _make_subtype("NamespaceNotFound", "BadRequest", "vector", "graph"),
+    _make_subtype("FilterSyntaxError", "BadRequest", "vector", "graph"),
+    _make_subtype("QueryParseError", "BadRequest", "vector", "graph"),
+    _make_subtype("IndexCorrupt", "Unavailable", "vector", "graph"),
+    _make_subtype("ShardUnavailable", "Unavailable", "vector", "graph"),
+    _make_subtype("SchemaValidationError", "BadRequest", "graph"),
+    _make_subtype("VertexNotFound", "BadRequest", "graph"),
+    _make_subtype("EdgeNotFound", "BadRequest", "graph"),
     # SPECIFICATION 6.3 and 10.4 name it, ERRORS does not; R13 makes it a subtype of NotSupported.
-    _subtype("ModelNotAvailable", "NotSupported", "llm", "embedding"),
+    _make_subtype("ModelNotAvailable", "NotSupported", "llm", "embedding"),
 )
 
 TAXONOMY = {error.name: error for error in (*_CANONICAL, *_SUBTYPES)}
@@ -104,16 +107,16 @@ TAXONOMY = {error.name: error for error in (*_CANONICAL, *_SUBTYPES)}
 BY_CODE = {error.code: error for error in TAXONOMY.values()}
 
 MODEL_ERRORS = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily")
-"""The classes that say of a model that it is not known."""
+"""The classes which say that a model is unknown."""
 
 PERMANENT = ("BadRequest", "NotSupported")
-"""The families of errors by which a request that never succeeds is refused."""
+"""The canonical classes for refusing a request that can never succeed."""
 
 UNCERTAIN = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
-"""The classes of errors after which a write may have been carried out."""
+"""The classes after which a write may nevertheless have happened."""
 
 UNKNOWN_MODEL = ("BadRequest", "NotSupported", "Unavailable")
-"""The classes that may answer an unknown model, subtypes included (R13, R132)."""
+"""The classes, with subtypes, that are allowed as the answer to an unknown model (R13, R132)."""
 
 
 def is_a(name: str, family: str) -> bool:
@@ -134,7 +137,7 @@ VALIDATION_ERROR_CODES = {
     "maxLength": "Value must have at most {max_length} characters",
     "format": "Value must be a valid {format}",
 }
-"""Of each schema rule that has a text of its own: the text, with the place of what the rule asks for."""
+"""The message for the violation of a schema keyword, with a placeholder for the demanded value."""
 
 PROTOCOL_ERROR_CODES = {
     "ENVELOPE_SHAPE": "Protocol envelope missing required fields",
@@ -146,7 +149,7 @@ PROTOCOL_ERROR_CODES = {
     "STREAM_ENVELOPE": "Stream frame missing protocol envelope fields",
     "VERSION_MISMATCH": "Schema version not supported",
 }
-"""Errors of a message as a whole; `WireValidationError.code` and most `FrameError.code` are of them."""
+"""The codes for invalid messages, which `WireValidationError.code` and most values of `FrameError.code` use."""
 
 _STREAM_ERRORS = {
     "SERIALIZATION": "FRAME_UTF8 FRAME_JSON DUPLICATE_KEY FRAME_DEPTH FRAME_SIZE UNFINISHED_EVENT",
@@ -156,17 +159,18 @@ _STREAM_ERRORS = {
 }
 
 STREAM_ERROR_CODES = {defect: code for code, defects in _STREAM_ERRORS.items() for defect in defects.split()}
-"""The code of each defect of a stream. A defect in a chunk (`CHUNK_SCHEMA`) has none, for the protocol does not define
-one, and goes by its own name."""
+"""The code of each defect of a stream. The protocol defines no code for a defect in a chunk (`CHUNK_SCHEMA`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """A planned behaviour of the provider.
+    """A behaviour that the suite plans for the provider, usually a failure.
 
-    `http_status` is None if the provider raises an unclassified error or none. `canonical` is the class that the
-    adapter must report (None: no failure). If `passes_retry_after`, the adapter must pass the provider's
-    `retry_after_ms` on (ERRORS 8; SPECIFICATION 12.4).
+    Attributes:
+        http_status: None if the provider raises an unclassified error or none.
+        canonical: the class that the adapter must report; None if the provider does not fail.
+        passes_retry_after: True if the adapter must pass the provider's `retry_after_ms` on (ERRORS 8; SPECIFICATION
+            12.4).
     """
 
     kind: str
@@ -194,10 +198,10 @@ FAULTS = (
 BY_KIND = {fault.kind: fault for fault in FAULTS}
 
 OVER_TCP = ("unavailable", "network", "gateway_timeout", "hang", "slow")
-"""The kinds that can happen to a connection, whatever is said over it."""
+"""The kinds of faults that are possible on any TCP connection, with any protocol."""
 
 AWAY = ("TransientNetwork", "Unavailable")
-"""The classes of the first three: a broken connection does not tell a network that fails from a server that is away."""
+"""The allowed classes for a broken connection: a network failure and a missing server look the same."""
 
 FORMS: dict[str, tuple[str, ...]] = {
     "retry_after_seconds": ("rate_limited", "quota_exhausted", "overloaded", "unavailable"),

@@ -1,4 +1,4 @@
-"""Every golden file, and the schema that it must match (SCHEMA 7; R40, R41)."""
+"""The table of golden files, each with the schema that it must match (SCHEMA 7; R40, R41); and example values."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ class Golden:
         return next((op for op, _, kind in names if kind in ("request", "success", "frame") and op in BY_OP), "")
 
     def checks(self, *, last_line: bool = False) -> Iterator[tuple[str, str]]:
-        """Every (schema, edition) for the document or for a line; `last_line` selects the last line."""
+        """Yield each (schema, edition) for the document or a line of a stream; `last_line` selects the last line."""
         schemas = (self.last_line,) if last_line and self.last_line else (self.schema, *self.also)
         for schema in schemas:
             for edition in self.editions:
@@ -56,13 +56,13 @@ _FRAMES = ("1.1.0",)
 
 
 def _exchange_golden(op: str, kind: str, stem: str = "") -> Golden:
-    """The request or success golden of an operation; `stem` is the file's stem if it differs."""
+    """Return the request or success golden of an operation; `stem` is the file name if it is not the usual one."""
     component, _, name = op.partition(".")
     stem = stem or f"{component}_{name}_{kind}"
     return Golden(f"{component}/{stem}.json", f"{component}.envelope.{kind}", also=(f"{op}.{kind}",))
 
 
-def _exchange(op: str, stem: str = "") -> tuple[Golden, Golden]:
+def _exchange_pair(op: str, stem: str = "") -> tuple[Golden, Golden]:
     return _exchange_golden(op, "request", stem and f"{stem}_request"), _exchange_golden(
         op, "success", stem and f"{stem}_success"
     )
@@ -70,34 +70,34 @@ def _exchange(op: str, stem: str = "") -> tuple[Golden, Golden]:
 
 def _exchanges(component: str, names: str) -> Iterator[Golden]:
     for name in names.split():
-        yield from _exchange(f"{component}.{name}")
+        yield from _exchange_pair(f"{component}.{name}")
 
 
-def _error(stem: str) -> Golden:
+def _error_golden(stem: str) -> Golden:
     component = stem.partition("_")[0]
     return Golden(f"{component}/{stem}.json", f"{component}.envelope.error", also=("common.envelope.error",))
 
 
 def _single_goldens(component: str, rows: str) -> Iterator[Golden]:
-    """Goldens with one schema each: `file=schema`, both without the component."""
+    """Yield goldens with one schema each. A row is `file=schema`, both without the component."""
     for row in rows.split():
         file, _, schema = row.partition("=")
         yield Golden(f"{component}/{component}_{file}.json", f"{component}.{schema}")
 
 
-def _types(component: str, names: str) -> Iterator[Golden]:
+def _type_goldens(component: str, names: str) -> Iterator[Golden]:
     return _single_goldens(component, " ".join(f"types_{name}=types.{name}" for name in names.split()))
 
 
-def _overlay(component: str) -> Iterator[Golden]:
-    """The goldens of overlay frames. Each is also a line of the overlay's NDJSON file."""
+def _overlay_goldens(component: str) -> Iterator[Golden]:
+    """Yield the goldens of overlay frames. Each is also a line of the overlay's NDJSON file."""
     for event in ("data", "end", "error"):
         file, also = f"{component}/{component}_stream_frame_{event}.json", f"{component}.stream.frames.ndjson.schema"
         yield Golden(file, f"{component}.stream.frame.{event}", also=(also,))
 
 
-def _streams(op: str) -> tuple[Golden, Golden, Golden]:
-    """The goldens of canonical frames: a successful stream, its first frame, and a failing stream."""
+def _stream_goldens(op: str) -> tuple[Golden, Golden, Golden]:
+    """Return the goldens of canonical frames: a successful stream, its first frame, and a failing stream."""
     component = op.partition(".")[0]
     stem, error = f"{component}/{component}_stream", f"{component}.envelope.error"
     success = Golden(f"{stem}.ndjson", f"{op}.frame", _FRAMES, (f"{component}.envelope.stream.success",))
@@ -107,23 +107,23 @@ def _streams(op: str) -> tuple[Golden, Golden, Golden]:
 
 _LLM = (
     *_exchanges("llm", "capabilities complete count_tokens health"),
-    _error("llm_error_envelope"),
+    _error_golden("llm_error_envelope"),
     *_single_goldens("llm", "response_format=response_format sampling_params=sampling.params"),
-    *_streams("llm.stream"),
-    *_overlay("llm"),
+    *_stream_goldens("llm.stream"),
+    *_overlay_goldens("llm"),
     *_single_goldens("llm", "tools_schema=tools.schema"),
-    *_types("llm", "chunk completion logprobs message token_usage tool warning"),
+    *_type_goldens("llm", "chunk completion logprobs message token_usage tool warning"),
 )
 
 _VECTOR = (
     *_exchanges("vector", "capabilities delete"),
-    _error("vector_error_dimension_mismatch"),
+    _error_golden("vector_error_dimension_mismatch"),
     *_exchanges("vector", "health"),
-    *_exchange("vector.create_namespace", "vector_namespace_create"),
-    *_exchange("vector.delete_namespace", "vector_namespace_delete"),
+    *_exchange_pair("vector.create_namespace", "vector_namespace_create"),
+    *_exchange_pair("vector.delete_namespace", "vector_namespace_delete"),
     *_single_goldens("vector", "partial_success_result=types.partial_success_result"),
     *_exchanges("vector", "query"),
-    *_types("vector", "failure_item filter query_result vector vector_match"),
+    *_type_goldens("vector", "failure_item filter query_result vector vector_match"),
     *_exchanges("vector", "upsert"),
 )
 
@@ -134,10 +134,10 @@ _EMBEDDING = (
     _exchange_golden("embedding.count_tokens", "success", "embedding_count_tokens_success_batch"),
     _exchange_golden("embedding.count_tokens", "success", "embedding_count_tokens_success_single"),
     *_exchanges("embedding", "embed_batch embed"),
-    _error("embedding_envelope_error"),
+    _error_golden("embedding_envelope_error"),
     *_exchanges("embedding", "health"),
     *_single_goldens("embedding", "partial_success_result=partial_success.result"),
-    *_types("embedding", "failure vector warning"),
+    *_type_goldens("embedding", "failure vector warning"),
 )
 
 _GRAPH = (
@@ -147,15 +147,15 @@ _GRAPH = (
     _exchange_golden("graph.upsert_nodes", "success", "graph.upsert_nodes.single.success"),
     *_single_goldens("graph", "batch_op_create_vertex=types.batch_op batch_op_query=types.batch_op"),
     *_exchanges("graph", "batch capabilities"),
-    *_exchange("graph.upsert_edges", "graph_edge_create"),
+    *_exchange_pair("graph.upsert_edges", "graph_edge_create"),
     *_single_goldens("graph", "entity_edge=types.entity entity_vertex=types.entity"),
-    _error("graph_envelope_error"),
+    _error_golden("graph_envelope_error"),
     *_exchanges("graph", "health"),
     *_single_goldens("graph", "id_value=types.id partial_success_result=types.partial_success_result"),
     *_exchanges("graph", "query"),
     *_single_goldens("graph", "row=types.row"),
-    *_streams("graph.stream_query"),
-    *_overlay("graph"),
+    *_stream_goldens("graph.stream_query"),
+    *_overlay_goldens("graph"),
     _exchange_golden("graph.stream_query", "request"),
     *_single_goldens("graph", "warning=types.warning"),
 )
@@ -167,26 +167,28 @@ BY_FILE = {golden.file: golden for golden in GOLDENS}
 
 
 def goldens_of(op: str) -> tuple[Golden, ...]:
-    """The goldens of one operation: its rows in the table, or the rows that it would have there."""
+    """Return the goldens of an operation; if the table has none, the rows that it would have."""
     listed = tuple(golden for golden in GOLDENS if golden.op == op)
     if listed:
         return listed
     if BY_OP[op].streaming:
         name = op.partition(".")[2]
-        frames = tuple(replace(golden, file=golden.file.replace("_stream", f"_{name}")) for golden in _streams(op))
+        frames = tuple(
+            replace(golden, file=golden.file.replace("_stream", f"_{name}")) for golden in _stream_goldens(op)
+        )
         return (_exchange_golden(op, "request"), *frames)
-    return _exchange(op)
+    return _exchange_pair(op)
 
 
 def request_golden(op: str) -> Golden:
-    """The golden of an operation's request; if the table has none, the row that it would have."""
+    """Return the golden of an operation's request; if the table has none, the row that it would have."""
     return next(
         (golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _exchange_golden(op, "request")
     )
 
 
 def answer_golden(op: str) -> Golden:
-    """The golden of an operation's success or stream; if the table has none, the row that it would have."""
+    """Return the golden of an operation's success or stream; if the table has none, the row that it would have."""
     if BY_OP[op].streaming:
         return next(golden for golden in goldens_of(op) if golden.is_stream and golden.last_line is None)
     return next(
@@ -202,7 +204,7 @@ COMMON: Final[Mapping[str, Any]] = json.loads("""{
     "id": "summit:mont-blanc", "detail": "the item is not well-formed", "processed_count": 1, "failures": [],
     "result": {"ok": true, "status": "ok", "server": "example-gateway", "version": "2.3.1"}
 }""")
-"""Values by key, for every component."""
+"""Example values by key, for every component."""
 
 _OF_COMPONENT: Final = """{
 "llm": {
@@ -252,7 +254,7 @@ OF_COMPONENT: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
         "BATCH_OP", '{"op": "delete_nodes", "args": {"ids": ["summit:mont-blanc"], "namespace": "atlas"}}'
     )
 )
-"""Values by key that one component has instead or besides."""
+"""Example values by key for each component, which replace or extend `COMMON`."""
 
 ERRORS: Final[Mapping[str, Mapping[str, Any]]] = {
     "llm": {"error": "ResourceExhausted", "message": "Request rate is above the limit", "retry_after_ms": 1500},
@@ -260,7 +262,7 @@ ERRORS: Final[Mapping[str, Mapping[str, Any]]] = {
     "embedding": {"error": "TextTooLong", "message": "The text is longer than the model accepts"},
     "graph": {"error": "QueryParseError", "message": "The query is not valid cypher"},
 }
-"""A component's example error."""
+"""An example error for each component."""
 
 WARNING: Final[Mapping[str, Any]] = {
     "code": "PARAMETER_IGNORED",
@@ -269,10 +271,10 @@ WARNING: Final[Mapping[str, Any]] = {
 """An example warning."""
 
 PARTS: Final = ("Mont Blanc", " is 4,806 metres", " high.")
-"""A completion as it is streamed."""
+"""The chunks of an example completion."""
 
 SELDOM: Final = frozenset(("name", "description", "index", "protocol"))
-"""Keys that are left out unless they are required, or others depend on them."""
+"""Keys that goldens leave out unless they are required or other keys depend on them."""
 
 BRANCHES: Final[Mapping[str, str]] = {
     "graph_entity_edge": "src",
@@ -280,10 +282,10 @@ BRANCHES: Final[Mapping[str, str]] = {
     "success_batch": "total_tokens",
     "graph_batch": "success",
 }
-"""Of a union the branch that requires this key is meant where a file is named for the word."""
+"""For a word in a file name, the key that selects a branch of a union: the branch that requires it."""
 
 USUAL: Final = frozenset(("processed_count", "embeddings", "total_texts"))
-"""Keys whose branch is chosen by default."""
+"""Keys whose branch of a union is chosen if the file name selects none."""
 
-WENT_WRONG: Final = ("error", "message", "detail")
-"""Keys that a success does not have."""
+ERROR_KEYS: Final = ("error", "message", "detail")
+"""Keys that only errors have."""

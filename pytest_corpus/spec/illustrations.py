@@ -1,4 +1,4 @@
-"""The operation that illustrates a requirement for a reader."""
+"""The operations and errors with which a requirement is illustrated for a reader."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ PLAIN: Mapping[str, str] = {
     "graph": "graph.query",
     "wire": "llm.complete",
 }
-"""The operation that everybody thinks of first, by component."""
+"""The most typical operation of each component."""
 
 _CHAPTERS = """
 COM-CAP capabilities, COM-HEALTH health
@@ -28,7 +28,7 @@ GRA-TXN transaction
 """
 
 BY_CHAPTER: Mapping[str, str] = dict(row.split() for row in re.split("[,\n]", _CHAPTERS.strip()))
-"""The operation of a chapter, if it is not the plain one of the component."""
+"""The operation for the requirements of a chapter, if it is not the typical one of the component."""
 
 STREAMS: Mapping[str, str] = {
     "llm": "llm.stream",
@@ -37,14 +37,14 @@ STREAMS: Mapping[str, str] = {
     "graph": "graph.stream_query",
     "wire": "llm.stream",
 }
-"""The streaming operation of a component; a vector store has none."""
+"""The operation for requirements on streams; the vector component has no stream."""
 
 STREAMED = re.compile(r"^COM-STREAM|^\S+ (`handle_stream`|A stream)|^COM-.*\bstreams?\b")
-"""The chapter and the words of a requirement that is about streams."""
+"""Matches the chapter and sentence of a requirement that is about streams."""
 
 
 def operation_of(chapter: str, text: str, component: str) -> Operation:
-    """The operation that a sentence names in backticks, or else the operation of its chapter."""
+    """Return the operation that a sentence names in backticks, or else the operation of its chapter."""
     for name in re.findall(r"`([a-z_]+)`", text):
         if named := BY_OP.get(f"{component}.{name}"):
             return named
@@ -67,10 +67,10 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "COM-TENANT": ("tenant",),
     "COM-IDEM": ("idempotency_key",),
 }
-"""The optional arguments and context keys that a chapter speaks of, whatever its sentences name."""
+"""The optional arguments and context keys that all examples of a chapter contain."""
 
 ERRORS: Mapping[str, str] = {"COM-ERR": "BadRequest", "COM-SUBTYPE": "BadRequest", "COM-FAULT": "ResourceExhausted"}
-"""The class of error of a chapter, for sentences that name none."""
+"""The error class for requirements of a chapter whose sentences name none."""
 
 DETAILS: Mapping[str, Any] = {
     "validation_errors": [{"field": "args.model", "code": "WRONG_TYPE"}],
@@ -89,11 +89,11 @@ DETAILS: Mapping[str, Any] = {
     "http_status": 429,
     "retryable": True,
 }
-"""A value of each key that `details` of an error may hold (ERRORS 6, 7)."""
+"""An example value for each key that the `details` of an error may contain (ERRORS 6, 7)."""
 
 
 def error_of(chapter: str, text: str) -> ErrorClass | None:
-    """The first error class that a sentence names, or None."""
+    """Return the first error class that a sentence names, or the one of its chapter; None if there is none."""
     for word in re.findall(r"\b[A-Z][A-Za-z_]+\b", text):
         if error := TAXONOMY.get(word) or BY_CODE.get(word):
             return error
@@ -103,7 +103,7 @@ def error_of(chapter: str, text: str) -> ErrorClass | None:
 
 
 def details_of(text: str, error: ErrorClass) -> dict[str, Any] | None:
-    """The keys of `details` that a sentence names, each with a value; None if it names none."""
+    """Return the keys of `details` that a sentence names, with example values; None if it names none."""
     agreeing = {"http_status": error.http[0], "retryable": error.retry == "yes"}
     named = {key: value for key, value in {**DETAILS, **agreeing}.items() if re.search(rf"\b{key}\b", text)}
     return named or None

@@ -1,11 +1,11 @@
-"""Obstacles because of which a requirement is not assessed: the text of each reason, and the remedy."""
+"""Obstacles: the reasons why a requirement is not assessed, and what the user can do about each."""
 
 import re
 from enum import Enum
 from functools import cache
 from string import Formatter
 
-IN_TEXT = ""  # the text itself says what helps
+IN_TEXT = ""  # no remedy, because the text of the reason contains it
 AGAIN = "run again"
 SUCCEED = "make that request succeed, and run again"
 BACK = "run again when it is back"
@@ -27,7 +27,7 @@ WITHOUT_TUNNEL = "send its requests to provider.url or provider.proxy instead of
 
 
 class Obstacle(Enum):
-    """The text of a reason, with the names of its values in braces, and the remedy."""
+    """A reason for not assessing a requirement: its text, with placeholders for values in braces, and the remedy."""
 
     text: str
     remedy: str
@@ -55,7 +55,7 @@ class Obstacle(Enum):
     SOCKETS = ("sockets were blocked{by} while tests ran; allow the adapter's hosts (--allow-hosts)", IN_TEXT)
     NO_LOGGING = "logging.disable() hides log records; do not call it around the suite's tests", IN_TEXT
 
-    # of the way to the adapter
+    # of the connection to the adapter
     NO_KEYWORD = "the factory takes no keyword argument '{keyword}'", "add it to the factory"
     HOOK_UNUSED = "the adapter has never called the hook {keyword!r}", "call it in the adapter"
     FACTORY_FAILED = "the factory failed when it was called again", "make the factory work for several calls in a run"
@@ -78,7 +78,7 @@ class Obstacle(Enum):
         "cancel a call when its connection is closed",
     )
 
-    # of the way to the provider
+    # of the connection to the provider
     OUTAGE = "the provider has been unavailable since {clock}", BACK
     SHORT_OUTAGE = "the provider was unavailable at {clock}", BACK
     QUOTA = "a quota is used up: {reply}", RATE
@@ -216,7 +216,7 @@ class Obstacle(Enum):
     LINKS_ONCE = "the probe query 'links' must give a record for each edge: change it in --corpus-dialects", IN_TEXT
 
     def reason(self, **values: object) -> str:
-        """The text with the values filled in."""
+        """Return the text with its placeholders filled in."""
         return self.text.format(**values)
 
 
@@ -228,22 +228,22 @@ def _pattern(obstacle: Obstacle) -> re.Pattern[str]:
 
 @cache
 def _most_fixed_first() -> list[Obstacle]:
-    """The obstacles in the order of comparison: the most specific text first."""
+    """Return the obstacles with the most specific texts first, in which order they are compared."""
     return sorted(Obstacle, key=lambda each: -sum(len(text) for text, *_ in Formatter().parse(each.text)))
 
 
 def obstacle_of(reason: str) -> Obstacle | None:
-    """The obstacle whose text matches a reason in a report; None if this version does not know the reason."""
+    """Return the obstacle whose text matches a reason in a report; None if this version does not know the reason."""
     return next((each for each in _most_fixed_first() if _pattern(each).fullmatch(reason)), None)
 
 
-def remedy(reason: str) -> str:
-    """The remedy that makes a requirement assessable; empty if the reason already contains it."""
+def remedy_for(reason: str) -> str:
+    """Return what would make a requirement assessable; empty if the reason already says it."""
     known = obstacle_of(reason)
     return AGAIN if known is None else known.remedy
 
 
 def with_remedy(reason: str) -> str:
-    """A reason followed by its remedy."""
-    advice = remedy(reason)
+    """Return a reason followed by its remedy."""
+    advice = remedy_for(reason)
     return f"{reason}; to assess it, {advice}" if advice else reason

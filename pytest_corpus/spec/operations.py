@@ -9,20 +9,24 @@ from pytest_corpus.spec.components import COMPONENTS
 
 
 def protocol_of(component: str) -> str:
-    """The identifier in `capabilities.protocol`, e.g. ``llm/v1.0`` (SPECIFICATION 4.2.2)."""
+    """Return the identifier in `capabilities.protocol`, e.g. ``llm/v1.0`` (SPECIFICATION 4.2.2)."""
     return f"{component}/v1.0"
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: its name on the wire, its description, and the schemas of its request and answer.
+    """One operation of the protocol.
 
-    `does` is one sentence for a reader. `request`, `answer` and `payload` are short schema names in the newest edition:
-    the request envelope, the success envelope (of a stream: the frame) and the content of `result` or `chunk`. An
-    operation without a `capability` must be offered unless it is `optional`, which no signature in SPECIFICATION 7 to
-    10 names. `works` is the requirement that a plain request succeeds (or, in general, that advertised operations
-    work); `shaped` is the requirement on the shape of its answer. `lists` is the key of the list in its result that
-    tests need; if `filled`, a plain request never gets an empty list.
+    Attributes:
+        op: the name on the wire, e.g. ``llm.complete``.
+        does: one sentence for a reader.
+        capability: the flag that may deny the operation; None if it must be offered.
+        optional: True if no signature in SPECIFICATION 7 to 10 names it, so that it need not be offered.
+        payload: the schema of the content of `result` or `chunk`.
+        works: the requirement that a plain request succeeds.
+        shaped: the requirement on the shape of the answer.
+        lists: the key of the list in the result that tests need.
+        filled: True if a plain request never gets an empty list.
     """
 
     op: str
@@ -56,8 +60,8 @@ class Operation:
         return f"{self.op}.{'frame' if self.streaming else 'success'}"
 
 
-def _read(table: str) -> Iterator[Operation]:
-    """Read rows of two lines: `op: does`, then facts of `Operation`; a fact without a value is true."""
+def _read_table(table: str) -> Iterator[Operation]:
+    """Yield the operations of a table with two lines each: `op: does`, then attributes; one without a value is True."""
     lines = iter(table.strip().splitlines())
     for head in lines:
         op, _, does = head.partition(": ")
@@ -69,7 +73,7 @@ def _read(table: str) -> Iterator[Operation]:
 
 
 OPERATIONS = tuple(
-    _read("""
+    _read_table("""
 llm.capabilities: Says what the adapter offers, and its limits.
   deadline_exempt; works COM-CAP-1; shaped COM-CAP-1
 llm.complete: Completes a conversation and returns the whole text at once.
@@ -146,7 +150,7 @@ STREAMING = tuple(name for name in COMPONENTS if any(row.streaming for row in OP
 
 
 def operations_of(component: str, *, streaming: bool | None = None) -> tuple[Operation, ...]:
-    """The operations of one component; optionally only the streaming or only the unary operations."""
+    """Return the operations of a component; optionally only the streaming or only the unary ones."""
     return tuple(
         operation
         for operation in OPERATIONS

@@ -1,4 +1,4 @@
-"""Every schema file of both editions (SCHEMA 2.1, 2.3; R3, R39, R40, R42).
+"""The table of all schema files of both editions (SCHEMA 2.1, 2.3; R3, R39, R40, R42).
 
 A schema has a short name: its file name without ``.json``, with ``common.`` before it in the common folder. Its first
 edition has the file ``<stem>.json``. A later edition that changes it adds ``<stem>.v<major.minor>.json`` next to it;
@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from pytest_corpus.spec.operations import OPERATIONS
 
 SCHEMA_VERSIONS = ("1.0.0", "1.1.0")
-"""Every edition, oldest first; each accepts everything that the one before accepts."""
+"""Every edition, oldest first; each accepts everything that the previous one accepts."""
 
 LATEST = SCHEMA_VERSIONS[-1]
 
 BASE_URI = "https://corpusos.com/schemas/"
-"""The beginning of every ``$id`` (SCHEMA 2.3)."""
+"""The first part of every ``$id`` (SCHEMA 2.3)."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """The value of every ``$schema`` (SCHEMA 8.1)."""
 
 PRINTED_NAMES = ("item-code",)
-"""Names of properties that a document prints though they are not in snake_case (ERRORS 10; R56)."""
+"""Names of properties in the documents that are not in snake_case (ERRORS 10; R56)."""
 
 OWN_FOLDERS = ("bundle", "report", "transcript")
-"""Folders below ``schemas/`` whose files describe what this product writes; they are not part of the protocol."""
+"""Folders below ``schemas/`` with the schemas of this product's own files, which are not part of the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class SchemaFile:
 
     @property
     def editions(self) -> tuple[str, ...]:
-        """The editions that know the schema: its first edition and all later ones."""
+        """The editions that have the schema: its first edition and all later ones."""
         return SCHEMA_VERSIONS[SCHEMA_VERSIONS.index(self.own[0]) :]
 
     def file(self, edition: str = LATEST) -> str:
-        """The file of the schema in an edition, relative to ``schemas/``. Raises LookupError if there is none."""
+        """Return the file of the schema in an edition, relative to ``schemas/``. Raises LookupError if it has none."""
         if edition not in self.editions:
             raise LookupError(f"edition {edition} has no schema {self.name}")
         newest = [own for own in self.own if SCHEMA_VERSIONS.index(own) <= SCHEMA_VERSIONS.index(edition)][-1]
@@ -108,8 +108,8 @@ A name is without its component; in the folder ``common`` it has none.
 """
 
 
-def _files(component: str, shared: dict[tuple[str, ...], str]) -> Iterator[SchemaFile]:
-    """The schemas of a folder: the schemas in `SHARED`, then request and answer of each operation."""
+def _schemas_of(component: str, shared: dict[tuple[str, ...], str]) -> Iterator[SchemaFile]:
+    """Yield the schemas of a folder: those in `SHARED`, then request and answer of each operation."""
     prefix = "" if component == "common" else f"{component}."
     listed = [SchemaFile(component, prefix + name, own) for own, names in shared.items() for name in names.split()]
     stems = [stem for row in OPERATIONS if row.component == component for stem in (row.request, row.answer)]
@@ -118,7 +118,7 @@ def _files(component: str, shared: dict[tuple[str, ...], str]) -> Iterator[Schem
     yield from (SchemaFile(component, stem, _NEW) for stem in stems if stem not in known)
 
 
-SCHEMAS = tuple(schema for component, shared in SHARED.items() for schema in _files(component, shared))
+SCHEMAS = tuple(schema for component, shared in SHARED.items() for schema in _schemas_of(component, shared))
 """Every schema, folder by folder."""
 
 BY_NAME = {schema.name: schema for schema in SCHEMAS}

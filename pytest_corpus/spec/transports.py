@@ -3,22 +3,22 @@
 from dataclasses import dataclass
 
 PROTOCOL_HEADER = "X-Adapter-Protocol"
-"""The header by which a client may name the version that it speaks (SPECIFICATION 18.2)."""
+"""The header with which a client may name its protocol version (SPECIFICATION 18.2)."""
 
 HOOKS_HEADER = "X-Corpus-Hooks"
-"""The header in which the address of the hooks goes along with a request."""
+"""The request header with the address to which the adapter sends metrics and other hook calls."""
 
 HOOKS_VARIABLE = "CORPUS_HOOKS_URL"
-"""The environment variable that holds this address for a program that the suite starts."""
+"""The environment variable with the same address, for a program that the suite starts."""
 
 PROVIDER_VARIABLE = "CORPUS_PROVIDER_URL"
-"""The environment variable that holds the address of a provider for the clients of vendors."""
+"""The environment variable with the address of a test provider for vendors' clients."""
 
 PROXY_VARIABLE = "CORPUS_PROVIDER_PROXY"
-"""The environment variable that holds the address of a proxy before the real provider (`provider-upstream`)."""
+"""The environment variable with the address of a proxy before the real provider (`provider-upstream`)."""
 
 PROVIDER_PATH = "provider"
-"""The path of the provider below the address of the hooks."""
+"""The path of the test provider below the address of the hooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ GRPC_SERVICE = "corpus.v1.Adapter"
 """The service of `proto/corpus/v1/adapter.proto`."""
 
 GRPC_ENVELOPE = "corpus-envelope-bin"
-"""The trailing metadata in which an envelope may go with a status that is not OK (R89)."""
+"""The trailing metadata that may contain the error envelope if the gRPC status is not OK (R89)."""
 
 NDJSON = "application/x-ndjson"
 SSE = "text/event-stream"

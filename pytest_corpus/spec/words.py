@@ -27,20 +27,20 @@ OBJECTS = frozenset(
         *("filter", "node_filters", "relationship_filters", "records", "row", "summary"),
     )
 )
-"""Keys below which anything may stand, keys of the user's own included."""
+"""Keys whose values are free content, including keys that users choose."""
 
 TEXTS = frozenset(("text", "content", "prompt", "message", "system_message", "query", "arguments", "user"))
-"""Keys of texts."""
+"""Keys whose values are texts of users."""
 
 VECTORS = frozenset(("vector", "query_vector", "embedding"))
-"""Keys of vectors."""
+"""Keys whose values are vectors."""
 
 LISTS = frozenset(("messages", "texts", "stop_sequences", "embeddings", "vectors", "args"))
-"""Keys of the containers, in which users write by mistake what belongs one level deeper."""
+"""Keys of containers; users may put content there by mistake that belongs one level deeper."""
 
 
 MAX_FRAME_BYTES: Final = 1_048_576
-"""The most that one frame may measure as UTF-8 JSON (SPECIFICATION 4.2.3.4)."""
+"""The size limit of a frame as UTF-8 JSON (SPECIFICATION 4.2.3.4)."""
 
 BOM: Final = b"\xef\xbb\xbf"
-"""The byte order mark of UTF-8, which may not stand before JSON (RFC 8259 8.1)."""
+"""The byte order mark of UTF-8, which must not precede JSON (RFC 8259 8.1)."""

@@ -11,7 +11,7 @@ from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue import explain
 from pytest_corpus.reports.terminal import Detail, limit_to_run_part, write_summary
-from pytest_corpus.spec.obstacles import Obstacle, obstacle_of, remedy, with_remedy
+from pytest_corpus.spec.obstacles import Obstacle, obstacle_of, remedy_for, with_remedy
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide, hint_of
@@ -123,7 +123,7 @@ def test_a_report_finds_the_remedy_by_the_reason(obstacle: Obstacle) -> None:
 
 def test_a_reason_is_followed_by_its_remedy() -> None:
     """Whatever leaves a requirement open, the line says what would make it assessable."""
-    assert remedy("a reason that an older version gave") == "run again"
+    assert remedy_for("a reason that an older version gave") == "run again"
     assert with_remedy("a plugin changed it") == "a plugin changed it"
     open_one = record(MUSTS[0], "not_assessed", reason=Obstacle.NO_USAGE.text)
     assert "; to assess it, return `usage`, or offer count_tokens" in text(ledger(open_one))

@@ -20,6 +20,7 @@ from pytest_corpus.spec.goldens import (
     BRANCHES,
     BY_FILE,
     COMMON,
+    ERROR_KEYS,
     ERRORS,
     GOLDENS,
     OF_COMPONENT,
@@ -27,7 +28,6 @@ from pytest_corpus.spec.goldens import (
     SELDOM,
     USUAL,
     WARNING,
-    WENT_WRONG,
     Golden,
 )
 from pytest_corpus.spec.operations import protocol_of
@@ -198,7 +198,7 @@ def _examples_for(golden: Golden) -> dict[str, Any]:
     if golden.schema.endswith(".warning"):
         examples |= WARNING
     if golden.schema.endswith(".success"):
-        for key in WENT_WRONG:
+        for key in ERROR_KEYS:
             del examples[key]
     if "partial" in golden.file:
         del examples["failures"]

@@ -1,8 +1,9 @@
 """The requirement catalogue: every sentence of the documents that the suite tests.
 
-Each sentence is an entry of three lines; each chapter is a module. The tests of `graph/crud_basic.py` are in
-`suites/graph/test_crud_basic.py` and in its continuations, such as `test_crud_basic_edges.py`. Shared requirements are
-in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is never used again.
+Each sentence is an entry of three lines; each chapter is a module. The tests for `graph/crud_basic.py` are in
+`suites/graph/test_crud_basic.py` and in modules that continue it, such as `test_crud_basic_edges.py`. Shared
+requirements are in `common/`. `model.read` describes the form of an entry. Ids are stable: a retired id is never used
+again.
 """
 
 from functools import cache
@@ -37,7 +38,7 @@ FOLDERS = {
 
 @cache
 def catalogue() -> MappingProxyType[str, Requirement]:
-    """Every requirement by id, in the order of the catalogue. Raises ValueError if the tables are not consistent."""
+    """Return every requirement by id, in catalogue order. Raises ValueError if the tables are inconsistent."""
     entries = [entry for _, requirements in _chapters() for entry in requirements]
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):
@@ -47,12 +48,12 @@ def catalogue() -> MappingProxyType[str, Requirement]:
 
 @cache
 def chapter_titles() -> MappingProxyType[str, str]:
-    """The chapter of each requirement as a readable title, by id: ``Streaming semantics``."""
+    """Return the title of the chapter of each requirement, by id: ``Streaming semantics``."""
     return MappingProxyType({entry.id: title(name) for name, requirements in _chapters() for entry in requirements})
 
 
 def title(chapter: str) -> str:
-    """The name of a chapter as a readable title."""
+    """Return the readable title of a chapter's name."""
     words = " ".join(SPELLINGS.get(word, word) for word in chapter.split("_"))
     return words[0].upper() + words[1:] if chapter.partition("_")[0] not in SPELLINGS else words
 
@@ -62,7 +63,7 @@ SPELLINGS = {"siem": "SIEM", "http": "HTTP", "grpc": "gRPC"}  # words that are n
 
 @cache
 def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
-    """Each chapter with its requirements; chapters without requirements are left out."""
+    """Return each chapter with its requirements; chapters without requirements are left out."""
     found = []
     for folder, chapters in FOLDERS.items():
         package = import_module(f"{__name__}.{folder}")
@@ -78,12 +79,12 @@ def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
 
 @cache
 def applicable(component: str) -> tuple[Requirement, ...]:
-    """The requirements that apply to a component."""
+    """Return the requirements that apply to a component."""
     return tuple(entry for entry in catalogue().values() if component in entry.components)
 
 
 def nearest(wrong: str, count: int = 3) -> list[str]:
-    """The ids that are most similar to `wrong`, for messages."""
+    """Return the ids that are most similar to a wrong id, for messages."""
     from difflib import get_close_matches
 
     return get_close_matches(wrong.upper(), catalogue(), n=count, cutoff=0.4)

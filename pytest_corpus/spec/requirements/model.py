@@ -1,4 +1,4 @@
-"""A catalogue entry, and the table format in which chapters write entries."""
+"""A requirement of the catalogue, and the table format in which chapters write requirements."""
 
 import re
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from pytest_corpus.spec.operations import STREAMING
 Level = Literal["MUST", "SHOULD", "MAY"]
 
 HOOKS = ("metrics", "provider")
-"""The hooks that a requirement may need, as a factory's parameters name them."""
+"""The hooks that a requirement may need; a factory has parameters with these names."""
 
 LOGS = "logs"
-"""The need of a requirement about log records: an adapter whose records can be heard (R74)."""
+"""The need of requirements about log records: the suite must be able to read the adapter's log (R74)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class Requirement:
         return self.id.rpartition("-")[0]
 
 
-def _list(item: str) -> str:
-    """The pattern of one or more items, separated by a comma and a space."""
+def _list_pattern(item: str) -> str:
+    """Return the pattern of one or more items, separated by a comma and a space."""
     return rf"(?:{item})(?:, (?:{item}))*"
 
 
-SOURCES = _list("[A-Z_]+ [A-Z0-9.]+|R[0-9]+")
-NEEDS = _list("[a-z_]+")
-SPEAKS_OF = f"streaming|{_list('|'.join(COMPONENTS))}"
+SOURCES = _list_pattern("[A-Z_]+ [A-Z0-9.]+|R[0-9]+")
+NEEDS = _list_pattern("[a-z_]+")
+SPEAKS_OF = f"streaming|{_list_pattern('|'.join(COMPONENTS))}"
 
 FORMS = (
     ("ID LEVEL: sentence", r"([A-Z]{3}(?:-[A-Z0-9]+)*-[0-9]+) (MUST|SHOULD|MAY): (\S.*)"),
@@ -66,11 +66,11 @@ FORMS = (
     ),
     ("  hint: advice", r"  hint: (\S.*)"),
 )
-"""The three lines of an entry, as a person writes them and as a pattern; each part after a semicolon may be missing."""
+"""The three lines of an entry: a readable form, and a pattern. Each part after a semicolon is optional."""
 
 
 def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requirement]:
-    """Read the table of a chapter: entries of three lines.
+    """Read the table of a chapter, in which each entry has three lines.
 
     A line that begins with four spaces continues the line above it. ``for streaming`` names all components that stream.
     ``quiet`` means all components of the entry, ``quiet for vector`` only one.
@@ -91,14 +91,14 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
         entry += match_line(re.compile(pattern), form, line, module)
         if place % len(FORMS) == len(FORMS) - 1:
             name, level, text, source, needs, named, is_quiet, quiet, hint = entry
-            own = _components(named) or components
-            alone = (_components(quiet) or own) if is_quiet else ()
-            yield Requirement(name, level, text, _items(source), _items(needs), own, hint, alone)
+            own = _parse_components(named) or components
+            alone = (_parse_components(quiet) or own) if is_quiet else ()
+            yield Requirement(name, level, text, _split_items(source), _split_items(needs), own, hint, alone)
             entry = []
 
 
 def match_line(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], module: str) -> tuple[Any, ...]:
-    """Match a line of a table and return the groups. Raises ValueError if the line does not have the form."""
+    """Match a numbered line of a table and return the groups of the pattern. Raises ValueError if it does not match."""
     number, line = numbered
     if match := pattern.fullmatch(line):
         return match.groups()
@@ -106,7 +106,7 @@ def match_line(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], m
 
 
 def unwrap_lines(table: str) -> list[tuple[int, str]]:
-    """The lines of a table, joined with the lines that continue them; each has the number of its first line."""
+    """Return the lines of a table with their numbers; a line is joined with the lines that continue it."""
     lines: list[tuple[int, str]] = []
     for number, line in enumerate(table.splitlines()):
         if line.startswith("    ") and lines:
@@ -117,9 +117,9 @@ def unwrap_lines(table: str) -> list[tuple[int, str]]:
     return lines
 
 
-def _components(written: str | None) -> tuple[str, ...]:
-    return STREAMING if written == "streaming" else _items(written)
+def _parse_components(written: str | None) -> tuple[str, ...]:
+    return STREAMING if written == "streaming" else _split_items(written)
 
 
-def _items(written: str | None) -> tuple[str, ...]:
+def _split_items(written: str | None) -> tuple[str, ...]:
     return tuple(written.split(", ")) if written else ()
