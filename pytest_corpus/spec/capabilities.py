@@ -34,7 +34,7 @@ DEFAULT_METRIC = ("metric", "default")
 """Words in a key for the default metric of namespaces (B)."""
 
 SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
-"""For each sampling parameter, the key in `sampling` with its lowest and highest value (8.4, for the first two; R117)."""
+"""For each sampling parameter, the key in `sampling` of its lowest and highest value (8.4 has the first two; R117)."""
 
 RANGED = ("LLM-CAP-2", "LLM-SAMPLING-6", "LLM-SAMPLING-10")
 """The requirements that depend on these ranges."""
