@@ -137,6 +137,11 @@ def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {(entry["component"], entry["id"]): entry["status"] for entry in report["requirements"]}
 
 
+def status_by_id(report: dict[str, Any]) -> dict[str, str]:
+    """The statuses of those requirements that were tested, by id."""
+    return {entry["id"]: entry["status"] for entry in report["requirements"] if entry["tests"]}
+
+
 MEASURED = ("started_at", "duration_s", "sha256", "calls", "tokens", "took_ms", "command", "runs")
 """Members of a report, at whatever depth, that differ from run to run: times, calls, the command, the digest."""
 

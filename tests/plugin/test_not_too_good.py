@@ -29,11 +29,6 @@ def factory(metrics, provider): return llm(Sink(metrics), provider)
 """
 
 
-def run(project: Project, declared: str, scope: str) -> tuple[pytest.RunResult, dict[str, Any]]:
-    given = (f"--corpus-adapter={declared}", f"--corpus-requirement={scope}", "--corpus-report=r.json")
-    return project.run(*given), project.report()
-
-
 def entry(report: dict[str, Any], requirement: str) -> dict[str, Any]:
     (found,) = [each for each in report["requirements"] if each["id"] == requirement]
     return dict(found)
@@ -53,7 +48,7 @@ def test_an_operation_that_failed_once_is_found(project: Project) -> None:
         "                        'details': None, 'ms': 1, 'retry_after_ms': None}\n"
         "        return await self.inner.handle(envelope)\n"
     )
-    result, report = run(project, "mine:Once", "LLM-TOKENS-7,COM-CAP-6")
+    result, report = project.judged("mine:Once", "LLM-TOKENS-7,COM-CAP-6")
     assert violated(report) == {"COM-CAP-6"}
     assert entry(report, "LLM-TOKENS-7").get("blocked_by") == ["COM-CAP-6"]
     assert result.ret == 1
@@ -72,7 +67,7 @@ def test_normalization_that_is_claimed_and_refused_is_found(project: Project) ->
         "            return refused('NOT_SUPPORTED', 'NotSupported')\n"
         "        return answer\n"
     )
-    result, report = run(project, "mine:Refusing", "EMB-NORM-1,EMB-EMBED-1")
+    result, report = project.judged("mine:Refusing", "EMB-NORM-1,EMB-EMBED-1")
     assert violated(report) == {"EMB-NORM-1"}
     assert result.ret == 1
 
@@ -84,7 +79,7 @@ def test_labels_that_were_not_looked_at_are_not_true(
     """With no observation, or with two, nothing that is said of the one observation is satisfied."""
     monkeypatch.setattr(late_reports, "LATEST_S", 0.1)
     project.adapter(f"TIMES = {times}\n{OBSERVING}")
-    result, report = run(project, "mine:factory", "COM-OBS-*,COM-LEAK-2")
+    result, report = project.judged("mine:factory", "COM-OBS-*,COM-LEAK-2")
     silent = times == 0
     assert violated(report) == {"COM-OBS-1", "COM-OBS-2", "COM-OBS-3", *(["COM-OBS-11"] if silent else [])}
     labels = [f"COM-OBS-{number}" for number in (4, 5, 6, 7, 8, 9, 10)]
@@ -104,7 +99,7 @@ def test_no_exception_of_the_streaming_door_is_overlooked(project: Project) -> N
         "        async for frame in self.inner.handle_stream(envelope):\n"
         "            yield frame\n"
     )
-    result, report = run(project, "mine:Raising", "COM-WIRE-1")
+    result, report = project.judged("mine:Raising", "COM-WIRE-1")
     assert violated(report) == {"COM-WIRE-1"}
     assert result.ret == 1
 
@@ -117,7 +112,7 @@ def test_names_of_errors_that_are_missing_were_not_looked_at(project: Project) -
         "        answer = await self.inner.handle(envelope)\n"
         "        return answer if answer['ok'] else {**answer, 'code': None}\n"
     )
-    _, report = run(project, "mine:Codeless", "COM-ERR-*")
+    _, report = project.judged("mine:Codeless", "COM-ERR-*")
     assert violated(report) == {"COM-ERR-2"}
     for requirement in ("COM-ERR-3", "COM-ERR-4", "COM-ERR-10"):
         assert entry(report, requirement)["blocked_by"] == ["COM-ERR-2"]
@@ -158,6 +153,6 @@ def test_truncation_that_is_not_offered_blocks_nothing(project: Project, says: s
         f"            if isinstance(text, str) and len(text) > 512: return refused('{code}', '{says}')\n"
         "        return answer\n"
     )
-    _, report = run(project, "mine:Whole", "EMB-TRUNC-3,EMB-TRUNC-13")
+    _, report = project.judged("mine:Whole", "EMB-TRUNC-3,EMB-TRUNC-13")
     assert violated(report) == set()
     assert statuses(report)["embedding", "EMB-TRUNC-3"] == "not_applicable"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import ran
-from inner_runs import REFERENCE, Project, said
+from inner_runs import REFERENCE, Project, said, status_by_id
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 
@@ -85,11 +85,6 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderProbe]:
     made.close()
 
 
-def statuses(report: dict[str, object]) -> dict[str, str]:
-    """The statuses of those requirements that were tested."""
-    return {each["id"]: each["status"] for each in report["requirements"] if each["tests"]}  # type: ignore[attr-defined]
-
-
 def processor_s() -> float:
     """The processor time of the runs that have ended."""
     used = os.times()
@@ -103,7 +98,7 @@ def test_a_suite_replays_without_its_provider(
     project.pytester.makepyfile(recorded=ADAPTER)
     result = project.run(NAMED, FEW, FILE, "--corpus-report=r.json")
     live, lines = project.report(), (project.path / "r.jsonl").read_text().splitlines()
-    assert set(statuses(live).values()) == {"satisfied"}, said(result)
+    assert set(status_by_id(live).values()) == {"satisfied"}, said(result)
     assert "provider" not in live
     assert json.loads(lines[0])["run"] == live["runs"][0]
     upstream.close()
@@ -114,8 +109,8 @@ def test_a_suite_replays_without_its_provider(
     result = project.run_apart(NAMED, FEW, FILE, instant, *written)
     again = project.report()
     judged = ran("judge", "t.jsonl", "--report", "j.json", cwd=project.path)
-    assert statuses(project.report("j.json")) == statuses(live), judged
-    assert (statuses(again), again["runs"]) == (statuses(live), live["runs"]), said(result)
+    assert status_by_id(project.report("j.json")) == status_by_id(live), judged
+    assert (status_by_id(again), again["runs"]) == (status_by_id(live), live["runs"]), said(result)
     (provider,) = again["provider"]
     assert provider.startswith(f"recorded {time.strftime('%Y-%m-%d', time.gmtime())} from 127.0.0.1, sha256 ")
     assert "on recorded answers" in (project.path / "r.svg").read_text()
@@ -162,11 +157,11 @@ def test_a_suite_that_was_slow_replays_in_no_time(
     common = (NAMED, FILE, "--corpus-report=r.json", "--corpus-profile=quick")
     result = project.run_apart(*common, timeout=600)
     live = project.report()
-    assert set(statuses(live).values()) <= {"satisfied", "not_applicable"}, said(result)
+    assert set(status_by_id(live).values()) <= {"satisfied", "not_applicable"}, said(result)
     upstream.close()
     instant = ("--corpus-record=none", "--corpus-recording-speed=instant")
     for more, plugins in (((), ()), (("-n2",), ("xdist", "randomly"))):
         spent = processor_s()
         result = project.run_apart(*common, *instant, *more, plugins=plugins)
         assert processor_s() - spent < REPLAYED_S * (2 if more else 1)
-        assert statuses(project.report()) == statuses(live), said(result)
+        assert status_by_id(project.report()) == status_by_id(live), said(result)

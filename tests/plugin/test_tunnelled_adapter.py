@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 from cli_runs import ran
-from inner_runs import Project, said, violated
+from inner_runs import Project, said, status_by_id, violated
 
 ADAPTER = '''
 import asyncio, os, socketserver, threading
@@ -85,17 +85,12 @@ def run(project: Project, mistake: str, *given: str) -> pytest.RunResult:
     return project.run("--corpus-adapter=tunnelled:adapter", "--corpus-report=r.json", *(given or [FAULTS]))
 
 
-def statuses(report: dict[str, object]) -> dict[str, str]:
-    """The statuses of those requirements that were tested."""
-    return {each["id"]: each["status"] for each in report["requirements"] if each["tests"]}  # type: ignore[attr-defined]
-
-
 @pytest.mark.slow
 def test_a_tunnel_shows_how_an_adapter_fails(project: Project) -> None:
     """Disclaimed faults are not applicable and stand in the report; the transcript gives the same statuses."""
     result = run(project, "", FAULTS, "--corpus-transcript=t.jsonl.gz")
     report = project.report()
-    found = statuses(report)
+    found = status_by_id(report)
     assert set(found.values()) == {"satisfied", "not_applicable"}, said(result)
     assert {name for name, status in found.items() if status == "satisfied"} >= {
         "COM-FAULT-2", "COM-FAULT-3", "COM-FAULT-12", "COM-DEADLINE-2", "COM-DEADLINE-4", "COM-HEALTH-4"
@@ -105,7 +100,7 @@ def test_a_tunnel_shows_how_an_adapter_fails(project: Project) -> None:
     result.stdout.fnmatch_lines(["*provider lacks, as its author states: auth, content_filtered, deadline_ms, *"])
     judged = ran("judge", "t.jsonl.gz", "--report", "j.json", cwd=project.path)
     again = json.loads((project.path / "j.json").read_text())
-    assert (statuses(again), again["provider_lacks"]) == (found, report["provider_lacks"]), judged
+    assert (status_by_id(again), again["provider_lacks"]) == (found, report["provider_lacks"]), judged
 
 
 @pytest.mark.parametrize(("mistake", "broken"), [

@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pytest_corpus.reports.pages.markdown import GENERATED, table
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.requirements.model import Requirement
+from site_pages import fill
 
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 
@@ -81,51 +82,20 @@ def _chapters() -> dict[str, list[Requirement]]:
 
 def pages() -> dict[str, str]:
     """The table, by its path below docs/."""
-    return {"requirements.md": "\n".join(_table())}
-
-
-def _table() -> Iterator[str]:
-    yield HEAD.format(count=len(catalogue()))
     rows = ((each.id, each.level, each.text, ", ".join(each.source)) for each in catalogue().values())
-    yield table(("id", "level", "requirement", "source"), rows)
-    yield GENERATED
+    listed = table(("id", "level", "requirement", "source"), rows)
+    return {"requirements.md": "\n".join([HEAD.format(count=len(catalogue())), listed, GENERATED])}
 
 
 def details() -> dict[str, str]:
     """A page for each chapter, with the tests of each requirement and the faults that they find."""
     tests, mutants, servers = collected(), _mutants(), _broken_servers()
+    found = {"tests": tests, "mutants": mutants, "servers": servers}
+    names = {"COMPONENTS": COMPONENTS, "WIRE": WIRE, "CLIENTS": CLIENTS}
     return {
-        f"requirements/{chapter.lower()}.md": "\n".join(
-            [f"# {chapter}\n", *(line for entry in entries for line in _details(entry, tests, mutants, servers))]
-        )
+        f"requirements/{chapter.lower()}.md": fill("chapter.md", chapter=chapter, entries=entries, **found, **names)
         for chapter, entries in _chapters().items()
     }
-
-
-def _details(
-    entry: Requirement, tests: dict[str, Counter[str]], mutants: dict[str, list[Any]], servers: dict[str, list[Any]]
-) -> Iterator[str]:
-    where = "all" if entry.components == COMPONENTS else ", ".join(entry.components)
-    yield f"## {entry.id}\n"
-    yield f"**{entry.level}** {entry.text}\n"
-    yield f"- source: {', '.join(entry.source)}"
-    yield f"- components: {where}"
-    if entry.needs:
-        yield f"- needs: {', '.join(f'`{need}`' for need in entry.needs)}"
-    yield f"- hint: {entry.hint}"
-    yield "- tests:"
-    for test, inputs in sorted(tests[entry.id].items()):
-        yield f"  - `{test}`" + (f" ({inputs} inputs)" if inputs > 1 else "")
-    if entry.components == WIRE:
-        yield f"- faulty clients: `{CLIENTS}`"
-    if entry.id in mutants:
-        yield "- mutants caught:"
-        for mutant in sorted(mutants[entry.id], key=lambda each: str(each.name)):
-            yield f"  - `{mutant.name}`: {mutant.description.splitlines()[0]}"
-    if entry.id in servers:
-        yield "- broken servers caught:"
-        yield from (f"  - `{server.name}`: {server.made.__doc__}" for server in servers[entry.id])
-    yield ""
 
 
 def _mutants() -> dict[str, list[Any]]:
@@ -133,10 +103,7 @@ def _mutants() -> dict[str, list[Any]]:
     sys.path.insert(0, str(TESTS))
     from mutants import mutants
 
-    found: dict[str, list[Any]] = {}
-    for mutant in mutants():
-        found.setdefault(mutant.requirement, []).append(mutant)
-    return found
+    return _by_requirement(mutants())
 
 
 def _broken_servers() -> dict[str, list[Any]]:
@@ -144,7 +111,11 @@ def _broken_servers() -> dict[str, list[Any]]:
     sys.path.insert(0, str(TESTS / "transports"))
     import test_broken_servers
 
-    found: dict[str, list[Any]] = {}
-    for server in sorted(test_broken_servers.BROKEN, key=lambda each: str(each.name)):
-        found.setdefault(server.requirement, []).append(server)
+    return _by_requirement(test_broken_servers.BROKEN)
+
+
+def _by_requirement(faulty: Iterable[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = defaultdict(list)
+    for each in sorted(faulty, key=lambda each: str(each.name)):
+        found[each.requirement].append(each)
     return found
