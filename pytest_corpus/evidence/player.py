@@ -211,7 +211,7 @@ class RecordedInstance:
             chunk = {"chunk": encoding.decode_value(each["chunk"])} if "chunk" in each else {}
             self._hooks.provider.count_arrival(each["op"], **chunk, **facts)
         if self.remote is not None:
-            self.remote.hooks.called_hooks |= set(found.get("hooks", ()))
+            self.remote.hooks.called |= set(found.get("hooks", ()))
 
 
 def make_recorded_client(
@@ -226,6 +226,6 @@ def make_recorded_client(
 def _remote_facts(facts: Mapping[str, Any]) -> Any:
     """Return the facts that tests need about an adapter at an address; hooks are added when they were called."""
     scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
-    return SimpleNamespace(
-        address=SimpleNamespace(scheme=scheme), hooks=SimpleNamespace(called_hooks=set(), given_up=0), known={}
-    )
+    called = set[str]()
+    hooks = SimpleNamespace(called=called, called_hooks=called, given_up=0)
+    return SimpleNamespace(address=SimpleNamespace(scheme=scheme), hooks=hooks, known={})

@@ -9,6 +9,7 @@ from zlib import crc32
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, context_of, op_of
 from pytest_corpus.adapter.turns import finding_out
+from pytest_corpus.kit.common_facts import Fact
 from pytest_corpus.kit.judgement import judging, look_at, reading_apart
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
@@ -21,42 +22,61 @@ Ask = TypeVar("Ask", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
-def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
+def cached(calls: Calls, key: Hashable, ask: Callable[[], T], *, common: bool = False) -> T:
     """Return the result of `ask` for a key. It is called once in a run, and later calls return the kept result.
 
     Faults that the current test planned do not affect `ask`, which may plan its own. The actions of the test that
     called `ask`, and the exchanges that `ask` made, count for every test that uses the result.
+
+    Args:
+        common: True if the result does not depend on what this process stored, so that all processes may use it.
     """
     with finding_out(id(calls.shared), key):
-        return _recall_or_ask(calls, key, ask)
+        return _recall_or_ask(calls, key, ask, common)
 
 
-def _recall_or_ask(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
+def _recall_or_ask(calls: Calls, key: Hashable, ask: Callable[[], T], common: bool) -> T:
     kept, done = calls.shared.cached, calls.shared.actions.done
-    if key in kept:
-        answer, exchanges, actions, read = kept[key]
-        done.update(actions)
-        calls.client.part.recall(exchanges)
-        look_at(*read)
-        recalled: T = answer
-        return recalled
-    # After a mistake in the author's stand-in of the provider, the answer is not kept for other tests.
-    mistakes = len(calls.client.provider.mistakes.noted)
-    with inputs.fact_scope(f"{calls.component} {key!r}") as fact, reading_apart() as read:
-        answer = ask()
-    look_at(*read)
-    if all(map(is_cacheable, fact.exchanges)) and len(calls.client.provider.mistakes.noted) == mistakes:
-        kept[key] = (answer, fact.exchanges, frozenset(done), read)
+    name = f"{calls.component} {key!r}"
+
+    def find_out() -> Fact:
+        # After a mistake in the author's stand-in of the provider, the answer is not kept for other tests.
+        mistakes = len(calls.client.provider.mistakes.noted)
+        with inputs.fact_scope(name) as fact, reading_apart() as read:
+            answer = ask()
+        lasts = all(map(is_cacheable, fact.exchanges)) and len(calls.client.provider.mistakes.noted) == mistakes
+        return Fact(answer, fact.exchanges, frozenset(done), read, lasting=lasts)
+
+    found = kept.get(key) or (calls.shared.find(name, find_out) if common else find_out())
+    if found.lasting:
+        kept[key] = found
+        done.update(found.actions)
+        calls.client.part.recall(found.exchanges)
+    look_at(*found.read)
+    answer: T = found.answer
     return answer
 
 
 def remembered(ask: Ask) -> Ask:
-    """Return a function that asks a component once in a run; later calls with the same arguments share the answer."""
+    """Return a function that asks a component once in each process; the same arguments share the answer."""
+    return _remembered(ask, common=False)
+
+
+def remembered_by_all(ask: Ask) -> Ask:
+    """Return a function that asks a component once in a run; all processes share the answer.
+
+    The answer must not depend on what the process that asked has stored.
+    """
+    return _remembered(ask, common=True)
+
+
+def _remembered(ask: Ask, *, common: bool) -> Ask:
     name = f"{ask.__module__.rpartition('.')[2]}.{ask.__qualname__}"
 
     @wraps(ask)
     def recalled(calls: Calls, *args: Any, **options: Any) -> Any:
-        return cached(calls, (name, repr((args, sorted(options.items())))), partial(ask, calls, *args, **options))
+        key = (name, repr((args, sorted(options.items()))))
+        return cached(calls, key, partial(ask, calls, *args, **options), common=common)
 
     return recalled  # type: ignore[return-value]
 
@@ -69,7 +89,7 @@ def is_cacheable(exchange: Exchange) -> bool:
     return exchange.own or bool(exchange.observed.faults) or not passing
 
 
-@remembered
+@remembered_by_all
 def invoke_plain(calls: Calls, name: str) -> Reply | StreamReply:
     """Send a plain request of an operation to its entry point."""
     return calls.invoke(name)
@@ -82,7 +102,7 @@ def plain_call(calls: Calls, name: str) -> Reply:
     return reply
 
 
-@remembered
+@remembered_by_all
 def invoke_expired(calls: Calls, name: str) -> Reply | StreamReply:
     """Send a new request whose deadline passed a minute ago."""
     return calls.invoke(name, calls.requests.distinct(name), {"deadline_ms": deadline_in(-60_000)})

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.turns import finding_out
+from pytest_corpus.kit.common_facts import CommonFacts, Fact
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import Journal
@@ -113,14 +113,16 @@ class Shared:
         actions: the actions of the current test.
         settle: the time in which writes become visible, and the places of writes.
         written: the written things, except those that are known to be absent.
-        cached: answers, with their exchanges, the actions of the test, and the exchanges that the test read
-            (`kit/answer_cache.py`).
+        cached: answers that later tests use (`kit/answer_cache.py`).
         unmade: the reasons why data that requests need could not be made.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
         keys: the idempotency keys of the writes on the main instance.
         tenants: the tenants that several tests use.
         fault_client: the instance that tests with planned faults share; None before the first fault.
         needs_fresh_client: True if that instance gave an unusual answer, so that each fault gets its own instance.
+        common: the facts that all processes of the run share.
+        handed: what forgets each fact that another process found out and `unlearn` does not forget; None before the
+            first fact.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
@@ -132,20 +134,45 @@ class Shared:
     unmade: list[Undecided] = field(default_factory=list)
     written: dict[Thing, Written] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
+    cached: dict[Hashable, Fact] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     tenants: set[str] = field(default_factory=set)
     fault_client: AdapterClient | None = None
     needs_fresh_client: bool = False
+    common: CommonFacts = field(default_factory=CommonFacts)
+    handed: list[Callable[[], object]] | None = None
 
     def find_once(self, name: str, find: Callable[[], T]) -> T:
         """Return the attribute of this name; if it is None, set it to the result of `find` first."""
+        scope = f"{type(self).__name__} {name}"
+
+        def find_out() -> Fact:
+            with inputs.fact_scope(scope), reading_apart():
+                return Fact(find())
+
         with finding_out(id(self), name):
             if getattr(self, name) is None:
-                with inputs.fact_scope(f"{type(self).__name__} {name}"), reading_apart():
-                    setattr(self, name, find())
+                setattr(self, name, self.find(scope, find_out, lambda: setattr(self, name, None)).answer)
         found: T = getattr(self, name)
         return found
+
+    def find(self, name: str, find_out: Callable[[], Fact], forget: Callable[[], object] = lambda: None) -> Fact:
+        """Return a fact that another process found out, or the result of `find_out`.
+
+        Args:
+            forget: the function that forgets the fact, unless `unlearn` does.
+        """
+        fact = self.common.find(name, find_out)
+        if fact.handed:
+            self.handed = [*(self.handed or ()), forget]
+        return fact
+
+    def distrust(self) -> bool:
+        """Forget the facts of other processes, and find out every fact here from now on; False if there are none."""
+        handed, self.handed, self.common = self.handed, None, CommonFacts()
+        for forget in handed or ():
+            forget()
+        return handed is not None
 
     def copy_state(self) -> dict[str, Any]:
         """Return a copy of all attributes, for `restore`."""

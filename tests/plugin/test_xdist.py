@@ -12,6 +12,26 @@ SOURCES = {
     "test_suites.py": "import pytest_corpus\ntest_ours = pytest_corpus.suite('pytest_corpus.reference:llm')\n",
 }
 
+MISLED = """
+from pytest_corpus.integration.xdist import fact_exchange
+
+read = fact_exchange.decode
+
+def misread(given):
+    fact = read(given)
+    for exchange in fact.exchanges:
+        for frame in exchange.frames:
+            frame.body = {"ok": True, "code": "WRONG"}
+            open("misled.txt", "a").close()
+    return fact
+
+fact_exchange.decode = misread
+
+def pytest_corpus_adapter(config):
+    return "pytest_corpus.reference:llm"
+"""
+"""A conftest by which each worker misreads what the others found out."""
+
 DYING = """
 import os
 class Dying(Wrapped):
@@ -43,11 +63,13 @@ def differing(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> list[Any]
     "few", ["COM-CAP-*,COM-OBS-*,COM-FAULT-*,LLM-STREAM-*", pytest.param("*", marks=pytest.mark.slow)]
 )
 def test_same_report_as_one_process(project: Project, few: str) -> None:
-    """Two workers come to the same report as one process, but for times."""
+    """Two workers come to the same report as one process, but for times, with hardly more calls."""
     given = (REFERENCE, f"--corpus-requirement={few}")
     project.run(*given, "--corpus-report=one.json")
     result = project.run(*given, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
     assert result.ret == 0, said(result)
+    alone, shared = (project.report(f"{name}.json")["components"]["llm"]["calls"] for name in ("one", "two"))
+    assert shared <= 1.05 * alone + 1, f"{shared} calls instead of {alone}"
     one, two = (without_times(project.report(f"{name}.json")) for name in ("one", "two"))
     assert differing(one.pop("requirements"), two.pop("requirements")) == []
     assert one == two
@@ -65,6 +87,16 @@ def test_same_report_for_conftest_and_suite(project: Project) -> None:
         one, two = (project.report(f"{name}.{label}.json") for name in ("one", "two"))
         assert without_times(one) == without_times(two)
         assert "satisfied" in statuses(two).values()
+
+
+def test_a_wrong_fact_of_another_worker_fails_no_sound_adapter(project: Project) -> None:
+    """What another worker found out decides nothing: a test that fails by it runs again without it."""
+    project.pytester.makeconftest(MISLED)
+    few = "--corpus-requirement=COM-ENV-*,COM-ERR-*,COM-OBS-*,COM-CTX-*"
+    result = project.run_apart(few, "-n", "2", "--corpus-report=r.json", plugins=XDIST)
+    assert (project.path / "misled.txt").exists()
+    assert result.ret == 0, said(result)
+    assert "violated" not in statuses(project.report()).values()
 
 
 def test_lost_worker(project: Project) -> None:

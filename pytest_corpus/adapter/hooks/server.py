@@ -31,13 +31,14 @@ class HookServer(LoopbackServer):
 
     Attributes:
         reports: the latest reports, each with the call of its address.
+        called: the hooks that the adapter called, here or in another process of the run.
         given_up: the number of connections that an adapter closed while it waited for the provider.
     """
 
     def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
         super().__init__()
         self._metrics, self._provider = metrics, provider
-        self._called: set[str] = set()
+        self.called: set[str] = set()
         self.reports: deque[tuple[str, str, Any]] = deque(maxlen=MAX_REPORTS)
         self._calls: dict[str, Observed] = {}
         self._number = 0
@@ -47,7 +48,7 @@ class HookServer(LoopbackServer):
     def called_hooks(self) -> set[str]:
         """The hooks that were called; a request to a proxy counts as a call of `provider`."""
         is_reached = self._provider.is_proxied and self._provider.calls()
-        return self._called | {"provider"} if is_reached else self._called
+        return self.called | {"provider"} if is_reached else self.called
 
     def new_address(self) -> tuple[str, str]:
         """Return the number of the current call, and the address for its reports."""
@@ -72,7 +73,7 @@ class HookServer(LoopbackServer):
         with call_scope(call):
             if place.startswith(VENDORS):
                 if not is_over:
-                    self._called.add("provider")
+                    self.called.add("provider")
                 arrived = plan_nothing if is_over else self._provider.count_arrival
                 await serve(request, place.removeprefix("provider/"), connection, arrived)
             elif place not in HOOKS:
@@ -84,7 +85,7 @@ class HookServer(LoopbackServer):
                 if flaw is not None and value is None:
                     await connection.answer(400, {})
                     return
-                self._called.add(path[0])
+                self.called.add(path[0])
                 if not is_over:
                     self.reports.append((number, place, value))
                 is_dropped = is_over and (path[0] != "metrics" or call is None)

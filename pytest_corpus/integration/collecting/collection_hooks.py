@@ -19,18 +19,25 @@ from pytest_corpus.spec.components import ROWS
 from pytest_corpus.verdict.ledger import ledger_key
 
 LONG = {
+    "test_a_bad_item_does_not_decide_of_the_others": "mixed",
     "test_a_crowd_does_not_push_out_what_meets_the_filter": "",
     "test_a_feature_that_is_not_offered_is_refused_permanently": "",
     "test_a_hanging_provider_ends_in_a_deadline": "",
     "test_a_hanging_stream_ends_in_a_deadline": "",
-    "test_a_key_outlasts_ten_others": "replays",
+    "test_a_key_elsewhere_is_another_write": "replays",
+    "test_a_key_of_another_tenant_is_another_write": "replays",
     "test_a_key_outlasts_fifty_others_and_five_seconds": "replays",
+    "test_a_key_outlasts_ten_others": "replays",
     "test_a_longer_text_never_has_fewer_tokens": "",
+    "test_a_replay_applies_once": "replays",
+    "test_a_replay_changes_nothing": "replays",
     "test_a_tenant_hash_is_one_in_all_operations": "canaries",
+    "test_a_write_that_failed_can_be_sent_again": "replays",
     "test_a_write_that_is_sent_twice_at_once_asks_the_provider_once": "",
     "test_an_expired_stream_is_one_error": "",
     "test_any_sequence_leaves_what_it_should": "",
     "test_any_sequence_of_writes_adds_up": "",
+    "test_bad_items_of_two_kinds_do_not_decide_of_the_others": "mixed",
     "test_calls_at_the_same_time_do_not_disturb_each_other": "",
     "test_concurrent_operations_on_the_same_ids": "concurrent",
     "test_concurrent_operations_on_the_same_nodes": "concurrent",
@@ -38,6 +45,7 @@ LONG = {
     "test_every_call_comes_to_an_end": "",
     "test_every_list_of_texts_keeps_its_order": "",
     "test_health_does_not_hang_with_its_provider": "",
+    "test_keys_that_resemble_each_other_are_two": "replays",
     "test_no_content_in_debug_records": "canaries",
     "test_no_content_leaves": "canaries",
     "test_no_exception_escapes": "",
@@ -47,7 +55,7 @@ LONG = {
     "test_the_budget_of_a_stream_is_one_for_all_its_chunks": "",
     "test_the_trace_is_handed_on_unchanged": "",
 }
-"""Long tests: they make many calls, or wait for a deadline. Tests with the same word use the same calls."""
+"""Long tests: they make many calls, or wait for a deadline. Tests with the same word share calls, data or keys."""
 
 T = TypeVar("T")
 

@@ -21,6 +21,7 @@ from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.adapter.usage import Meter
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.declaring.run_settings import RunSettings
+from pytest_corpus.integration.xdist.fact_exchange import SharedFacts
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import inexpressible_failures
 from pytest_corpus.kit.outcomes import Outage
@@ -349,19 +350,14 @@ class FactoryAdapter(Adapter):
         assert self.client is not None
         options, run = self.options, self.settings
         made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
-        settings = Settings(
-            options.seed,
-            options.edition,
-            run.run,
-            self.process,
-            options.dialects,
-            options.write_delay,
-            remembers=options.repeat == 1,
-            max_namespaces=max(MIN_NAMESPACES, options.max_namespaces // self.workers),
-            journal=self.journal,
-        )
+        most, once = max(MIN_NAMESPACES, options.max_namespaces // self.workers), options.repeat == 1
+        given = options.seed, options.edition, run.run, self.process, options.dialects, options.write_delay
+        settings = Settings(*given, remembers=once, max_namespaces=most, journal=self.journal)
         document, refused = self.capabilities.get(component, {}), self.refused.get(component, "")
-        return made(self.client, Capabilities(component, document, refused), settings)
+        target = made(self.client, Capabilities(component, document, refused), settings)
+        if self.workers > 1 and run.recording is None and once:
+            target.shared.common = SharedFacts(self.label, self.client, run.facts)
+        return target
 
     def _causes(self, component: str) -> RootCauses[Any]:
         module = importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")

@@ -22,9 +22,10 @@ from pytest_corpus.evidence.player import Player, make_recorded_client
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.evidence.transcript import TranscriptError, read
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, TestedClient
-from pytest_corpus.integration.declaring.properties import RUN
+from pytest_corpus.integration.declaring.properties import FACTS, RUN
 from pytest_corpus.integration.declaring.run_settings import RunSettings
 from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.integration.xdist.fact_exchange import FactChannel
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Shared
 from pytest_corpus.kit.store.leftovers import Journal, new_run
@@ -48,7 +49,7 @@ class RecordedAdapter(FactoryAdapter):
         if label not in transcript.adapters:
             known = ", ".join(transcript.adapters) or "none"
             raise DeclarationError(declared, f"it has no adapter {label!r}, but {known}")
-        own = replace(settings, run=str(transcript.header["run"]), recorder=None)
+        own = replace(settings, run=str(transcript.header["run"]), recorder=None, facts=None)
         self.transcript, self.facts = transcript, transcript.adapters[label]
         in_process = not self.facts["transport"]
         super().__init__(Declaration(label, lambda: None, declared, in_process=in_process), own)
@@ -152,7 +153,15 @@ class Adapters:
         name, workers = str(given.get("workerid", "")), int(given.get("workercount", 1))
         self.recorder = Recorder(name, secret_values(os.environ)) if options.transcript else None
         self._settings = RunSettings(
-            options, spending, decided or {}, self.run, name, workers, recorder=self.recorder, recording=recording
+            options,
+            spending,
+            decided or {},
+            self.run,
+            name,
+            workers,
+            recorder=self.recorder,
+            recording=recording,
+            facts=FactChannel(given[FACTS]) if FACTS in given else None,
         )
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:

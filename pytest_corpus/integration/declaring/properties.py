@@ -8,6 +8,7 @@ RECORD = "corpus"
 LATE = "corpus_late"  # user property: a component, and the seconds until its writes become visible
 STATUS = "corpus_status"  # user property with the status of a test
 CHANNEL = "corpus_channel"  # worker input: the channel to the stores of bundles
+FACTS = "corpus_facts"  # worker input: the channel to the facts that workers share
 TRANSCRIPT = "corpus_transcript"  # user property with the lines of a test's transcript; also in a worker's output
 RUN = "corpus_run"  # worker input: the id of the run
 BUDGET = "corpus_budget"  # worker input: the worker's share of the budget

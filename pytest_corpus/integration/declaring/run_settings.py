@@ -12,6 +12,7 @@ from pytest_corpus.adapter.opening.factory import spec_of
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.integration.xdist.fact_exchange import FactChannel
 from pytest_corpus.kit.store.leftovers import FOLDER, Journal, new_run
 
 
@@ -27,6 +28,7 @@ class RunSettings:
         closing: the time limit for closing.
         recorder: the recorder of the transcript; None without a transcript.
         recording: the recorded answers of the provider; None without a recording.
+        facts: the channel to the facts that workers share; None in any other process.
     """
 
     options: Options
@@ -38,6 +40,7 @@ class RunSettings:
     closing: ClosingBudget = field(default_factory=ClosingBudget)
     recorder: Recorder | None = None
     recording: Recording | None = None
+    facts: FactChannel | None = None
 
     def journal(self, declaration: Declaration) -> Journal:
         """Return the journal of the data that the suite leaves in an adapter's store; `pytest-corpus sweep` reads its

@@ -150,18 +150,18 @@ class TestExecution:
         beside = self._in_flight if self.adapter.source is None else None  # with a transcript, tests run one by one
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
         ended = beside.end_of(attempt) if beside and attempt else None
-        if (
-            attempt
-            and ended
-            and not is_replaced(self.item, self.target, arguments)
-            and self._shows_nothing(attempt, observed)
-        ):
+        is_own = not is_replaced(self.item, self.target, arguments)
+        if attempt and ended and is_own and self._shows_nothing(attempt, observed):
             return ended
         doubted = beside is not None and beside.doubts(attempt)
         self._begin(1, unlearn=doubted)
-        if doubted and self._causes is not None:
-            self._causes.forget()
         ending = self._run_and_audit(function, arguments, observed)
+        if ending.violation and isinstance(self.target, Subject) and self.target.shared.distrust():
+            if ending.violation in observed.violations:
+                observed.violations.remove(ending.violation)
+                self._reported.discard((self._place, ending.violation.requirement))
+            self._begin(1, unlearn=True)  # what another process found out may be wrong
+            ending = self._run_and_audit(function, arguments, observed)
         if beside and (found := beside.confirm(self.item, attempt, self.target, ending, observed.violations)):
             self._add(found, observed)
         return ending
@@ -220,6 +220,8 @@ class TestExecution:
     def _begin(self, run: int, *, unlearn: bool = False) -> None:
         begin_inputs(self.item, self.adapter)
         self.target.begin(unlearn=run > 1 or unlearn)
+        if unlearn and self._causes is not None:
+            self._causes.forget()
 
     def _run_and_audit(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Run the test function, and audit its exchanges even if it fails."""
@@ -362,11 +364,9 @@ class TestExecution:
         try:
             if self._causes is None:
                 return None
-            return (
-                self._causes.explain_block(found)
-                if isinstance(found, Blocked)
-                else self._causes.explain(requirement, found)
-            )
+            if isinstance(found, Blocked):
+                return self._causes.explain_block(found)
+            return self._causes.explain(requirement, found)
         except (*UNCALLABLE, Outage):
             return None
 

@@ -1,12 +1,14 @@
 """Hooks that exchange settings and results between the controller and pytest-xdist workers."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.declaring.properties import BUDGET, RECORD, REORDERED, RUN, USAGE_ERROR
+from pytest_corpus.integration.declaring.properties import BUDGET, FACTS, RECORD, REORDERED, RUN, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState
+from pytest_corpus.integration.xdist.fact_exchange import FactServer
 
 
 class DistributionHooks:
@@ -16,6 +18,7 @@ class DistributionHooks:
         self.state = state
         self._waiting: set[Any] = set()
         self._nodes = 0
+        self._facts = FactServer()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -24,6 +27,9 @@ class DistributionHooks:
         node.workerinput[RUN] = self.state.adapters.run
         node.workerinput[REORDERED] = self._chooses
         node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
+        if not node.gateway.spec.socket:  # messages of several threads could mix on a socket
+            channel = node.workerinput[FACTS] = node.gateway.newchannel()
+            channel.setcallback(partial(self._facts.handle_message, channel), endmarker=None)
         self._waiting.add(node)
 
     @property

@@ -18,6 +18,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import context_of, op_of
 from pytest_corpus.adapter.turns import finding_out
+from pytest_corpus.kit.common_facts import Fact
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.errors import BY_KIND
@@ -214,17 +215,12 @@ class Settling:
             if self.known.seconds is None:
                 self.known.seconds = self._given
             if self.known.seconds is None:
-                with self.at_once(), judging(), inputs.fact_scope("settling"):
-                    try:
-                        longest = self._longest()
-                    except (Undecided, Violation, Unresponsive):
-                        longest = 0.0
-                self.known.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
-                self.known.found = True
+                name, forget = f"{self._subject.component} settling", lambda: setattr(self.known, "seconds", None)
+                self._keep(self._subject.shared.find(name, self._measure, forget))
         if not self.known.seconds:
             self.known.written.clear()
             self.known.applied.clear()
-        return self.known.seconds
+        return self.known.seconds or 0.0
 
     def is_late_after_all(self) -> bool:
         """Measure the delay again, once in a run, if writes seemed visible at once; return True if they are late.
@@ -236,9 +232,24 @@ class Settling:
         self.known.rechecked = True
         for _ in range(TRIALS):
             self.known.seconds = None
+            self._keep(self._measure())  # here, not in another process
             if self.find_settle_time():
                 return True
         return False
+
+    def _measure(self) -> Fact:
+        """Measure the settle time, the seconds of a write that never shows, and if writes see each other."""
+        with self.at_once(), judging(), inputs.fact_scope("settling"):
+            try:
+                longest = self._longest()
+            except (Undecided, Violation, Unresponsive):
+                longest = 0.0
+        seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
+        return Fact((seconds, self.known.missed_s, self.known.in_order))
+
+    def _keep(self, measured: Fact) -> None:
+        self.known.seconds, self.known.missed_s, self.known.in_order = measured.answer
+        self.known.found = True
 
     @contextmanager
     def at_once(self) -> Iterator[None]:

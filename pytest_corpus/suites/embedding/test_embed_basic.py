@@ -220,7 +220,7 @@ def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, mode
     args = embedding.requests.with_text(operation, embedding.cut_to_limit("hi"), model="")
     if model == "missing":
         del args["model"]
-    reply = cached(embedding, ("model", model, operation), partial(embedding.invoke, operation, args))
+    reply = cached(embedding, ("model", model, operation), partial(embedding.invoke, operation, args), common=True)
     classes = UNKNOWN_MODEL if model == "empty" else ("BadRequest", "NotSupported")
     if requirement == "EMB-ARGS-5":
         expect.either(reply, *classes)

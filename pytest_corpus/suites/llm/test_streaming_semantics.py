@@ -109,7 +109,7 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
 
 def long_stream(llm: LLM) -> StreamReply:
     """Return a stream that probably has several chunks."""
-    return cached(llm, "a long stream", lambda: llm.stream("stream", llm.requests.long("stream")))
+    return cached(llm, "a long stream", lambda: llm.stream("stream", llm.requests.long("stream")), common=True)
 
 
 def require_usage(found: Iterable[bool]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.answer_cache import remembered_by_all
 from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults
@@ -129,7 +129,7 @@ class Embedding(EmbeddingCalls):
 
     @property
     @reading_apart()
-    @remembered
+    @remembered_by_all
     def counts_characters(self) -> bool:
         """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not."""
         limit = self.stated_limit()

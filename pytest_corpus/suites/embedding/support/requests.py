@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.answer_cache import remembered_by_all
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
@@ -144,7 +144,7 @@ class EmbeddingCalls(Texts):
         """Embed one text with `embed`, `embed_batch` or `stream_embed`."""
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
-    @remembered
+    @remembered_by_all
     def ask_once(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
         """Embed one text with `embed`, `embed_batch` or `stream_embed`, once in a run."""
         return self.ask(name, text, **changed)
@@ -164,7 +164,7 @@ class EmbeddingCalls(Texts):
         assert isinstance(stream, StreamReply)
         return stream
 
-    @remembered
+    @remembered_by_all
     def batch_once(self, texts: list[str], **changed: Any) -> Reply:
         """Embed a batch, once a run."""
         return self.batch(texts, **changed)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import finding_out
+from pytest_corpus.kit.common_facts import Fact
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
@@ -180,8 +182,13 @@ class GraphCapabilities(Subject):
                 return super(GraphCapabilities, self).call("query", {"text": text, "dialect": spoken, "params": params})
 
         if not self.dialects.was_tried(purpose, spoken):
-            with inputs.fact_scope(f"graph {purpose} {spoken}"):
-                self.dialects.attempt(purpose, spoken, attempt)
+            scope, forget = f"graph {purpose} {spoken}", partial(self.dialects.forget, purpose, spoken)
+
+            def find_out() -> Fact:
+                with inputs.fact_scope(scope) as fact:
+                    return Fact(self.dialects.attempt(purpose, spoken, attempt), fact.exchanges)
+
+            self.dialects.keep(purpose, spoken, *self.shared.find(scope, find_out, forget).answer)
         return {"text": self.dialects.text(purpose, spoken), "dialect": spoken, "params": params}
 
     def require_question(self, purpose: str, dialect: str | None = None) -> None:
@@ -238,8 +245,13 @@ class GraphCapabilities(Subject):
 
     def _try_namespaces(self) -> None:
         claimed = self.capabilities.flag("supports_namespaces")
-        with self.client.provider.paused(), inputs.fact_scope("graph namespaces"):
-            reply = self.plain.copy_to(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
+
+        def find_out() -> Fact:
+            with self.client.provider.paused(), inputs.fact_scope("graph namespaces") as fact:
+                reply = self.plain.copy_to(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
+            return Fact(reply, fact.exchanges)
+
+        reply: Reply = self.shared.find("graph namespaces", find_out).answer
         if claimed is not True:
             self.shared.namespaces = NotApplicable("namespaces are not claimed")
         elif not reply.is_success:

@@ -48,23 +48,27 @@ class Dialects:
         """True if the spellings of a query were tried, so its accepted spelling, or their refusal, is known."""
         return (dialect, purpose) in self._taken
 
-    def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> None:
-        """Find and keep the first spelling of a query that is not refused; keep the most usual one if all are.
+    def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> tuple[str, list[Reply]]:
+        """Return the first spelling of a query that is not refused; or the most usual one, and the refusals of all.
 
         Args:
             attempt: sends a query with this text.
         """
-        asked = dialect, purpose
-        texts = self.texts(purpose, dialect)
-        refused = self._refused[asked] = []
+        texts, refused = self.texts(purpose, dialect), list[Reply]()
         for text in texts:
             reply = attempt(text)
             if not reply.is_a("BadRequest", "NotSupported"):
-                self._taken[asked] = text
-                refused.clear()
-                break
+                return text, []
             refused.append(reply)
-        self._taken.setdefault(asked, texts[0] if texts else "")
+        return (texts[0] if texts else ""), refused
+
+    def keep(self, purpose: str, dialect: str, text: str, refused: list[Reply]) -> None:
+        """Keep the result of an attempt."""
+        self._taken[dialect, purpose], self._refused[dialect, purpose] = text, refused
+
+    def forget(self, purpose: str, dialect: str) -> None:
+        """Forget the result of an attempt."""
+        self._taken.pop((dialect, purpose), None)
 
     def text(self, purpose: str, dialect: str) -> str:
         """Return the kept spelling of a query."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, remembered
+from pytest_corpus.kit.answer_cache import cached, remembered_by_all
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -174,7 +174,7 @@ class LLMCapabilities(Windows):
         """Return every optional argument of a completion without tools, with a value that should be accepted."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.limit_to_window(BRIEF)}
         if not self.small:  # the same words in the whole run, because its answer is shared
-            values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)))
+            values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)), common=True)
         for name in SAMPLING_RANGES:
             low, high = self.range_of(name)
             values[name] = min(max(float(values[name]), low), high)
@@ -230,7 +230,7 @@ class LLMCapabilities(Windows):
         """True if `complete` or `stream` accepts a plain request with some arguments changed."""
         return self.works(operation) and not self.ask_once(operation, **changed).is_a(*PERMANENT)
 
-    @remembered
+    @remembered_by_all
     def ask_once(self, name: str, **changed: Any) -> Reply | StreamReply:
         """Send a plain request with some arguments changed to `complete` or `stream`, once a run."""
         reply = self.invoke(name, self.change_arguments(name, changed))

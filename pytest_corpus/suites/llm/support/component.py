@@ -105,7 +105,7 @@ class LLM(LLMCapabilities):
             NotAssessed: the window is too large, or the length cannot be verified.
         """
         window = self.window(model)
-        return cached(self, ("too long", window), lambda: self._find_too_long(model or self.model, window))
+        return cached(self, ("too long", window), lambda: self._find_too_long(model or self.model, window), common=True)
 
     def _find_too_long(self, model: str | None, window: int) -> str:
         expect.assessable(window <= 400_000, Obstacle.LARGE_WINDOW, tokens=window)

@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, invoke_expired, invoke_plain, remembered
+from pytest_corpus.kit.answer_cache import cached, invoke_expired, invoke_plain, remembered_by_all
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import call_with_fault
@@ -140,7 +140,9 @@ class TestContext:
         A tenant or an idempotency key may be refused permanently (R138).
         """
         subject.require(subject.principal)
-        together = cached(subject, "longest values", partial(subject.invoke, subject.principal, ctx=LONGEST))
+        together = cached(
+            subject, "longest values", partial(subject.invoke, subject.principal, ctx=LONGEST), common=True
+        )
         alone = subject.invoke(subject.principal, ctx={key: LONGEST[key]}) if together.is_error else together
         if key in ("tenant", "idempotency_key"):
             expect.either(alone, *PERMANENT)
@@ -311,7 +313,7 @@ def tenant_hashes(subject: Subject) -> list[str]:
     return [found, other]
 
 
-@remembered
+@remembered_by_all
 def hashes_of_three(subject: Subject) -> list[str]:
     """Return the hashes of three plain calls: two of one tenant, then one of another tenant.
 
@@ -321,22 +323,21 @@ def hashes_of_three(subject: Subject) -> list[str]:
     return [first, again, tenant_label(subject.call(subject.principal, ctx={"tenant": two_tenants(subject)[1]}))]
 
 
-@remembered
+@remembered_by_all
 def calls_of_one_tenant(subject: Subject) -> list[Reply]:
     """Return the answers to two plain calls of the same tenant."""
     ctx = {"tenant": two_tenants(subject)[0]}
     return [subject.call(subject.principal, ctx=ctx) for _ in range(2)]
 
 
-@remembered
 def two_tenants(subject: Subject) -> tuple[str, str]:
-    """Return two tenants whose ids have different lengths."""
-    found = f"t{canary()}", f"t{canary()}{canary(LONGER)}"
+    """Return two tenants whose ids have different lengths, the same throughout the run."""
+    found = cached(subject, "two tenants", lambda: (f"t{canary()}", f"t{canary()}{canary(LONGER)}"), common=True)
     subject.shared.tenants.update(found)
     return found
 
 
-@remembered
+@remembered_by_all
 def call_with_extras(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a request with a trace, a deadline, unknown context keys and an unknown argument.
 
@@ -354,7 +355,7 @@ def new_deadline() -> int:
     return deadline_in(AHEAD_MS + inputs.random_below(AHEAD_MS))
 
 
-@remembered
+@remembered_by_all
 def call_with_ample_deadline(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a plain request with an hour left, or use the successful request with a full context instead."""
     full = call_in_full_context(subject, name)[0]
@@ -367,7 +368,7 @@ def tenant_label(reply: Reply | StreamReply) -> str:
     return str(telemetry.single_observation(reply.exchange).extra.get("tenant_hash") or "")
 
 
-@remembered
+@remembered_by_all
 def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     """Return a stream whose provider failed before this chunk."""
     name = subject.principal_stream
@@ -385,14 +386,14 @@ def answers_in_full_context(subject: Subject) -> list[Reply | StreamReply]:
     return [*chain(*call_side_by_side(partial(call_in_full_context, subject), subject.working_operations()))]
 
 
-@remembered
+@remembered_by_all
 def call_in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     """Send a valid, a refused and an expired request with every context member.
 
     Each member that may be any text is a canary. Operations other than the principal one send either the refused or
     the expired request.
     """
-    (tenant, _), note = two_tenants(subject), cached(subject, "note", lambda: canary(24))
+    (tenant, _), note = two_tenants(subject), cached(subject, "note", lambda: canary(24), common=True)
     kinds, replies = [("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)], []
     if name != subject.principal:
         del kinds[1 + subject.operations().index(name) % 2]
@@ -427,7 +428,7 @@ def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
     return [provider_failure(subject, name, kind) for name in names]
 
 
-@remembered
+@remembered_by_all
 def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """Send a request full of canaries, with an hour left, while the provider fails."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain, remembered
+from pytest_corpus.kit.answer_cache import invoke_expired, invoke_plain, remembered_by_all
 from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
@@ -27,7 +27,7 @@ NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 """JSON values that are not objects, so they are not requests."""
 
 
-@remembered
+@remembered_by_all
 def refusals(subject: Subject) -> list[Reply]:
     """Return the answers to bad requests: an unknown operation, no arguments, wrong types, an expired deadline."""
     unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
@@ -39,19 +39,19 @@ def refusals(subject: Subject) -> list[Reply]:
     return replies
 
 
-@remembered
+@remembered_by_all
 def call_with_wrong_types(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a request whose first argument has the wrong type."""
     return subject.invoke(name, subject.requests.wrong_types(name))
 
 
-@remembered
+@remembered_by_all
 def send_no_object(subject: Subject, value: Any) -> Reply:
     """Send a value that is not a request to `handle`."""
     return subject.send(value)
 
 
-@remembered
+@remembered_by_all
 def stream_no_object(subject: Subject, value: Any) -> StreamReply:
     """Send a value that is not a request to `handle_stream`."""
     return subject.send_stream(value)

@@ -338,7 +338,7 @@ def answer_to_fault(
 
         return call_with_fault(subject, kind, name, send, sound=sound, **options)[1]
 
-    return ask() if ctx else cached(subject, ("struck", name, kind, *sorted(options.items())), ask)
+    return ask() if ctx else cached(subject, ("struck", name, kind, *sorted(options.items())), ask, common=True)
 
 
 def operations_in_turn(subject: Subject, kind: str) -> Iterator[str]:

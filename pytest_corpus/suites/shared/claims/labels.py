@@ -14,7 +14,7 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.turns import call_side_by_side
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, invoke_plain, remembered
+from pytest_corpus.kit.answer_cache import cached, invoke_plain, remembered_by_all
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, expect_audited
 from pytest_corpus.kit.faults import call_with_fault
@@ -217,7 +217,7 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
 
 def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """Send a request whose provider is slow and then answers or fails."""
-    reply = cached(subject, ("timed", name, kind), partial(call_slow_provider, subject, name, kind))
+    reply = cached(subject, ("timed", name, kind), partial(call_slow_provider, subject, name, kind), common=True)
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
     failing = "COM-FAULT-9" if subject.operation(name).streaming else "COM-FAULT-2"
@@ -368,7 +368,7 @@ def short_canary_requests(requests: list[Request]) -> Iterator[Request]:
             return
 
 
-@remembered
+@remembered_by_all
 def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Reply | StreamReply]:
     """Send requests that contain canaries, valid or to be `refused`, and return the answers."""
     requests = subject.requests.with_canaries(refused=refused)

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.adapter.reports import Arrival
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.answer_cache import remembered, remembered_by_all
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import deciding
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
@@ -84,7 +84,7 @@ def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
         expect.check(each.value not in earlier, absent, "the value of an earlier call", fact, on=[each.reply])
 
 
-@remembered
+@remembered_by_all
 def call_in_contexts(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
     """Return the answers to calls with a trace and a deadline, and then the answer to a call without them."""
     principal = subject.principal
@@ -108,9 +108,8 @@ def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | Stre
     """Return a sent context member with each value that the provider got for it."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # moved if a write had to settle first
-    arrivals = [
-        each for each in reply.exchange.observed.arrivals_with_context if each.op in subject.shared.provider_ops[name]
-    ]
+    ops = provider_ops_of(subject, name)
+    arrivals = [each for each in reply.exchange.observed.arrivals_with_context if each.op in ops]
     passed = [PassedOn(reply, sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
     return passed or ([PassedOn(reply, sent, None)] if reply.exchange.observed.reached_provider else [])
 

@@ -100,7 +100,7 @@ class Counting(Subject):
     def count_once(self, text: str, **changed: Any) -> Reply:
         """Count a text with some arguments changed, once a run."""
         key = ("counted", text, *sorted({**self.requests.minimal("count_tokens"), **changed, "text": ""}.items()))
-        return cached(self, key, partial(self.ask_count, text, **changed))
+        return cached(self, key, partial(self.ask_count, text, **changed), common=True)
 
     def count(self, text: str, **changed: Any) -> int:
         """Count the tokens of a text and return the number."""

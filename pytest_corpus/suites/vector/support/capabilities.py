@@ -225,7 +225,7 @@ class Features:
         """Check that filters are offered and that a plain filter is answered."""
         expect.applicable(self.filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self._vector.require("query")
-        reply = cached(self._vector, "plain filter", self._plain_filter)
+        reply = cached(self._vector, "plain filter", self._plain_filter, common=True)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):
             raise NotAssessed(Obstacle.PLAIN_ANSWERED, op="filter", reply=reply)
         with expect.resting_on("VEC-FILTER-1"):

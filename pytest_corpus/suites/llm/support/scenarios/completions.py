@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, remembered
+from pytest_corpus.kit.answer_cache import cached, remembered_by_all
 from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -97,7 +97,7 @@ def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
 
 
 @reading_apart()
-@remembered
+@remembered_by_all
 def ignores_stops(llm: LLM) -> bool:
     """True if a long text contains its stop sequence, which R117 allows."""
     letters = [letter for letter in long_text(llm) if letter.isalpha()]
@@ -112,7 +112,7 @@ def long_text(llm: LLM, **changed: Any) -> str:
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
 
-@remembered
+@remembered_by_all
 def long_completion(llm: LLM, **changed: Any) -> Reply:
     """Ask for a long text with some arguments changed, once a run."""
     return llm.call("complete", {**llm.requests.long("complete"), **changed})

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.answer_cache import remembered, remembered_by_all
 from pytest_corpus.kit.judgement import look_at, note_held, reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, describe_number, difference
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
@@ -68,9 +68,8 @@ def expect_refused_or_reported(reply: Reply, *families: str) -> None:
         expect.refusal(reply, *(families or ("BadRequest",)))
         return
     failures = reply.failed_items
-    expect.check(
-        failures and failed_count(reply.result), "a refusal, or a failed item", "a success without any", "result"
-    )
+    is_reported = failures and failed_count(reply.result)
+    expect.check(is_reported, "a refusal, or a failed item", "a success without any", "result")
     for failure in failures:
         names = error_names(failure)
         wrong = [name for name in names for family in RETRYABLE if is_a(name, family)]
@@ -329,26 +328,30 @@ class Ranking:
         expect.check(differs, f"another {key} of the best and of the worst match", "the same number", path)
 
 
-@remembered
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
     """Return the answers to several queries in a namespace with this metric; they are sent once in a run.
 
     Raises NotApplicable if no namespace is known to have the metric, NotAssessed if vectors have no direction.
     """
+    return [Ranking(*row) for row in _ranked_queries(vector, metric)]
+
+
+@remembered_by_all
+def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
+    """Return the members of each ranking."""
     spelled = vector.features.spelling(metric)
     vector.features.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
-    chance = random.Random(vector.settings.seed)
-    stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
-    stored += [random_vector(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
+    chance, dimensions = random.Random(vector.settings.seed), vector.dimensions
+    stored = [direction(angle, dimensions, size) for angle, size in POLAR]
+    stored += [random_vector(chance, dimensions) for _ in range(RANDOM_VECTORS)]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": components} for components in stored]
     sandbox = vector.sandbox(*items, metric=spelled)
-    queries = [direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])]
-    queries += [random_vector(chance, vector.dimensions) for _ in range(RANDOM_QUERIES)]
+    queries = [direction(SEEN_FROM[0], dimensions, SEEN_FROM[1])]
+    queries += (random_vector(chance, dimensions) for _ in range(RANDOM_QUERIES))
     in_batch = batch_matches(sandbox, queries, len(items)) if vector.works("batch_query") else {}
-    queries += stored if vector.limits.approximate else []
     found = []
-    for number, query in enumerate(queries):
+    for number, query in enumerate([*queries, *(stored if vector.limits.approximate else ())]):
         truth = {item["id"]: GOODNESS[metric](query, item["vector"]) for item in items}
         matches = sandbox.matches(query, len(items))
         if not matches and vector.limits.approximate:
@@ -357,15 +360,13 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
             raise Violation("matches", "no matches", "result.matches")
         if any(id_of(match) not in truth for match in matches):
             raise NotAssessed(Obstacle.FOREIGN_MATCHES)
-        found.append(Ranking(truth, matches, vector.limits.approximate, in_batch.get(number, [])))
+        found.append((truth, matches, vector.limits.approximate, in_batch.get(number, [])))
     if not found:
         raise Violation("matches of queries for stored vectors", "no matches", "result.matches")
     return found
 
 
-def batch_matches(
-    sandbox: VectorSandbox, queries: Sequence[Sequence[float]], top_k: int
-) -> dict[int, list[Mapping[str, Any]]]:
+def batch_matches(sandbox: VectorSandbox, queries: Sequence[Sequence[float]], top_k: int) -> dict[int, list[Any]]:
     """Return by index the matches of the queries that fit into one batch and are answered."""
     vector = sandbox.vector
     asked = [sandbox.args(vector=[*query], top_k=vector.limits.cap_matches(top_k)) for query in queries]
@@ -391,9 +392,8 @@ def offer_in_turn(
     """Yield sandboxes of these names and tenants with one vector each, one or two at a time; none if refused."""
     size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
-        offers = (
-            (vector.offer_place(name, item, tenant=who), item) for name, who, item in wanted[start : start + size]
-        )
+        due = wanted[start : start + size]
+        offers = ((vector.offer_place(name, item, tenant=who), item) for name, who, item in due)
         held = [(place, item) for place, item in offers if place is not None]
         yield held
         for place, _ in held if vector.namespaces else ():
