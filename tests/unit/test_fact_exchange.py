@@ -139,7 +139,7 @@ def test_an_answer_arrives_with_what_was_observed_of_it(one: LLM, other: LLM) ->
     assert refused.exchange.observed.applied_plans == made.observed.applied_plans
     assert refused.exchange.observed.observations == made.observed.observations
     assert (refused.body, dict(refused.exchange.secrets)) == (failed.body, dict(made.secrets))
-    assert stream.bodies == plain.bodies
+    assert [frame.body for frame in stream.exchange.frames] == [frame.body for frame in plain.exchange.frames]
 
 
 @pytest.mark.parametrize("answer", [object(), {1: 2}, float("nan"), "\ud800"])
