@@ -109,7 +109,7 @@ class AdapterClient:
             read_only=self.read_only,
             meter=meter,
             recorder=self._recorder,
-            instance=self.instance.another(hooks, call_timeout),
+            instance=self.instance.new_instance(hooks, call_timeout),
         )
 
     def close(self) -> list[str]:
@@ -251,7 +251,7 @@ class AdapterClient:
         """Note the facts about ended calls that are only known now."""
         sending.arrivals, sending.generation = self.provider.take_arrivals(), self.instance.generation
         sending.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
-        self.meter.note(sending.component, sending.exchanges)
+        self.meter.count_calls(sending.component, sending.exchanges)
         for exchange in sending.exchanges:
             if exchange.fault is None:
                 self._longest_s = max(self._longest_s, exchange.elapsed_s)

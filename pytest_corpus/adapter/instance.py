@@ -74,7 +74,7 @@ class Instance(Protocol):
 
     def open(self, components: tuple[str, ...]) -> None: ...
 
-    def another(self, hooks: InstanceHooks, call_timeout: float) -> Instance: ...
+    def new_instance(self, hooks: InstanceHooks, call_timeout: float) -> Instance: ...
 
     def is_copy_of(self, other: Any) -> bool: ...
 
@@ -172,7 +172,7 @@ class AdapterInstance:
         if not self._opened.transports:
             raise refused[0]
 
-    def another(self, hooks: InstanceHooks, call_timeout: float) -> AdapterInstance:
+    def new_instance(self, hooks: InstanceHooks, call_timeout: float) -> AdapterInstance:
         """Open another instance in the same loop. An object that both instances share is closed with this instance
         only.
 
@@ -331,7 +331,7 @@ class AdapterInstance:
         [exchange] = sending.exchanges
         try:
             with call_scope(exchange.observed):  # the loop copies the context of this thread
-                self._loop.run(self.remote.transport.raw(sending.raw, sending.answer), sending.limit_s)
+                self._loop.run(self.remote.transport.send_raw(sending.raw, sending.answer), sending.limit_s)
         except TimeLimit as late:
             self._timeouts.add(exchange.op)
             sending.answer.fault = calls.timeout_fault(late, sending.limit_s)

@@ -132,7 +132,7 @@ class Outages:
     hopeless: set[str] = field(default_factory=set)
     in_vain: set[str] = field(default_factory=set)
 
-    def begin(self, began: float) -> None:
+    def note_failure(self, began: float) -> None:
         """Note the failure of a call that began at a time of the monotonic clock."""
         self.began, self.clock = began, inputs.read("clock", lambda: time.strftime("%H:%M:%S"))
 
@@ -165,7 +165,7 @@ class Meter:
         """All calls so far, of any component."""
         return sum(self.calls.values())
 
-    def note(self, component: str, exchanges: Iterable[Exchange]) -> None:
+    def count_calls(self, component: str, exchanges: Iterable[Exchange]) -> None:
         """Count calls that have ended."""
         for exchange in exchanges:
             self.calls[component] += 1

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TextIO
 
-from pytest_corpus.adapter.opening.settings import ConnectionSettings, folder_settings, setting
+from pytest_corpus.adapter.opening.settings import ConnectionSettings, folder_settings, setting_name
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
@@ -45,7 +45,7 @@ def use_connection(folder: Path, headers: Sequence[str]) -> None:
     with (folder / "pytest.ini").open("a", encoding="utf-8") as file:
         for key, (kind, _) in CONNECTION.items():
             lines = found.headers if kind == "linelist" else [found.text(key)]
-            file.write(f"{setting(key)} =\n" + "".join(f"    {each}\n" for each in lines if each))
+            file.write(f"{setting_name(key)} =\n" + "".join(f"    {each}\n" for each in lines if each))
 
 
 def connection_settings(headers: Sequence[str]) -> ConnectionSettings:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.opening.factory import resolve, split_label
+from pytest_corpus.adapter.opening.factory import import_factory, split_label
 from pytest_corpus.adapter.usage import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.loading.bundle_file import load_bundle
@@ -338,7 +338,7 @@ class _CommandSession:
 
 def _declared_adapters(given: Iterable[str]) -> dict[str, Declaration]:
     adapters = {label or spec: spec for label, spec in map(split_label, given)}
-    return {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
+    return {label: Declaration(label, import_factory(spec), spec) for label, spec in adapters.items()}
 
 
 def _has_failed(of: Mapping[str, Any]) -> bool:

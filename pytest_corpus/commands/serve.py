@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import Any
 
-from pytest_corpus.adapter.opening.factory import resolve
+from pytest_corpus.adapter.opening.factory import import_factory
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.serving.access import Access, is_loopback
@@ -58,7 +58,7 @@ def run(given: argparse.Namespace) -> int:
     answers = take_stdout() if given.stdio else -1
     try:
         log = sys.stderr if given.log_frames else None
-        service = Service(resolve(given.factory), given.factory, log=log, access=access)
+        service = Service(import_factory(given.factory), given.factory, log=log, access=access)
         asyncio.run(_serve(service, given, answers))
     except LineTooLong:
         said = f"a line on standard input is longer than {MAX_LINE_BYTES >> 20} MiB; send shorter ones"

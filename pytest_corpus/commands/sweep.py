@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import address
-from pytest_corpus.adapter.opening.factory import resolve, spec_of, split_label
+from pytest_corpus.adapter.opening.factory import import_factory, spec_of, split_label
 from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
@@ -60,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
         for path, left in files:
             clean = _delete_leftovers(left, components, patient) and clean
             if not left.names:
-                leftovers.forget(path)
+                leftovers.remove_file(path)
         for name, left in sweeping.list_leftovers(components, patient).items():
             if name not in tried and _is_selected(name, given, before if given.older_than else time.time() - RECENT_S):
                 tried.add(name)
@@ -104,7 +104,7 @@ def _select_journals(
     folder: Path, given: argparse.Namespace, before: float
 ) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
     """Return the journals of runs to delete, and the runs in progress, which only the option --run includes."""
-    found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
+    found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read_file(path)) is not None]
     found = [(path, left) for path, left in found if _is_selected(left.run, given, before)]
     own = _own_journals(found, given)
     going = {left.run for path, left in own if not given.run and leftovers.is_held(path)}
@@ -122,7 +122,7 @@ def _own_journals(found: list[tuple[Path, Leftovers]], given: argparse.Namespace
     """
     spec = split_label(given.adapter)[1]
     is_address = address.scheme_of(spec) is not None
-    names = {address.parse(spec).shown} if is_address else {spec, spec_of(resolve(spec))}
+    names = {address.parse(spec).shown} if is_address else {spec, spec_of(import_factory(spec))}
     own = [(path, left) for path, left in found if names & {left.adapter, left.factory} - {""}]
     adapters: dict[str, set[str]] = {}
     for _, left in found:
@@ -149,7 +149,7 @@ def _open_adapter(given: argparse.Namespace) -> Iterator[AdapterClient]:
         startup_s = remote.connection.startup_s
         declaration = Declaration(label or spec, remote, parsed.shown, in_process=False, startup_s=startup_s)
     else:
-        declaration = Declaration(label or spec, resolve(spec), spec)
+        declaration = Declaration(label or spec, import_factory(spec), spec)
     client = AdapterClient(declaration, settings.call_timeout_s()).open(STORES)
     try:
         yield client

@@ -149,7 +149,7 @@ class RecordedInstance:
         """Do nothing except counting, because a transcript needs no connection."""
         self.generation += 1
 
-    def another(self, hooks: InstanceHooks, _call_timeout: float) -> RecordedInstance:
+    def new_instance(self, hooks: InstanceHooks, _call_timeout: float) -> RecordedInstance:
         """Return another instance that answers from the same transcript."""
         other = RecordedInstance(self._player, self._facts, hooks)
         other.open(())

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.opening.factory import Opened, accepted_hooks, open_factory, resolve
+from pytest_corpus.adapter.opening.factory import Opened, accepted_hooks, import_factory, open_factory
 from pytest_corpus.adapter.transports.protocol import CallFailed
 
 Send = Callable[..., AsyncIterator[str]]
@@ -24,7 +24,7 @@ async def open_adapter(declared: str, component: str) -> AsyncIterator[Send]:
     metrics, provider, opened = RecordingSink(), ProviderProbe(), Opened()
     hooks = {"metrics": metrics, "provider": provider, "component": component}
     try:
-        factory = resolve(declared)
+        factory = import_factory(declared)
         keywords = {name: hooks[name] for name in accepted_hooks(factory, declared)}
         await open_factory(factory, keywords, metrics, declared, opened)
         transport = opened.transport(component)

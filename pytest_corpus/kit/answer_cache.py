@@ -129,7 +129,7 @@ def context_with_key(key: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, **key}
 
 
-def keys_of(request: Any) -> frozenset[str]:
+def idempotency_keys_of(request: Any) -> frozenset[str]:
     """Return the idempotency key of a write as a set; empty if the write has no key."""
     op, key = BY_OP.get(op_of(request)), (context_of(request) or {}).get("idempotency_key")
     return frozenset([key] if op is not None and op.mutating and isinstance(key, str) else [])
@@ -149,7 +149,7 @@ def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]
     """
     kind = " ".join([request["op"], *sorted(map(str, request["args"]))])
     by_seed = (crc32(kind.encode()) + inputs.seed()) % ORDERS == 0
-    return reverse_keys(request) if by_seed != bool(keys_of(request) & {*used}) else request
+    return reverse_keys(request) if by_seed != bool(idempotency_keys_of(request) & {*used}) else request
 
 
 def call_with_key(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:

@@ -13,7 +13,7 @@ from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.turns import Place
 from pytest_corpus.adapter.usage import Outages
-from pytest_corpus.kit.answer_cache import ReplayProbe, are_writes_replayed, keys_of, order_keys
+from pytest_corpus.kit.answer_cache import ReplayProbe, are_writes_replayed, idempotency_keys_of, order_keys
 from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.audit.envelopes import FINITE
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
@@ -26,7 +26,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
-from pytest_corpus.kit.store.settling import Settle, Settling, postpone
+from pytest_corpus.kit.store.settling import Settle, Settling, postpone_deadline
 from pytest_corpus.kit.store.store import Store
 from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.errors import BY_KIND
@@ -171,14 +171,14 @@ class Subject(Target):
         settled = self.settling.after_writes_settle(request)
 
         def attempt(waited_s: float) -> Reply:
-            return Reply(self.client.send(postpone(settled, waited_s), self.component, **options))
+            return Reply(self.client.send(postpone_deadline(settled, waited_s), self.component, **options))
 
         refused = False
         try:
             reply = self.retries.call_until_answered(op_of(request), attempt, self.transient_errors)
             refused = reply.is_error
             if reply.is_success and self.client is self.main.client:
-                self.shared.keys |= keys_of(request)
+                self.shared.keys |= idempotency_keys_of(request)
             return reply
         finally:
             self.settling.note(settled, refused=refused)
@@ -189,7 +189,7 @@ class Subject(Target):
         settled = self.settling.after_writes_settle(request)
 
         def attempt(waited_s: float) -> StreamReply:
-            sent = postpone(settled, waited_s)
+            sent = postpone_deadline(settled, waited_s)
             return StreamReply(self.client.send(sent, self.component, streaming=True, **options))
 
         reply = self.retries.call_until_answered(op_of(request), attempt, self.transient_errors)
@@ -207,7 +207,7 @@ class Subject(Target):
         def attempt(waited_s: float) -> list[Exchange]:
             passed = {number for number, exchange in found.items() if not self.transient_errors(Reply(exchange))}
             due = [number for number in range(len(settled)) if number not in passed]
-            sent = [postpone(settled[number], waited_s) for number in due]
+            sent = [postpone_deadline(settled[number], waited_s) for number in due]
             found.update(zip(due, self.client.send_all(sent, self.component), strict=True))
             struck = [plan for number in due for plan in found[number].observed.applied_plans]
             for number in due:

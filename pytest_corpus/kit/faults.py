@@ -87,7 +87,7 @@ class ProviderFaults:
         if what not in OVER_TCP and self.is_tunnelled:
             raise NotAssessed(Obstacle.NOT_TUNNELLED, what=what)
 
-    def classes(self, kind: str) -> tuple[str, ...]:
+    def error_classes(self, kind: str) -> tuple[str, ...]:
         """Return the classes that a failure of the provider may become."""
         canonical = str(BY_KIND[kind].canonical)
         return AWAY if canonical in AWAY and kind in OVER_TCP and self.is_tunnelled else (canonical,)
@@ -213,7 +213,7 @@ def call_with_fault(
         return reply  # type: ignore[no-any-return]
 
     def is_correct(reply: Answer) -> bool:
-        return reply.is_a(*subject.faults.classes(kind)) if BY_KIND[kind].canonical else not reply.is_error
+        return reply.is_a(*subject.faults.error_classes(kind)) if BY_KIND[kind].canonical else not reply.is_error
 
     return try_with_fault(subject, attempt, sound or is_correct)
 

@@ -58,7 +58,7 @@ def agree_in_number(text: str) -> str:
     return _PLURAL.sub(lambda found: f"{found[1]}{found[2]}y" if found[3] == "ies" else f"{found[1]}{found[2]}", text)
 
 
-def _in_words(problem: Problem) -> str:
+def _describe_problem(problem: Problem) -> str:
     """Describe a broken rule of a schema, with the value that breaks it if the value may be shown."""
     is_named = not problem.found or problem.message.endswith(f", is {problem.found}")
     return problem.message if is_named else f"{problem.message}, found {problem.found}"
@@ -127,7 +127,7 @@ class Violation(AssertionError):
         if not self.problems:
             return self._got if self.found is ABSENT else describe(self.found)
         name = _last_key(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
-        return f"{name} {_in_words(self.problems[0])}"
+        return f"{name} {_describe_problem(self.problems[0])}"
 
     @property
     def path(self) -> str:
@@ -139,7 +139,9 @@ class Violation(AssertionError):
     def lines(self) -> tuple[str, ...]:
         """All errors in the answer, one error per line."""
         places = (redact_path(each.path) or ("(root)" if each.schema else "") for each in self.problems)
-        return tuple(f"{where} {_in_words(each)}".strip() for where, each in zip(places, self.problems, strict=True))
+        return tuple(
+            f"{where} {_describe_problem(each)}".strip() for where, each in zip(places, self.problems, strict=True)
+        )
 
     @property
     def exchange(self) -> Exchange | None:

@@ -85,18 +85,18 @@ def is_passing(exchange: Exchange) -> bool:
         return False
     planned = {BY_KIND[kind].canonical for kind in exchange.observed.faults}
     planned |= set(AWAY) if planned.intersection(AWAY) else set()
-    found = (TAXONOMY[name] for frame in exchange.frames for name in _classes(frame.body))
+    found = (TAXONOMY[name] for frame in exchange.frames for name in _named_classes(frame.body))
     return any(each.retry == "yes" and each.family not in planned for each in found)
 
 
-def _classes(value: Any) -> Iterator[str]:
+def _named_classes(value: Any) -> Iterator[str]:
     """Yield the classes that an answer and its items name."""
     parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
     if isinstance(value, dict) and isinstance(error := value.get("error"), str) and error in TAXONOMY:
         yield error
     for part in parts:
         if isinstance(part, (list, dict)):
-            yield from _classes(part)
+            yield from _named_classes(part)
 
 
 class Retried(Calls, Protocol):
@@ -145,7 +145,7 @@ class Retries:
             break_off_body(crowded=True)  # the adapter may refuse calls because it is busy
             return self._repeat(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
-            self._drop([answer.exchange])  # a gateway may have sent it, so the audit skips it
+            self._drop_exchanges([answer.exchange])  # a gateway may have sent it, so the audit skips it
         self._note(op, answer)
         return answer
 
@@ -210,7 +210,7 @@ class Retries:
     ) -> Answer:
         """Repeat a call at most twice, or until its index is built, and once more after each wait for the provider."""
         made, before_s = [failing(answer)], self._outages.waited_s
-        self._outages.begin(begun)
+        self._outages.note_failure(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
         builds = op in BY_OP and BY_OP[op].mutating and all(reply.is_a("IndexNotReady") for reply in made[0])
         for pause_s in BUILDING_S if builds and not familiar else PAUSES_S:
@@ -230,7 +230,7 @@ class Retries:
                 raise Full(f"a quota is used up: {made[-1][0]}")
             if works and hint_s(made[-1][0]) is None:
                 break
-            if not works and not self._await(op, made[-1]):
+            if not works and not self._await_provider(op, made[-1]):
                 break
             answer = attempt(inputs.monotonic() - begun)  # the provider may have come back meanwhile
             if not (left := failing(answer)):
@@ -267,7 +267,7 @@ class Retries:
         if hint_s(made[0][0]) is not None:
             self._outages.waited_s = before_s
         self._outages.interruptions += 1
-        self._drop(reply.exchange for replies in made for reply in replies)
+        self._drop_exchanges(reply.exchange for replies in made for reply in replies)
         self._note(op, answer)
         return answer
 
@@ -276,9 +276,9 @@ class Retries:
         self._outages.own[op] = self._outages.own.get(op, 0) + 1
         for reply in made[-1]:
             reply.exchange.own = True
-        self._drop(reply.exchange for replies in made[:-1] for reply in replies)
+        self._drop_exchanges(reply.exchange for replies in made[:-1] for reply in replies)
 
-    def _drop(self, exchanges: Iterable[Exchange]) -> None:
+    def _drop_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         self._calls.client.part.drop(exchanges)
 
     # -- looking for the provider ------------------------------------------------------------------------
@@ -293,7 +293,7 @@ class Retries:
         own = [BY_OP[op] for op in self._outages.worked if BY_OP[op].component == self._calls.component]
         return [row.name for row in sorted(own, key=lambda row: row.mutating)]
 
-    def _probes(self, op: str) -> list[str]:
+    def _probe_operations(self, op: str) -> list[str]:
         """Return the operations whose plain calls show if the provider is available.
 
         This is the operation itself if it ever worked, else the principal one, else another. If none ever worked,
@@ -317,7 +317,7 @@ class Retries:
 
     def _works_elsewhere(self, op: str) -> bool:
         places = {place.client: place for place in (self._calls, self._calls.main)}
-        return any(_plain_call_works(place, probe) for place in places.values() for probe in self._probes(op))
+        return any(_plain_call_works(place, probe) for place in places.values() for probe in self._probe_operations(op))
 
     def _is_starting(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """True if an operation, or a new instance, never worked and its error says when to retry (R141)."""
@@ -332,7 +332,7 @@ class Retries:
         plain = self._calls.requests.plain_read_of(left[0].exchange.request)
         return _call_once(self._calls, lambda: plain) if plain else None
 
-    def _await(self, op: str, left: list[Reply | StreamReply]) -> bool:
+    def _await_provider(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """Wait until a plain call works again; return False if the adapter is responsible.
 
         The adapter is responsible if no operation ever worked, if only one place fails, or if a new instance works.
@@ -375,7 +375,7 @@ class Retries:
         except DeclarationError:
             return False
         try:
-            return any(_plain_call_works(other, probe) for probe in self._probes(op))
+            return any(_plain_call_works(other, probe) for probe in self._probe_operations(op))
         finally:
             other.client.close()
 

@@ -77,7 +77,7 @@ class Settings:
         """The beginning of names that the tests of a process share."""
         return f"{PREFIX}{self.run}{inputs.mark_of(self.process)}"
 
-    def tenant(self) -> str:
+    def next_tenant(self) -> str:
         """Return one of a few shared tenants in turn.
 
         Findings mask the tenant, so it has nothing in common with names that begin with `prefix`.

@@ -67,7 +67,7 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _builder(operation: Operation) -> Callable[..., Request]:
+def _make_builder(operation: Operation) -> Callable[..., Request]:
     def build(self: ReferenceClient, **args: Any) -> Request:
         return self.request(operation.op, **args)
 
@@ -79,4 +79,4 @@ _SHARING = Counter(operation.name for operation in OPERATIONS)
 
 for _operation in OPERATIONS:
     _name = _operation.name if _SHARING[_operation.name] == 1 else _operation.op.replace(".", "_")
-    setattr(ReferenceClient, f"build_{_name}_request", _builder(_operation))
+    setattr(ReferenceClient, f"build_{_name}_request", _make_builder(_operation))

@@ -251,7 +251,7 @@ def test_the_tokens_of_a_call(op: str, frames: list[Any], tokens: int) -> None:
     """The most that one of its frames accounts for; statistics count all calls so far, so they are none."""
     meter = Meter()
     answers = [Frame(body, 1, 0.0) for body in frames]
-    meter.note("llm", [Exchange({"op": op}, streaming=False, frames=answers)])
+    meter.count_calls("llm", [Exchange({"op": op}, streaming=False, frames=answers)])
     assert (meter.calls["llm"], meter.tokens["llm"]) == (1, tokens)
 
 

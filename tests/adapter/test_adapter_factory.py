@@ -36,7 +36,7 @@ def test_split_label(declared: str, expected: tuple[str, str]) -> None:
 
 def test_resolve() -> None:
     """Dotted attributes are followed."""
-    assert factories.resolve("pathlib:Path.cwd") == Path.cwd
+    assert factories.import_factory("pathlib:Path.cwd") == Path.cwd
 
 
 @pytest.mark.parametrize(("spec", "fault"), [
@@ -55,7 +55,7 @@ def test_resolve() -> None:
 def test_resolve_says_what_is_wrong(spec: str, fault: str) -> None:
     """Any fault of a spec is a declaration error that names the spec and the fault."""
     with pytest.raises(DeclarationError) as caught:
-        factories.resolve(spec)
+        factories.import_factory(spec)
     assert repr(spec) in str(caught.value)
     assert fault in str(caught.value)
 
@@ -65,7 +65,7 @@ def test_resolve_makes_the_invocation_folder_importable(tmp_path: Path, monkeypa
     (tmp_path / "only_here_once.py").write_text("def factory(): pass\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
-    assert callable(factories.resolve("only_here_once:factory"))
+    assert callable(factories.import_factory("only_here_once:factory"))
 
 
 def test_a_missing_import_of_the_module_is_not_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_a_missing_import_of_the_module_is_not_the_module(tmp_path: Path, monkey
     (tmp_path / "half_installed.py").write_text("import not_installed_at_all\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(DeclarationError, match="importing 'half_installed' raises ModuleNotFoundError"):
-        factories.resolve("half_installed:factory")
+        factories.import_factory("half_installed:factory")
 
 
 def _all(metrics: Any, *, provider: Any, component: Any = None) -> None: ...

@@ -197,7 +197,7 @@ def read_answers(path: Path) -> None:
 
 
 def read_leftovers(path: Path) -> None:
-    if (left := leftovers.read(path)) is not None:
+    if (left := leftovers.read_file(path)) is not None:
         leftovers.began_at(left.run)
         sweeping.sweep(left, lambda _envelope, _component: Reply(Exchange({}, streaming=False)))
 

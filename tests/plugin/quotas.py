@@ -135,7 +135,7 @@ def names(component: str) -> list[str]:
 
 def unknown(component: str) -> set[str]:
     """The names in the file that no journal of a run has noted: `sweep` would not find them."""
-    journals = [leftovers.read(path) for path in Path(leftovers.FOLDER).glob("*.jsonl")]
+    journals = [leftovers.read_file(path) for path in Path(leftovers.FOLDER).glob("*.jsonl")]
     noted = {place: set(names) for journal in journals if journal for place, names in journal.names.items()}
     named: set[str] = set().union(*noted.values())
     spaces = [(name, space) for each in stored(component).values() for name, space in each.items()]

@@ -95,7 +95,7 @@ def test_after_an_outage_only_what_is_there_is_left_behind(project: Project, mon
     (note,) = [each for each in report["notes"] if "could not be deleted" in each]
     assert note.startswith(f"{len(there)} namespace"), (there, note)
     (path,) = (project.path / leftovers.FOLDER).glob("*.jsonl")
-    left = leftovers.read(path)
+    left = leftovers.read_file(path)
     assert left is not None
     assert set(there) < {name for names in left.names.values() for name in names}
 

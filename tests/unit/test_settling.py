@@ -13,7 +13,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store import settling
-from pytest_corpus.kit.store.settling import Look, Probe, Settle, Settling, postpone, shows_after
+from pytest_corpus.kit.store.settling import Look, Probe, Settle, Settling, postpone_deadline, shows_after
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.readers import GraphSettling
 from pytest_corpus.suites.graph.support.run_state import GraphShared
@@ -144,9 +144,9 @@ def test_a_deadline_is_as_far_away_as_it_was_meant(left_ms: int, moved: int) -> 
     """Waiting takes nothing of a budget; a deadline that had passed stays where it was."""
     deadline = round(time.time() * 1000) + left_ms
     request = {**LOOK, "ctx": {"deadline_ms": deadline}}
-    assert postpone(request, 0.5)["ctx"]["deadline_ms"] == deadline + moved
-    assert postpone(request, 0.0) is request
-    assert postpone("no request", 0.5) == "no request"
+    assert postpone_deadline(request, 0.5)["ctx"]["deadline_ms"] == deadline + moved
+    assert postpone_deadline(request, 0.0) is request
+    assert postpone_deadline("no request", 0.5) == "no request"
 
 
 def test_what_can_see_nothing_does_not_wait() -> None:

@@ -34,7 +34,7 @@ class Wrapped:
     attached: bool
 
 
-def wrap(candidate: Any, metrics: Any) -> Wrapped | None:
+def wrap_sdk_adapter(candidate: Any, metrics: Any) -> Wrapped | None:
     """Return the SDK's wire handler for an SDK adapter; None if `candidate` is not an SDK adapter.
 
     If the adapter's metrics sink is the SDK's no-op sink, `metrics` replaces it.
@@ -84,16 +84,16 @@ def split_label(declared: str) -> tuple[str, str]:
     return (label.strip(), spec.strip()) if equals else ("", declared.strip())
 
 
-def resolve(spec: str) -> Callable[..., Any]:
+def import_factory(spec: str) -> Callable[..., Any]:
     """Import the factory ``module:attr.attr``. Raises DeclarationError if it cannot be imported or called."""
-    found = find(spec)
+    found = import_object(spec)
     if not callable(found):
         path = spec.partition(":")[2]
         raise DeclarationError(spec, f"{path!r} is a {type(found).__name__}, which cannot be called")
     return found  # type: ignore[no-any-return]
 
 
-def find(spec: str) -> Any:
+def import_object(spec: str) -> Any:
     """Import the object ``module:attr.attr``, also from the working folder. Raises DeclarationError."""
     module_name, colon, path = spec.partition(":")
     if not colon or not module_name or not path:
@@ -294,7 +294,7 @@ def _add_part(part: Any, component: str, sink: Any, declared: str, opened: Opene
     if isinstance(part, RemoteAdapter):
         opened.shared, opened.remote = part.transport, part
         return
-    sdk = wrap(part, sink)
+    sdk = wrap_sdk_adapter(part, sink)
     handler = sdk.handler if sdk else part
     if not callable(getattr(handler, "handle", None)) or isinstance(handler, type):
         raise DeclarationError(

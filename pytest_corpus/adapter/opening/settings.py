@@ -37,7 +37,7 @@ class SettingError(PlainError):
     """A setting with an invalid value; the value of a header is not shown."""
 
 
-def setting(key: str) -> str:
+def setting_name(key: str) -> str:
     """Return the name of a setting in the ini file."""
     return f"corpus_{key.replace('-', '_')}"
 
@@ -63,12 +63,12 @@ class ConnectionSettings:
         number = self.number("connections", CONNECTIONS, lambda n: n in range(1, MOST_CONNECTIONS + 1),
                              f"a whole number from 1 to {MOST_CONNECTIONS}")  # fmt: skip
         return Connection(
-            headers=dict(_parse_header(given, self.place("header")) for given in self.headers),
-            tls=self._tls(),
+            headers=dict(_parse_header(given, self.source_of("header")) for given in self.headers),
+            tls=self._tls_setting(),
             connections=int(number),
             startup_s=self.number("startup-timeout", STARTUP_S, lambda s: 0 < s <= MOST_STARTUP_S, longest),
             upstream=self.text("provider-upstream"),
-            log=self._file("log", "there is no such file to read") if self.text("log") else None,
+            log=self._path_setting("log", "there is no such file to read") if self.text("log") else None,
         )
 
     def call_timeout_s(self, usual: float = CALL_TIMEOUT_S) -> float:
@@ -91,15 +91,15 @@ class ConnectionSettings:
             raise SettingError(f"{TABLE} header: write a table of names and values")
         return lines
 
-    def place(self, key: str) -> str:
+    def source_of(self, key: str) -> str:
         """Return the place where a setting was given, for messages."""
         if key in self._options:
             return f"--corpus-{key}"
-        return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting(key)
+        return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting_name(key)
 
     def describe_setting(self, key: str) -> str:
         """Return a setting and its value as text for messages."""
-        return f"{self.place(key)}={printable(self.text(key))}"
+        return f"{self.source_of(key)}={printable(self.text(key))}"
 
     def number(self, key: str, usual: float, valid: Callable[[float], bool], form: str) -> float:
         """Return the value of a setting as a number. Raises SettingError."""
@@ -111,15 +111,15 @@ class ConnectionSettings:
             raise SettingError(f"{self.describe_setting(key)}: use {form}")
         return number
 
-    def _tls(self) -> str:
+    def _tls_setting(self) -> str:
         given = self.text("tls-verify") or "yes"
         if given.lower() in ("yes", "true", "on", "1"):
             return "yes"
         if given.lower() in ("no", "false", "off", "0"):
             return "no"
-        return str(self._file("tls-verify", "there is no such file; use yes, no or a CA bundle"))
+        return str(self._path_setting("tls-verify", "there is no such file; use yes, no or a CA bundle"))
 
-    def _file(self, key: str, otherwise: str) -> Path:
+    def _path_setting(self, key: str, otherwise: str) -> Path:
         path = self.folder / self.text(key)
         if not path.is_file() or not os.access(path, os.R_OK):
             raise SettingError(f"{self.describe_setting(key)}: {otherwise}")
@@ -148,7 +148,7 @@ def table_in(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        found = _toml(path).get("tool", {}).get("pytest-corpus", {})
+        found = _read_toml(path).get("tool", {}).get("pytest-corpus", {})
     except ValueError as error:
         why = error.why if isinstance(error, bounded.FileRefused) else f"it cannot be read as TOML: {error}"
         raise SettingError(f"{path}: {printable(why)}") from None
@@ -182,13 +182,13 @@ def find_settings(folder: Path) -> tuple[Path, dict[str, Any]]:
                 continue
             if name == PROJECT:
                 project = project or place
-            section = _section(path)
+            section = _pytest_section(path)
             if section is not None:
                 return place, dict(_connection_settings(section))
     return project or folder, {}
 
 
-def _section(path: Path) -> Mapping[str, Any] | None:
+def _pytest_section(path: Path) -> Mapping[str, Any] | None:
     """Return the pytest settings in a file; None without any. If a file is unreadable, pytest reports the reason."""
     with suppress(ValueError, AttributeError, configparser.Error):
         if path.suffix != ".toml":
@@ -200,7 +200,7 @@ def _section(path: Path) -> Mapping[str, Any] | None:
             if name in parser:
                 return parser[name]
             return {} if path.name.endswith("pytest.ini") else None
-        document = _toml(path)
+        document = _read_toml(path)
         if path.name != PROJECT:
             return dict(document.get("pytest", {}))
         own = document.get("tool", {}).get("pytest")
@@ -210,7 +210,7 @@ def _section(path: Path) -> Mapping[str, Any] | None:
 
 def _connection_settings(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, (kind, _) in CONNECTION.items():
-        value = section.get(setting(key))
+        value = section.get(setting_name(key))
         if value and kind == "linelist":
             lines = value if isinstance(value, list) else str(value).split("\n")
             yield key, [str(line).strip() for line in lines if str(line).strip()]
@@ -218,7 +218,7 @@ def _connection_settings(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]
             yield key, value
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(bounded.read_contents(path).decode("utf-8"))
     except RecursionError:

@@ -61,7 +61,7 @@ class Grpc(RawTransport):
         finally:
             call.cancel()
 
-    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+    async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         method = self._stream if request.streaming else self._unary
         call = method(pack(request.data), metadata=self._metadata())
         try:
@@ -70,7 +70,7 @@ class Grpc(RawTransport):
                     if not answer.keep_and_continue(message, request):
                         return
             else:
-                answer.keep(await call)
+                answer.add_piece(await call)
         except grpc.aio.AioRpcError:
             pass  # the status is noted below
         finally:
@@ -83,7 +83,7 @@ class Grpc(RawTransport):
 
     def _envelope_of(self, error: grpc.aio.AioRpcError) -> bytes:
         trailing = dict(error.trailing_metadata() or ())
-        self._side_channel.headers(
+        self._side_channel.add_headers(
             [error.details() or "", *(each for each in trailing.values() if isinstance(each, str))]
         )
         found = trailing.get(GRPC_ENVELOPE)

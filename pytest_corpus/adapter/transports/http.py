@@ -126,11 +126,11 @@ class Http(RawTransport):
                 if not trace.reused or attempt == MAX_STALE:
                     raise
                 continue
-            self._side_channel.headers(response.headers.values())
+            self._side_channel.add_headers(response.headers.values())
             return response
         raise aiohttp.ServerDisconnectedError
 
-    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+    async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         headers = {"Content-Type": request.content_type, "Accept-Encoding": request.encoding, **request.headers}
         try:
             response = await self.post(request.data, request.accept, headers, method=request.method)

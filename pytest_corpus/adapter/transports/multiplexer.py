@@ -46,14 +46,14 @@ def unpack(message: bytes) -> tuple[int | None, bytes]:
         whole = message.rstrip()
         if not whole.endswith(b"}"):
             raise NoMessage
-        return _number(found[1]), whole[found.end() : -1].strip()
+        return _parse_id(found[1]), whole[found.end() : -1].strip()
     begin, end = _FRAME_FIRST.match(message), _ID_LAST.search(message)
     if begin is None or end is None:
         raise NoMessage
-    return _number(end[1]), message[begin.end() : end.start()].strip()
+    return _parse_id(end[1]), message[begin.end() : end.start()].strip()
 
 
-def _number(text: bytes) -> int | None:
+def _parse_id(text: bytes) -> int | None:
     return None if text == b"null" else int(text)
 
 
@@ -145,7 +145,7 @@ class CallMultiplexer:
             if not ended:
                 await self._cancel(number)
 
-    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+    async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a request or a whole message, and record every message until its answer and shortly after."""
         listener = Listener(request, answer)
         self._listeners.append(listener)
@@ -229,7 +229,7 @@ class Listener:
 
     def note_message(self, message: bytes, *, binary: bool) -> None:
         """Record a message. After the call's last message, and after unrelated messages, listen a little longer."""
-        self._answer.keep(message, binary=binary)
+        self._answer.add_piece(message, binary=binary)
         self.news.set()
         try:
             number, frame = (None, b"") if binary else unpack(message)

@@ -40,12 +40,12 @@ class SideChannel:
         self._lines: deque[str] = deque(maxlen=MAX_LINES)
         self._headers: deque[str] = deque(maxlen=MAX_LINES)
 
-    def line(self, text: str) -> None:
+    def add_line(self, text: str) -> None:
         """Add a line of standard error."""
         self.latest.append(text[:200])
         self._lines.append(text[:MAX_LINE])
 
-    def headers(self, values: Iterable[str]) -> None:
+    def add_headers(self, values: Iterable[str]) -> None:
         """Add the headers of an answer."""
         self._headers.extend(value[:MAX_LINE] for value in values)
 
@@ -67,7 +67,7 @@ class SideChannel:
             data = file.read(MAX_READ)
             self._at = file.tell()
             for line in data.decode("utf-8", "replace").splitlines():
-                self.line(line)
+                self.add_line(line)
 
 
 MAX_ANSWER_BYTES = 16 * 2**20

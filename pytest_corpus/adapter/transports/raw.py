@@ -115,7 +115,7 @@ class RawAnswer:
         """The content type, without its parameters."""
         return self.header("Content-Type").partition(";")[0].strip().lower()
 
-    def keep(self, data: bytes, *, binary: bool = False) -> None:
+    def add_piece(self, data: bytes, *, binary: bool = False) -> None:
         """Add a piece that just arrived; nothing is added to an answer that is too long."""
         if self.fault is not None:
             return
@@ -127,7 +127,7 @@ class RawAnswer:
 
     def keep_and_continue(self, data: bytes, request: RawRequest) -> bool:
         """Add a piece; return True if the client reads on, False if it must leave or the answer is too long."""
-        self.keep(data)
+        self.add_piece(data)
         if len(self.pieces) == request.leave_after:
             self.note_leaving()
         return self.left_s is None and self.fault is None
@@ -143,7 +143,7 @@ class RawTransport(Transport, Protocol):
     streams: bool = True
     turns: int = 0
 
-    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+    async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a request unchanged, and add received pieces to `answer` until the answer is complete."""
 
 

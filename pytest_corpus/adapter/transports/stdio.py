@@ -52,16 +52,16 @@ class Stdio(RawTransport):
     def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
         return self.calls.stream(envelope)
 
-    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+    async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Write a line and record every received line. If the client leaves, the call is cancelled."""
-        await self.calls.raw(replace(request, disconnect=False), answer)
+        await self.calls.send_raw(replace(request, disconnect=False), answer)
 
     async def _write(self, message: bytes) -> None:
         assert self._program is not None
         await self._program.write(message + b"\n")
 
     def _note(self, line: bytes) -> None:
-        self._side_channel.line(line.decode("utf-8", "replace"))
+        self._side_channel.add_line(line.decode("utf-8", "replace"))
 
     def _end(self, code: int | None) -> None:
         closed, ended = "the program has closed its standard output", f"the program has ended, with exit code {code}"

@@ -103,17 +103,17 @@ class WebSocket(RawTransport):
             finally:
                 await frames.aclose()
 
-    async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
+    async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         if not request.disconnect:
             calls = await self._open()
-            await calls.raw(request, answer)
+            await calls.send_raw(request, answer)
             if calls.closed_while_idle and not answer.pieces:
                 answer.fault = None
-                await (await self._open()).raw(request, answer)
+                await (await self._open()).send_raw(request, answer)
             return
         own = WebSocket(self._remote, self._tls)
         try:
-            await (await own._open()).raw(request, answer)
+            await (await own._open()).send_raw(request, answer)
         finally:
             await own.aclose()
 

@@ -178,7 +178,7 @@ class Adapters:
             remote.check()
             declaration = Declaration(label, remote, parsed.shown, in_process=False, startup_s=connection.startup_s)
             return self._add(FactoryAdapter(declaration, self._settings))
-        found = factories.resolve(factory) if isinstance(factory, str) else factory
+        found = factories.import_factory(factory) if isinstance(factory, str) else factory
         if not callable(found):
             raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is not a factory")
         return self._add(FactoryAdapter(Declaration(label, found, declared), self._settings))
@@ -190,7 +190,7 @@ class Adapters:
             DeclarationError: the library cannot be found, or the label is in use.
         """
         try:
-            found = factories.find(declared)
+            found = factories.import_object(declared)
             return self._add(TestedClient(found, Declaration(label, lambda: found, declared), self._settings))
         except DeclarationError as error:
             error.kind = TestedClient.kind

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.opening.remote import Connection
-from pytest_corpus.adapter.opening.settings import ConnectionSettings, SettingError, setting, table_in
+from pytest_corpus.adapter.opening.settings import ConnectionSettings, SettingError, setting_name, table_in
 from pytest_corpus.reports.formats import FORMATS, JUNIT, suffix_of
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
 from pytest_corpus.spec.transports import CONNECTION
@@ -83,8 +83,8 @@ def read_connection(config: pytest.Config, usual_timeout_s: float) -> tuple[Conn
     Raises:
         pytest.UsageError: a setting has an invalid value; the value of a header is not shown.
     """
-    ini = {key: config.getini(setting(key)) for key in CONNECTION}
-    given = {key: value for key in CONNECTION if (value := config.getoption(setting(key), None)) is not None}
+    ini = {key: config.getini(setting_name(key)) for key in CONNECTION}
+    given = {key: value for key in CONNECTION if (value := config.getoption(setting_name(key), None)) is not None}
     try:
         table = table_in(config.inipath.parent if config.inipath else config.rootpath)
         settings = ConnectionSettings(config.invocation_params.dir, ini, table)

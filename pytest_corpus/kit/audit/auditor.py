@@ -84,7 +84,7 @@ class ComponentAuditor(Auditor):
         for exchange in list(part.exchanges):
             if exchange.component not in ("", self._calls.component):
                 continue  # another component's own tests judge it
-            self.editions &= editions(exchange)
+            self.editions &= valid_editions(exchange)
             if exchange not in part.recalled:
                 yield from self.audit_exchange(exchange)
                 if exchange.findings is None:
@@ -139,7 +139,7 @@ class ComponentAuditor(Auditor):
         yield from leak_findings(exchange, reports, hears_logs=hears_logs)
 
 
-def editions(exchange: Exchange) -> frozenset[str]:
+def valid_editions(exchange: Exchange) -> frozenset[str]:
     """Return the schema versions under which all successful parts of an exchange are valid."""
     if exchange.editions is not None:
         return exchange.editions

@@ -46,24 +46,24 @@ CHANNELS = {
 def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> Violations:
     """Yield the secrets of a request that a channel reveals; log records count if the suite can read the adapter's."""
     logs, debug_logs = (exchange.observed.logs, exchange.observed.debug_logs) if hears_logs else ((), ())
-    answered = list(_completions(exchange)) if logs or debug_logs or reports else []
+    answered = list(_completion_texts(exchange)) if logs or debug_logs or reports else []
     if not answered and not exchange.secrets:
         return
     texts = _Channels(exchange, reports, log=logs, debug=debug_logs)
     for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3"), ("debug", DEBUG)):
         for text in answered:
-            if (at := _place_of(text, texts[channel], SENTENCE)) is not None:
+            if (at := _find_leak(text, texts[channel], SENTENCE)) is not None:
                 place = _channel_name(exchange, channel, at)
                 yield requirement, Violation("nothing of the completion", f"a part of it in {place}")
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
         for channel, requirement in (*LEAKS[kind].items(), *([("debug", DEBUG)] if "log" in LEAKS[kind] else [])):
-            if (at := _place_of(secret, texts[channel])) is not None:
+            if (at := _find_leak(secret, texts[channel])) is not None:
                 place = _channel_name(exchange, channel, at)
                 yield requirement, Violation(f"nothing of the {what}", f"a part of it in {place}")
 
 
-def _place_of(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None:
+def _find_leak(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None:
     """Return the index of the first text that reveals a secret; None if no text does."""
     return next((at for at, text in enumerate(texts) if leaks_secret(text, secret, gram)), None)
 
@@ -81,7 +81,7 @@ def leaks_secret(text: str, secret: str, gram: int = GRAM) -> bool:
     return any(secret[start : start + gram] in text for start in range(len(secret) - gram + 1))
 
 
-def _completions(exchange: Exchange) -> Iterator[str]:
+def _completion_texts(exchange: Exchange) -> Iterator[str]:
     """Yield the texts of a model in an answer, except short texts, which may be words of the log."""
     for frame in exchange.frames if exchange.op in ("llm.complete", "llm.stream") else ():
         body = frame.body if isinstance(frame.body, dict) else {}

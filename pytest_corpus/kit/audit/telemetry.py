@@ -137,20 +137,20 @@ def _stream_outcome_findings(exchange: Exchange, component: str) -> Violations:
         yield count_requirement(component), Violation(f"one {STREAM_OUTCOME}", got)
     elif component not in catalogue()["COM-OBS-18"].components:
         return
-    elif not is_hidden_failure(exchange) and not names_outcome(counted[0], exchange):
+    elif not is_hidden_failure(exchange) and not is_outcome_named(counted[0], exchange):
         found = counted[0].extra.get("code")
         yield "COM-OBS-18", Violation(_expected_codes(exchange), found=found, path=f"{STREAM_OUTCOME}.code")
 
 
-def names_outcome(count: Count, exchange: Exchange) -> bool:
+def is_outcome_named(count: Count, exchange: Exchange) -> bool:
     """True if a label of the counter names the outcome of a stream. No document defines the label (R65).
 
     OK is the default of the interface, so a success need not be named, but it may not be named as an error.
     """
     named = {label.upper() for label in count.extra.values() if isinstance(label, str)}
     if failure_of(exchange) is None:
-        return not named & {name.upper() for name in _names()}
-    return bool(named & {code.upper() for code in _codes(exchange)})
+        return not named & {name.upper() for name in _class_names()}
+    return bool(named & {code.upper() for code in _allowed_codes(exchange)})
 
 
 def _observation_findings(seen: Observation, exchange: Exchange, component: str) -> Violations:
@@ -169,7 +169,7 @@ def _outcome_label_findings(seen: Observation, exchange: Exchange) -> Violations
         return
     if seen.ok is not succeeded:
         yield "COM-OBS-5", Violation(describe(succeeded), found=seen.ok, path="ok")
-    if not isinstance(seen.code, str) or seen.code not in _codes(exchange):
+    if not isinstance(seen.code, str) or seen.code not in _allowed_codes(exchange):
         yield "COM-OBS-6", Violation(_expected_codes(exchange), found=seen.code, path="code")
     elif not succeeded and seen.code not in TAXONOMY:
         yield "COM-OBS-28", Violation("the name of the class", found=seen.code, path="code")
@@ -198,7 +198,7 @@ def _context_label_findings(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -
         )
 
 
-def _codes(exchange: Exchange) -> set[str]:
+def _allowed_codes(exchange: Exchange) -> set[str]:
     """Return the codes that an observation may have: OK for a success, else the code of the answer (R50)."""
     failure = failure_of(exchange)
     if failure is None:
@@ -206,11 +206,11 @@ def _codes(exchange: Exchange) -> set[str]:
         return {"OK", *stated.intersection(SUCCESS_CODES)}
     error = str(failure.get("error"))
     family = TAXONOMY[error].family if error in TAXONOMY else None
-    return {str(failure.get("code")), error, *(_names(family) if family else ())}
+    return {str(failure.get("code")), error, *(_class_names(family) if family else ())}
 
 
 @cache
-def _names(family: str = "") -> frozenset[str]:
+def _class_names(family: str = "") -> frozenset[str]:
     """Return the names and codes of the error classes of a family, or of all classes."""
     chosen = (each for each in TAXONOMY.values() if family in ("", each.family))
     return frozenset(name for each in chosen for name in (each.name, each.code))

@@ -48,7 +48,7 @@ DELETES: dict[Kind, tuple[str, str]] = {
 """The operation that deletes things of a kind, and the argument with their names; edges go before their nodes."""
 
 
-def deletion(place: Place, names: Sequence[str]) -> dict[str, Any]:
+def deletion_request(place: Place, names: Sequence[str]) -> dict[str, Any]:
     """Return the request that deletes things of one place. A namespace has its own request."""
     _, tenant, namespace, kind = place
     op, key = DELETES[kind]
@@ -161,7 +161,7 @@ class Journal(Leftovers):
         os.close(self._file)
         self._file, path, self._path = -1, self._path, None
         if not self.names:
-            forget(path)
+            remove_file(path)
 
     def _write(self, sign: str, place: Place, names: list[str]) -> None:
         if self._path is None:
@@ -187,7 +187,7 @@ class Journal(Leftovers):
             self._file, self._path = -1, None
 
 
-def read(path: Path) -> Leftovers | None:
+def read_file(path: Path) -> Leftovers | None:
     """Return the leftovers in the file of a run, without cut-off lines; None for another file. Raises FileRefused."""
     found: Leftovers | None = None
     held = 0
@@ -240,7 +240,7 @@ def _lock(file: int) -> bool:
     return True
 
 
-def forget(path: Path) -> None:
+def remove_file(path: Path) -> None:
     """Remove the file of a run, and the folder with its last file."""
     path.unlink(missing_ok=True)
     try:

@@ -191,7 +191,7 @@ class Settling:
         if not self.reads_written_data(op.name, request):
             return request
         waited_s = self._wait(self.places(request), self.known.applied if op.mutating else self.known.written)
-        return postpone(request, waited_s) if waited_s else request
+        return postpone_deadline(request, waited_s) if waited_s else request
 
     def note(self, request: Any, *, refused: bool = False) -> None:
         """Note that a request may have written data."""
@@ -327,7 +327,7 @@ def has_expired(request: Mapping[str, Any]) -> bool:
     return isinstance(deadline, int) and deadline <= inputs.wall_clock() * 1000
 
 
-def postpone(request: Any, waited_s: float) -> Any:
+def postpone_deadline(request: Any, waited_s: float) -> Any:
     """Return the request with its deadline moved by the waited seconds, unless the deadline had passed."""
     ctx = (context_of(request) if waited_s else None) or {}
     deadline = ctx.get("deadline_ms")

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import context_of
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion
+from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion_request
 
 T = TypeVar("T")
 
@@ -237,7 +237,7 @@ class Store:
 
     def delete(self, place: Place, names: list[str]) -> Reply:
         """Delete things of one place in one request. A lasting outage ends all waiting."""
-        subject, request = self._subject, deletion(place, names)
+        subject, request = self._subject, deletion_request(place, names)
         if subject.outages.lasting:
             reply = Reply(subject.client.send(request, subject.component))
             self.note_reply(request, reply, ())
@@ -253,7 +253,7 @@ class Store:
                 yield from (self.delete(*each) for each in part)
                 continue
             with self._without_faults():
-                exchanges = self._subject.send_all([deletion(*each) for each in part])
+                exchanges = self._subject.send_all([deletion_request(*each) for each in part])
             for exchange in exchanges:
                 self.note_reply(exchange.request, reply := Reply(exchange), ())
                 yield reply

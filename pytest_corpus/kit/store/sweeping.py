@@ -6,7 +6,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
-from pytest_corpus.kit.store.leftovers import DELETES, Kind, Leftovers, Place, deletion, run_of, uuid_of
+from pytest_corpus.kit.store.leftovers import DELETES, Kind, Leftovers, Place, deletion_request, run_of, uuid_of
 
 AT_ONCE, PAGE, MOST_PAGES = 10, 100, 1000
 
@@ -49,7 +49,7 @@ def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
 
 def _delete(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
     """Delete names of one place; yield each deleted name, with False if the adapter does not know its namespace."""
-    reply = send(deletion(place, names), place[0])
+    reply = send(deletion_request(place, names), place[0])
     if reply.is_success or reply.is_a("NamespaceNotFound"):
         yield from ((name, reply.is_success) for name in names)
     elif len(names) > 1 and reply.is_error:

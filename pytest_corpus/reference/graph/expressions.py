@@ -42,13 +42,13 @@ class Expressions:
     def read_expression(self) -> Expression:
         left = self.read_conjunction()
         while self.scanner.skip_if_next("OR"):
-            left = either(left, self.read_conjunction())
+            left = disjunction(left, self.read_conjunction())
         return left
 
     def read_conjunction(self) -> Expression:
         left = self.read_negation()
         while self.scanner.skip_if_next("AND"):
-            left = both(left, self.read_negation())
+            left = conjunction(left, self.read_negation())
         return left
 
     def read_negation(self) -> Expression:
@@ -73,14 +73,14 @@ class Expressions:
             return lambda scope: left(scope) is None
         for sign, order in ORDERS.items():
             if scanner.skip_if_next(sign):
-                return ordered(order, left, self.read_sum())
+                return order_comparison(order, left, self.read_sum())
         return left
 
     def read_sum(self) -> Expression:
         left = self.read_member()
         while self.scanner.sees("+") or self.scanner.sees("-"):
             sign = operator.add if self.scanner.next_token("sign")[1] == "+" else operator.sub
-            left = combine(sign, left, self.read_member())
+            left = binary_expression(sign, left, self.read_member())
         return left
 
     def read_member(self) -> Expression:
@@ -174,7 +174,7 @@ def equal(left: Expression, right: Expression) -> Expression:
     return lambda scope: same(left(scope), right(scope))
 
 
-def ordered(order: Callable[[Any, Any], bool], left: Expression, right: Expression) -> Expression:
+def order_comparison(order: Callable[[Any, Any], bool], left: Expression, right: Expression) -> Expression:
     """Return an expression that compares two numbers or two strings; other values have no order."""
 
     def value(scope: Scope) -> bool:
@@ -186,13 +186,13 @@ def ordered(order: Callable[[Any, Any], bool], left: Expression, right: Expressi
     return value
 
 
-def either(left: Expression, right: Expression) -> Expression:
+def disjunction(left: Expression, right: Expression) -> Expression:
     return lambda scope: left(scope) is True or right(scope) is True
 
 
-def both(left: Expression, right: Expression) -> Expression:
+def conjunction(left: Expression, right: Expression) -> Expression:
     return lambda scope: left(scope) is True and right(scope) is True
 
 
-def combine(sign: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
+def binary_expression(sign: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
     return lambda scope: sign(left(scope), right(scope))

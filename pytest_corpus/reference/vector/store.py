@@ -53,7 +53,7 @@ def finite(value: float) -> float:
     return max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
 
 
-def scale(vector: Sequence[float]) -> tuple[list[float], float]:
+def scale_down(vector: Sequence[float]) -> tuple[list[float], float]:
     """Return the vector scaled to components within [-1, 1], and the factor that restores the original."""
     factor = max(map(abs, vector)) or 1
     return [component / factor for component in vector], factor
@@ -75,7 +75,7 @@ class Geometry:
 
     def cosine(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
         """Return the cosine of the angle, and 1 minus it. A zero vector has no direction; its score is 0."""
-        (a, _), (b, _) = scale(left), scale(right)
+        (a, _), (b, _) = scale_down(left), scale_down(right)
         norms = math.hypot(*a) * math.hypot(*b)
         score = max(-1.0, min(1.0, math.fsum(map(operator.mul, a, b)) / norms)) if norms else 0.0
         return score, 1 - score
@@ -87,7 +87,7 @@ class Geometry:
 
     def dot(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
         """Return the product, and a distance that decreases with it and is never negative (edition 1.0.0)."""
-        (a, one), (b, other) = scale(left), scale(right)
+        (a, one), (b, other) = scale_down(left), scale_down(right)
         score = finite(math.fsum(map(operator.mul, a, b)) * one * other)
         return score, 1 / (1 + score) if score > 0 else 1 - score
 

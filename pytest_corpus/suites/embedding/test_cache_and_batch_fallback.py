@@ -266,7 +266,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
 def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: str, way: str) -> None:
     """A text that the provider refuses is reported with the usual class of this failure."""
     _, _, reply, _ = caching.failing_batch(embedding, kind, 1, way)
-    classes = embedding.faults.classes(kind)
+    classes = embedding.faults.error_classes(kind)
     for failure in caching.reported_failures(reply):
         name = class_of(failure)
         if name is None:

@@ -7,7 +7,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.audit.leaks import leaks_secret
-from pytest_corpus.kit.audit.telemetry import names_outcome, outcome_counts
+from pytest_corpus.kit.audit.telemetry import is_outcome_named, outcome_counts
 from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import rules, subject
@@ -42,7 +42,7 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
     expect.works(stream, "a plain stream")
     counted = outcome_counts(stream.exchange)
     expect.applicable(counted, "no final outcome is counted, which is a finding of its own")
-    right = all(names_outcome(count, stream.exchange) for count in counted)
+    right = all(is_outcome_named(count, stream.exchange) for count in counted)
     expect.check(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
 
 

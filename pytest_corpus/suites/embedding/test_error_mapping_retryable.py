@@ -28,7 +28,7 @@ from pytest_corpus.suites.shared.claims.faults import (
 def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, kind: str) -> None:
     """Each kind of failure has its class in a batch, as a refusal or for each of its texts."""
     reply = answer_to_fault(embedding, "embed_batch", kind)
-    classes = embedding.faults.classes(kind)
+    classes = embedding.faults.error_classes(kind)
     expect.readable(reply)
     if not isinstance(reply, Reply) or not reply.is_success or not failures_of(reply.result):
         expect.refusal(reply, *classes)

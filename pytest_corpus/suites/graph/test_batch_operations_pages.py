@@ -70,7 +70,7 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
     """With a tenant, following the cursor also gives every node once."""
     place = batches.listable_place(graph)
-    sandbox = place.copy_to(namespace=place.namespace, tenant=graph.settings.tenant())
+    sandbox = place.copy_to(namespace=place.namespace, tenant=graph.settings.next_tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
     batches.require_space(sandbox, 2)
     pages = sandbox.pages({"limit": 2, **batches.narrow(sandbox)})

@@ -97,7 +97,7 @@ def carry_out(graph: Graph, sandbox: GraphSandbox, purpose: str, dialect: str) -
 
 def describe(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """Write two labelled nodes and an edge; return the schema, the edge and the nodes."""
-    sandbox = graph.sandbox(tenant=graph.settings.tenant() if tenant else None, own=False)
+    sandbox = graph.sandbox(tenant=graph.settings.next_tenant() if tenant else None, own=False)
     nodes = [{**sandbox.node(name), "labels": [f"Corpus{canary(6)}"]} for name in "ab"]
     edge = sandbox.edge("a", "b", label=f"CORPUS{canary(6).upper()}", corpus_weight=2)
     sandbox.put(*nodes)

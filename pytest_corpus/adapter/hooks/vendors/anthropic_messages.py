@@ -72,18 +72,18 @@ class MessagesEndpoint(Completion):
         if not all(map(str.strip, stop)):
             raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
         return Question(
-            endpoint.required_member(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body)
+            endpoint.required_member(body, "model", str), _prompt_texts(body), limit, stop, _tool(body), _schema(body)
         )
 
     def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
-        return {**_head(body), "content": _content(reply), **_ending_fields(reply), "usage": usage}
+        return {**_answer_head(body), "content": _content(reply), **_ending_fields(reply), "usage": usage}
 
     def stream(self, body: Body, replies: list[CannedReply]) -> Events:
         (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 0}
-        head = {**_head(body), "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+        head = {**_answer_head(body), "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         block = {"type": "text", "text": ""} if reply.tool is None else {**_content(reply)[0], "input": {}}
         opening = typed_event("message_start", message=head) + typed_event(
             "content_block_start", index=0, content_block=block
@@ -99,10 +99,10 @@ class MessagesEndpoint(Completion):
         return Events(opening + typed_event("ping"), chunks, closing + typed_event("message_stop"))
 
 
-COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": count_tokens(_texts(body))})
+COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": count_tokens(_prompt_texts(body))})
 
 
-def _texts(body: Body) -> tuple[str, ...]:
+def _prompt_texts(body: Body) -> tuple[str, ...]:
     messages = endpoint.required_member(body, "messages", list)
     found = endpoint.texts_of(body.get("system"))
     for index, message in enumerate(messages):
@@ -129,7 +129,7 @@ def _schema(body: Body) -> Mapping[str, Any] | None:
     return wanted.get("schema") if wanted.get("type") == "json_schema" else None
 
 
-def _head(body: Body) -> dict[str, Any]:
+def _answer_head(body: Body) -> dict[str, Any]:
     return {"id": "msg_standin", "type": "message", "role": "assistant", "model": body["model"]}
 
 

@@ -98,17 +98,17 @@ class ChatCompletions(Completion):
 
     def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
         choices = [_choice(index, reply) for index, reply in enumerate(replies)]
-        return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(replies)}
+        return {**_answer_head(body, "chat.completion"), "choices": choices, "usage": _usage(replies)}
 
     def stream(self, body: Body, replies: list[CannedReply]) -> Events:
-        head = _head(body, "chat.completion.chunk")
+        head = _answer_head(body, "chat.completion.chunk")
         indexed = list(enumerate(replies))
-        closing = b"".join(_chunk(head, index, {}, REASONS[reply.reason]) for index, reply in indexed)
+        closing = b"".join(_chunk_event(head, index, {}, REASONS[reply.reason]) for index, reply in indexed)
         if (body.get("stream_options") or {}).get("include_usage"):
             closing += event({**head, "choices": [], "usage": _usage(replies)})
         return Events(
-            b"".join(_chunk(head, index, {"role": "assistant", "content": ""}) for index, _ in indexed),
-            [_chunk(head, index, delta) for index, reply in indexed for delta in _deltas(index, reply)],
+            b"".join(_chunk_event(head, index, {"role": "assistant", "content": ""}) for index, _ in indexed),
+            [_chunk_event(head, index, delta) for index, reply in indexed for delta in _deltas(index, reply)],
             closing + event("[DONE]"),
         )
 
@@ -144,7 +144,7 @@ def wanted_schema(wanted: Any, inside: str = "") -> Mapping[str, Any] | None:
     return found.get("schema") or {}
 
 
-def _head(body: Body, kind: str) -> dict[str, Any]:
+def _answer_head(body: Body, kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-standin", "object": kind, "created": 1_700_000_000, "model": body["model"]}
 
 
@@ -156,11 +156,11 @@ def _usage(replies: list[CannedReply]) -> dict[str, int]:
 def _choice(index: int, reply: CannedReply) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
     if reply.tool is not None:
-        message |= {"content": None, "tool_calls": [_call(index, reply.tool, arguments_text(reply.arguments))]}
+        message |= {"content": None, "tool_calls": [_tool_call(index, reply.tool, arguments_text(reply.arguments))]}
     return {"index": index, "message": message, "logprobs": None, "finish_reason": REASONS[reply.reason]}
 
 
-def _call(index: int, tool: Tool, arguments: str) -> dict[str, Any]:
+def _tool_call(index: int, tool: Tool, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{index}", "type": "function", "function": {"name": tool.name, "arguments": arguments}}
 
 
@@ -169,11 +169,11 @@ def _deltas(index: int, reply: CannedReply) -> Iterator[dict[str, Any]]:
         yield from ({"content": text} for text in parts_of(reply.tokens))
         return
     first, *others = fragments_of(arguments_text(reply.arguments))
-    yield {"tool_calls": [{"index": 0, **_call(index, reply.tool, first)}]}
+    yield {"tool_calls": [{"index": 0, **_tool_call(index, reply.tool, first)}]}
     yield from ({"tool_calls": [{"index": 0, "function": {"arguments": each}}]} for each in others)
 
 
-def _chunk(head: Mapping[str, Any], index: int, delta: Mapping[str, Any], reason: str | None = None) -> bytes:
+def _chunk_event(head: Mapping[str, Any], index: int, delta: Mapping[str, Any], reason: str | None = None) -> bytes:
     return event({**head, "choices": [{"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}]})
 
 
@@ -198,7 +198,7 @@ class Embeddings(Endpoint):
         if not inputs or len(inputs) > MOST_INPUTS or not all(map(_is_input, inputs)):
             raise Refusal(f"'input' must be 1 to {MOST_INPUTS} texts of 1 to {MOST_TOKENS} tokens")
         as_text = body.get("encoding_format") == "base64"
-        vectors = [vector(_words(each), dimensions) for each in inputs]
+        vectors = [vector(_words_of(each), dimensions) for each in inputs]
         used = sum(map(_token_count, inputs))
         return {
             "object": "list",
@@ -228,7 +228,7 @@ def _token_count(given: Any) -> int:
     return len(split_tokens(given)) if isinstance(given, str) else len(given)
 
 
-def _words(given: Any) -> list[str]:
+def _words_of(given: Any) -> list[str]:
     return given.lower().split() or [given] if isinstance(given, str) else [str(each) for each in given]
 
 
@@ -263,7 +263,7 @@ class Responses(Completion):
         limit = endpoint.integer(body, "max_output_tokens", LEAST_ANSWER)
         schema = wanted_schema((body.get("text") or {}).get("format"))
         return Question(
-            endpoint.required_member(body, "model", str), _texts(body), limit, (), _function_tool(body), schema
+            endpoint.required_member(body, "model", str), _prompt_texts(body), limit, (), _function_tool(body), schema
         )
 
     def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
@@ -301,11 +301,11 @@ class Responses(Completion):
 INPUT_TOKENS = Plain(
     "llm.count_tokens",
     RESPONSES_ERRORS,
-    lambda body: {"object": "response.input_tokens", "input_tokens": count_tokens(_texts(body))},
+    lambda body: {"object": "response.input_tokens", "input_tokens": count_tokens(_prompt_texts(body))},
 )
 
 
-def _texts(body: Body) -> tuple[str, ...]:
+def _prompt_texts(body: Body) -> tuple[str, ...]:
     given = body.get("input")
     items = [{"content": given}] if isinstance(given, str) else given
     if not isinstance(items, list) or not all(isinstance(each, Mapping) for each in items):

@@ -55,7 +55,7 @@ class EmbeddingPrerequisites(Prerequisites):
 
 
 class EmbeddingFaults(ProviderFaults):
-    """Plans faults at the provider, except for batches, which may report a failure for each item (R14)."""
+    """Plans faults at the provider. It leaves batches out, because they may report a failure for each item (R14)."""
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
         """Return the operations that call the provider, except `embed_batch`."""

@@ -103,7 +103,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, lis
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
     places = [graph.sandbox(own=False), graph.sandbox()]
     if graph.capabilities.flag("supports_multi_tenant") is True:
-        places.append(graph.sandbox(tenant=graph.settings.tenant()))
+        places.append(graph.sandbox(tenant=graph.settings.next_tenant()))
     yield places[0], []
     for sandbox in places:
         nodes = [sandbox.node(name) for name in "abc"]

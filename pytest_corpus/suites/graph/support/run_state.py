@@ -71,7 +71,7 @@ class Dialects:
         self._taken.pop((dialect, purpose), None)
 
     def text(self, purpose: str, dialect: str) -> str:
-        """Return the kept spelling of a query."""
+        """Return the spelling of a query that `attempt` found."""
         return self._taken[dialect, purpose]
 
     def obstacle(self, purpose: str, dialect: str) -> Undecided | None:

@@ -306,12 +306,12 @@ def expect_retries_in_time(subject: Subject, name: str) -> None:
 def expect_health_in_time(subject: Subject) -> None:
     """Check that `health` ends in time although the provider never answers."""
 
-    def anywhere(fresh: Subject) -> Plan:
+    def plan_anywhere(fresh: Subject) -> Plan:
         fresh.client.provider.clear()
         return fresh.client.provider.plan("hang", times=MAX_PROVIDER_RETRIES)
 
     planned, reply, budget_ms = call_with_hanging_provider(
-        subject, anywhere, lambda fresh, ctx, limit_s: fresh.call("health", ctx=ctx, limit_s=limit_s)
+        subject, plan_anywhere, lambda fresh, ctx, limit_s: fresh.call("health", ctx=ctx, limit_s=limit_s)
     )
     expect.applicable(planned.fired, "health does not ask the provider")
     expect_in_time(reply, budget_ms)

@@ -239,5 +239,5 @@ class TestStreaming:
             expect.finished(stream)
             raise NotApplicable("the stream has fewer chunks than the test needs")
         fresh.faults.require_fired(plan)
-        expect.refusal(stream, *subject.faults.classes("unavailable"))
+        expect.refusal(stream, *subject.faults.error_classes("unavailable"))
         expect.check(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

@@ -61,7 +61,7 @@ class TestFaults:
         each item.
         """
         names = operations_in_turn(subject, kind)
-        classes = subject.faults.classes(kind)
+        classes = subject.faults.error_classes(kind)
         for name in names:
             expect.failure(answer_to_fault(subject, name, kind), *classes)
         expect.failure(provider_failure(subject, subject.principal, kind), *classes)
@@ -224,7 +224,7 @@ class TestStreamFaults:
     def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
         """A stream gives a failure the same class as a unary call does, at any chunk."""
         unary = provider_failure(subject, subject.principal, kind)
-        classes = subject.faults.classes(kind)
+        classes = subject.faults.error_classes(kind)
         expect.readable(unary)
         if unary.is_error and not unary.is_a(*classes):
             raise NotApplicable(f"the unary call does not make {' or '.join(classes)} of it either")
@@ -380,7 +380,7 @@ def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **optio
         expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
         return stream
 
-    return try_with_fault(subject, attempt, lambda stream: stream.is_a(*subject.faults.classes(kind)))[1]
+    return try_with_fault(subject, attempt, lambda stream: stream.is_a(*subject.faults.error_classes(kind)))[1]
 
 
 def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requirement: str) -> None:
@@ -388,13 +388,13 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
     with expect.resting_on(requirement):
-        classes = subject.faults.classes(kind)
+        classes = subject.faults.error_classes(kind)
         expect.refusal(reply, *classes, claim=f"{kind} to become {' or '.join(classes)}")
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
     """Check that a failure in a stream has its class; if unary calls fail too, their requirement reports it."""
-    if not stream.is_a(*subject.faults.classes(kind)):
+    if not stream.is_a(*subject.faults.error_classes(kind)):
         require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
     require_class(subject, stream, kind, "COM-FAULT-9")
 

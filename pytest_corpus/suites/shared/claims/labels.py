@@ -225,7 +225,7 @@ def call_with_delay(subject: Subject, name: str, kind: str) -> Reply | StreamRep
         if kind == "slow":
             expect.works(reply, "a call whose provider is slow")
         else:
-            expect.refusal(reply, *subject.faults.classes(kind))
+            expect.refusal(reply, *subject.faults.error_classes(kind))
     expect.assessable(reply.exchange.elapsed_s * 1000 >= DELAY_MS, Obstacle.NOT_WAITED)
     return reply
 

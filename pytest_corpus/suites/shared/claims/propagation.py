@@ -64,7 +64,7 @@ def call_at_once(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]
     arrivals = [
         arrival for exchange in exchanges for arrival in exchange.observed.arrivals_with_context if arrival.op in ops
     ]
-    # The requests as sent: `postpone` moves a deadline if a write must settle first.
+    # The requests as sent: `postpone_deadline` moves a deadline if a write must settle first.
     return [dict(exchange.request) for exchange in exchanges], arrivals
 
 

@@ -65,7 +65,7 @@ def token_count(result: Any) -> int | None:
 
 
 def _stated_count(result: Any) -> tuple[str, Any]:
-    """Return the place of the count in a result of `count_tokens`, and the value there."""
+    """Return the path of the count in a result of `count_tokens`, and the value there."""
     if not isinstance(result, Mapping):
         return "result", result
     return next(((f"result.{key}", result[key]) for key in COUNT_KEYS if key in result), ("result.tokens", None))

@@ -32,7 +32,7 @@ from pytest_corpus.suites.vector.support.store import VectorStore
 
 
 class VectorFaults(ProviderFaults):
-    """Plans faults at the provider. A batch may report a failure for each item."""
+    """Plans faults at the provider. It leaves out operations that report a failure for each item."""
 
     _calls: VectorCalls
 

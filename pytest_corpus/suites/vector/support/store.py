@@ -16,7 +16,7 @@ from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.leftovers import Place
-from pytest_corpus.kit.store.settling import postpone
+from pytest_corpus.kit.store.settling import postpone_deadline
 from pytest_corpus.kit.store.store import (
     THERE,
     State,
@@ -65,7 +65,7 @@ class VectorStore(Store):
             return request
         before_s = self._vector.settle.waited_s
         self._preparation.prepare(request)
-        return postpone(request, self._vector.settle.waited_s - before_s)
+        return postpone_deadline(request, self._vector.settle.waited_s - before_s)
 
     def _things_written(self, request: Any) -> Writes:
         args, op = (request.get("args"), request.get("op")) if isinstance(request, Mapping) else (None, None)

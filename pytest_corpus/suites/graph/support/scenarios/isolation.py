@@ -22,7 +22,7 @@ def place_at(graph: Graph, where: str) -> GraphSandbox:
     """Return an empty sandbox in the default namespace, in a new namespace, or for a tenant."""
     if where == "namespace":
         graph.require_namespaces(aside=True)
-    tenant = graph.settings.tenant() if where == "tenant" else None
+    tenant = graph.settings.next_tenant() if where == "tenant" else None
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
@@ -76,7 +76,7 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
     """Return sandboxes of two tenants with the same ids; with `own`, in a namespace that no other test uses."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_place(graph) if own else graph.sandbox(own=False)
-    one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.tenant()) for _ in range(2))
+    one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.next_tenant()) for _ in range(2))
     return one, other
 
 
