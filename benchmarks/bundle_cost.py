@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from suite_cpu import PYTEST, timed
+from suite_cpu import PYTEST, measure_tests
 
 FEW = 100
 LIMIT_MS, LIMIT_MB = 1.0, 400.0
@@ -43,7 +43,7 @@ def main() -> int:
             (at / "data.jsonl").write_text("".join(CASE.format(each, each) for each in range(number)))
             Path(folder, "conftest.py").write_text(PROVIDER)
             Path(folder, "pytest.ini").write_text("[pytest]\n")
-            seconds = timed(PYTEST, Path(folder))[1]
+            seconds = measure_tests(PYTEST, Path(folder))[1]
         found.append((seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024))
     (few_s, few_mb), (many_s, many_mb) = found
     share = 1 / (cases - FEW)

@@ -28,7 +28,7 @@ RATES = (0.5, 0.7, 0.8, 0.85, 0.88, 0.9, 0.92, 0.94, 0.97, 0.99)
 
 @dataclass(frozen=True)
 class Errors:
-    """Shares of simulated bundles, and of the calls of the fixed plan that were saved."""
+    """The rates of wrong decisions in simulated bundles, and the share of calls that were saved."""
 
     false_red: float
     false_green: float
@@ -42,8 +42,8 @@ def _errors(red: "np.ndarray", green: "np.ndarray", rate: float, saved: float) -
     return Errors(wrong if right else 0.0, 0.0 if right else wrong, float(1 - (red | green).mean()), saved)
 
 
-def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
-    """Bundles with `stop: decided`."""
+def simulate_sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
+    """Simulate bundles with `stop: decided`."""
     passed = np.random.default_rng(seed).random((bundles, size)) < rate
     hits, asked = passed.cumsum(axis=1), np.arange(1, size + 1)
     looked = np.array([is_checkpoint(number) for number in range(1, size + 1)])
@@ -54,8 +54,8 @@ def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
     return _errors(decided & ~above, decided & above, rate, float(1 - asked[at].mean() / size))
 
 
-def fixed(rate: float, bundles: int, size: int, seed: int) -> Errors:
-    """Bundles that ask every case, judged by Wilson's interval."""
+def simulate_fixed(rate: float, bundles: int, size: int, seed: int) -> Errors:
+    """Simulate bundles that run every case and use Wilson's interval."""
     hits = np.random.default_rng(seed).binomial(size, rate, bundles)
     ends = {count: metrics.rate_interval([[1.0]] * count + [[0.0]] * (size - count), CONFIDENCE) for count in set(hits)}
     low, high = np.array([ends[count] for count in hits]).T
@@ -64,14 +64,14 @@ def fixed(rate: float, bundles: int, size: int, seed: int) -> Errors:
 
 @dataclass(frozen=True)
 class Compared:
-    """Shares of simulated comparisons."""
+    """The rates of wrong decisions in simulated comparisons."""
 
     worse: float
     better: float
 
 
-def comparisons(metric: str, effect: float, bundles: int, size: int, seed: int) -> Compared:
-    """Compare pairs of runs; the second is worse by `effect`, in passes and scores, and twice that in latency."""
+def simulate_comparisons(metric: str, effect: float, bundles: int, size: int, seed: int) -> Compared:
+    """Compare pairs of runs. The second is worse by `effect` in passes and scores, and by twice that in latency."""
     draw = np.random.default_rng(seed)
     words = []
     for _ in range(bundles):
@@ -97,7 +97,7 @@ def main() -> int:
     given.add_argument("--size", type=int, default=200)
     options = given.parse_args()
     worst, saved = 0.0, []
-    for plan in (fixed, sequential):
+    for plan in (simulate_fixed, simulate_sequential):
         print(f"{plan.__name__}, {options.bundles} bundles of {options.size} cases\n"
               "  true rate   false red false green   undecided calls saved")  # fmt: skip
         for seed, rate in enumerate(RATES):
@@ -105,10 +105,10 @@ def main() -> int:
             columns = (found.false_red, found.false_green, found.undecided, found.saved)
             print(f"  {rate:9}", *(f"{each:11.2%}" for each in columns))
             worst = max(worst, found.false_red, found.false_green)
-            saved += [found.saved] if plan is sequential else []
+            saved += [found.saved] if plan is simulate_sequential else []
     print("comparisons\n  metric              effect  cases       worse      better")
     for metric, effect, size in product(("pass_rate", "score_x", "avg_latency_ms"), (0.0, 0.1, 0.2), (20, 100)):
-        each = comparisons(metric, effect, options.bundles // 2, size, seed=1)
+        each = simulate_comparisons(metric, effect, options.bundles // 2, size, seed=1)
         print(f"  {metric:14}  {effect:10}  {size:5} {each.worse:11.2%} {each.better:11.2%}")
         worst = max(worst, each.better, 0.0 if effect else each.worse)
     mean = sum(saved) / len(saved)

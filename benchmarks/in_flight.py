@@ -1,10 +1,4 @@
-"""The time of the suite with several tests in flight, compared with one at a time, for adapters that answer slowly.
-
-The adapters are the embedded references, each call of which takes a while. The two runs of a row follow each other;
-their statuses must be the same. Exits with 1 if they are not, or if a ratio is below its goal.
-
-    python benchmarks/in_flight.py [--concurrency N|auto] [ROW ...]
-"""
+"""The duration of the suite with concurrent tests, compared with one test at a time, for slow adapters."""
 
 import argparse
 import json
@@ -25,12 +19,12 @@ ROWS = {
     "embedding-50": ("embedding", 50, 9.0),
     "graph-50": ("graph", 50, 9.0),
 }
-"""By name, the component, the milliseconds that a call takes, and the ratio that is to be reached."""
+"""For each name, the component, the milliseconds of a call, and the ratio to reach."""
 
 ESTIMATED = re.compile(r"about (\d+) s, or (\d+) s one test at a time")
 
 
-def called(folder: str, component: str, slow_ms: int, *given: str) -> subprocess.CompletedProcess[bytes]:
+def run_suite(folder: str, component: str, slow_ms: int, *given: str) -> subprocess.CompletedProcess[bytes]:
     """Run the suite in a folder."""
     Path(folder, "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", *(f"-pno:{name}" for name in ("asyncio", "randomly", "xdist"))]
@@ -39,21 +33,21 @@ def called(folder: str, component: str, slow_ms: int, *given: str) -> subprocess
     return subprocess.run([*command, *suite, *given], cwd=folder, env=settings, capture_output=True, check=False)
 
 
-def estimated(component: str, slow_ms: int) -> tuple[float, float]:
-    """The seconds of a run with many tests in flight, and of one with one at a time, as `--corpus-estimate` says."""
+def estimate_seconds(component: str, slow_ms: int) -> tuple[float, float]:
+    """Return the seconds that `--corpus-estimate` predicts, with concurrent tests and with one test at a time."""
     with tempfile.TemporaryDirectory(prefix="corpus-in-flight-") as folder:
-        said = called(folder, component, slow_ms, "--corpus-estimate").stdout.decode()
+        said = run_suite(folder, component, slow_ms, "--corpus-estimate").stdout.decode()
     found = ESTIMATED.search(said)
     if found is None:
         sys.exit(f"{component} has no estimate:\n{said}")
     return float(found[1]), float(found[2])
 
 
-def run(component: str, slow_ms: int, width: str) -> tuple[float, dict[str, str]]:
-    """The seconds that a run takes, and the status of each requirement."""
+def measure_run(component: str, slow_ms: int, width: str) -> tuple[float, dict[str, str]]:
+    """Return the seconds of a run, and the status of each requirement."""
     with tempfile.TemporaryDirectory(prefix="corpus-in-flight-") as folder:
         started = time.monotonic()
-        ended = called(folder, component, slow_ms, f"--corpus-concurrency={width}", "--corpus-report=r.json")
+        ended = run_suite(folder, component, slow_ms, f"--corpus-concurrency={width}", "--corpus-report=r.json")
         seconds = time.monotonic() - started
         if ended.returncode:
             sys.exit(f"{component} failed:\n{ended.stdout.decode()}{ended.stderr.decode()}")
@@ -69,9 +63,9 @@ def main() -> int:
     given, failed = parser.parse_args(), False
     for row in given.row:
         component, slow_ms, goal = ROWS[row]
-        one_s, one = run(component, slow_ms, "1")
-        several_s, several = run(component, slow_ms, given.concurrency)
-        same, (guess_s, guess_one_s) = one == several, estimated(component, slow_ms)
+        one_s, one = measure_run(component, slow_ms, "1")
+        several_s, several = measure_run(component, slow_ms, given.concurrency)
+        same, (guess_s, guess_one_s) = one == several, estimate_seconds(component, slow_ms)
         print(f"{row}: {one_s:.1f} s, {several_s:.1f} s: {one_s / several_s:.1f} times as fast", flush=True)
         print(f"  goal {goal}; statuses {'are the same' if same else 'differ'}", flush=True)
         print(f"  estimated: {guess_one_s / one_s:.2f} and {guess_s / several_s:.2f} of these times", flush=True)

@@ -1,11 +1,4 @@
-"""The time that the suite takes for adapters that are late, compared with prompt ones.
-
-The adapters are the embedded references: their metrics come 30 ms after the call, 100 ms over stdio, or their writes
-show after 50 ms. The two runs of a row alternate; each round gives a ratio, and the median counts. Exits with 1 if one
-is above its limit.
-
-    python benchmarks/lateness.py [--rounds N] [ROW ...]
-"""
+"""The duration of the suite for adapters that show writes late, compared with prompt adapters."""
 
 import argparse
 import os
@@ -35,8 +28,8 @@ class Graph(late_adapters.LateGraph):
     late_s = 0.05
 
 
-def served(adapter: str) -> str:
-    """An adapter behind stdio."""
+def serve_by_stdio(adapter: str) -> str:
+    """Return the address of an adapter that is served over stdio."""
     return "cmd:" + shlex.join([str(Path(sys.executable).with_name("pytest-corpus")), "serve", adapter, "--stdio"])
 
 
@@ -46,15 +39,15 @@ ROWS = {
     "embedding": ("late_adapters:late_embedding_metrics", f"{REFERENCE}:embedding", 1.2),
     "vector": ("late_adapters:late_vector_metrics", f"{REFERENCE}:vector", 1.2),
     "graph": ("late_adapters:late_graph_metrics", f"{REFERENCE}:graph", 1.2),
-    "stdio": (served("late_adapters:very_late_metrics"), served(f"{REFERENCE}:llm"), 1.2),
+    "stdio": (serve_by_stdio("late_adapters:very_late_metrics"), serve_by_stdio(f"{REFERENCE}:llm"), 1.2),
     "vector-writes": ("lateness:Vector", f"{REFERENCE}:vector", 1.2),
     "graph-writes": ("lateness:Graph", f"{REFERENCE}:graph", 1.2),
 }
-"""By name, the late adapter, the prompt one, and the limit of the ratio."""
+"""For each name, the late adapter, the prompt adapter, and the largest allowed ratio."""
 
 
-def seconds(adapter: str, folder: str) -> float:
-    """The time of a run of the suite."""
+def measure_seconds(adapter: str, folder: str) -> float:
+    """Return the seconds of a run of the suite."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:randomly", "-p", "no:cacheprovider"]
     settings = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     started = time.monotonic()
@@ -78,7 +71,7 @@ def main() -> int:
             *pair, limit = ROWS[row]
             runs = []
             for turn in range(given.rounds):
-                taken = {adapter: seconds(adapter, folder) for adapter in pair[:: 1 if turn % 2 else -1]}
+                taken = {adapter: measure_seconds(adapter, folder) for adapter in pair[:: 1 if turn % 2 else -1]}
                 runs.append([taken[adapter] for adapter in pair])
             ratio = median(late / prompt for late, prompt in runs)
             late, prompt = map(median, zip(*runs, strict=True))

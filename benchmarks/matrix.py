@@ -22,8 +22,8 @@ ADAPTERS, REQUIREMENTS = 4, 600
 LIMIT_MS = 1000.0
 
 
-def report(number: int) -> dict[str, Any]:
-    """A report on all components, cut to as many requirements as are measured; every seventh differs."""
+def make_report(number: int) -> dict[str, Any]:
+    """Return a report on all components with the measured number of requirements; every seventh one differs."""
     ledger = Ledger(f"provider-{number}", tuple(COMPONENTS))
     for component in COMPONENTS:
         for at, entry in enumerate(applicable(component)):
@@ -37,8 +37,8 @@ def report(number: int) -> dict[str, Any]:
     return json_report.add_digest({**document, "requirements": document["requirements"][:REQUIREMENTS]})
 
 
-def measured(work: Callable[[], object], rounds: int) -> float:
-    """The median of its elapsed time, in milliseconds."""
+def measure_ms(work: Callable[[], object], rounds: int) -> float:
+    """Return the median of the elapsed times, in milliseconds."""
     times = []
     for _ in range(rounds):
         before = time.perf_counter()
@@ -48,18 +48,18 @@ def measured(work: Callable[[], object], rounds: int) -> float:
 
 
 def main() -> int:
-    """Measure and print; the exit code."""
+    """Measure and print; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
     rounds = parser.parse_args().rounds
-    reports = [(f"{number}.json", report(number)) for number in range(ADAPTERS)]
+    reports = [(f"{number}.json", make_report(number)) for number in range(ADAPTERS)]
     worst = 0.0
     for suffix in formats.MATRIX_FORMATS:
 
         def work(suffix: str = suffix) -> str:
             return formats.render(matrix.build_matrix(reports), suffix, formats.MATRIX_FORMATS)
 
-        took = measured(work, rounds)
+        took = measure_ms(work, rounds)
         worst = max(worst, took)
         print(f"matrix of {ADAPTERS} x {REQUIREMENTS}, {suffix:<6} {took:7.1f} ms, {len(work()) / 1024:.0f} KiB")
     print(f"{'within' if worst < LIMIT_MS else 'above'} {LIMIT_MS:.0f} ms")

@@ -25,16 +25,16 @@ from statistics import median
 LIMIT_MS = 4.0
 
 BATCH = 20
-"""Pairs of runs between two looks at the result."""
+"""The number of pairs of runs after which the result is checked."""
 
 PROJECT = {"pytest.ini": "[pytest]\n", "test_tiny.py": "def test_tiny() -> None:\n    assert 1 + 1 == 2\n"}
 
 NOT_PASSED_ON = ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE")
-"""Settings of the caller under which a run would not be what a user's run is."""
+"""Environment variables that would change the runs, so they are removed."""
 
 
 def main() -> int:
-    """Measure and print; return 1 if the cost is surely above the limit."""
+    """Measure and print; return 1 if the cost certainly exceeds the limit."""
     parser = argparse.ArgumentParser(description="The plugin's cost for a run that declares no adapter.")
     parser.add_argument("--seconds", type=float, default=120, help="after which to give up (default 120)")
     until = time.monotonic() + parser.parse_args().seconds
@@ -56,7 +56,7 @@ def main() -> int:
             for number in range(BATCH):
                 order = 1 if number % 2 else -1
                 pairs.append([processor_ms(command, folder) for command in commands[::order]][::order])
-            low, high = interval([ours - without for ours, without in pairs])
+            low, high = median_interval([ours - without for ours, without in pairs])
     ours, without = (median(side) for side in zip(*pairs, strict=True))
     print(f"python {sys.version.split()[0]}, pytest {version('pytest')}: {len(pairs)} pairs of runs, processor time")
     cost = median(one - other for one, other in pairs)
@@ -66,15 +66,15 @@ def main() -> int:
     return int(low > LIMIT_MS)
 
 
-def interval(differences: list[float]) -> tuple[float, float]:
-    """The 95 % interval of a median: the number of values below it is binomial, whatever the distribution is."""
+def median_interval(differences: list[float]) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a median, which needs no assumption on the distribution."""
     ordered, count = sorted(differences), len(differences)
     reach = int(0.98 * count**0.5) + 1
     return ordered[max(0, count // 2 - reach)], ordered[min(count - 1, (count - 1) // 2 + reach)]
 
 
 def processor_ms(command: list[str], folder: str) -> float:
-    """The milliseconds of processor time of a run; one that does not collect the one test ends the measurement."""
+    """Return the milliseconds of processor time of a run. Ends the process unless the run collects exactly one test."""
     settings = {key: value for key, value in os.environ.items() if key not in NOT_PASSED_ON}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)

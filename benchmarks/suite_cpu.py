@@ -20,13 +20,13 @@ from statistics import median
 LIMIT = 3.0
 TESTS_IN_A_MODULE = 50
 NOT_PASSED_ON = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE")
-"""Settings of the caller under which a run would not be what a user's run is."""
+"""Environment variables that would change the runs, so they are removed."""
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:randomly", "-p", "no:cacheprovider"]
 
 
 def main() -> int:
-    """Measure and print; return 1 if the median is above the limit."""
+    """Measure and print; return 1 if the median exceeds the limit."""
     parser = argparse.ArgumentParser(description="Processor time of the suite, compared with empty tests.")
     parser.add_argument("--rounds", type=int, default=5, help="pairs of runs (default 5)")
     parser.add_argument("--adapter", default="pytest_corpus.reference:all", help="the adapter under test")
@@ -37,13 +37,13 @@ def main() -> int:
             each.mkdir()
             (each / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
         suite = [*PYTEST, f"--corpus-adapter={given.adapter}"]
-        number, _ = timed(suite, conformance)
+        number, _ = measure_tests(suite, conformance)
         write_tests(empty, number)
-        timed(PYTEST, empty)
+        measure_tests(PYTEST, empty)
         pairs = []
         for turn in range(given.rounds):
             runs = [(suite, conformance), (PYTEST, empty)]
-            seconds = [timed(*run)[1] for run in (runs if turn % 2 == 0 else runs[::-1])]
+            seconds = [measure_tests(*run)[1] for run in (runs if turn % 2 == 0 else runs[::-1])]
             pairs.append(seconds if turn % 2 == 0 else seconds[::-1])
     ratios = [ours / bare for ours, bare in pairs]
     ours, bare = (median(side) for side in zip(*pairs, strict=True))
@@ -60,8 +60,8 @@ def write_tests(folder: Path, number: int) -> None:
         (folder / f"test_{first}.py").write_text(source, encoding="utf-8")
 
 
-def timed(command: list[str], folder: Path) -> tuple[int, float]:
-    """Run tests; return their number and the seconds of processor time."""
+def measure_tests(command: list[str], folder: Path) -> tuple[int, float]:
+    """Run tests; return their number, and the seconds of processor time."""
     settings = {key: value for key, value in os.environ.items() if key not in NOT_PASSED_ON}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)

@@ -61,21 +61,21 @@ UNARY = {"op": "llm.count_tokens", "ctx": {}, "args": {"text": "one two three"}}
 STREAM = {"op": "llm.stream", "ctx": {}, "args": {"messages": [{"role": "user", "content": "one two three"}]}}
 
 
-def opened(address: str) -> AdapterClient:
-    """The suite's client of an address."""
+def open_client(address: str) -> AdapterClient:
+    """Return the suite's client for an address."""
     factory = RemoteFactory(parse(address), Connection())
     return AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=10.0)).open()
 
 
-async def through(remote: RemoteAdapter, envelope: dict[str, Any], *, streaming: bool) -> None:
-    """One call through a transport, whose frames are read."""
+async def call_transport(remote: RemoteAdapter, envelope: dict[str, Any], *, streaming: bool) -> None:
+    """Make one call through a transport and read its frames."""
     exchange = Exchange(envelope, streaming)
     await call(remote.transport, exchange)
     assert len(exchange.frames) == (48 if streaming else 1), exchange.fault
 
 
-def ours(client: AdapterClient, envelope: dict[str, Any], *, streaming: bool, times: int) -> float:
-    """The seconds for a number of calls of the suite, reading the frames."""
+def measure_suite(client: AdapterClient, envelope: dict[str, Any], *, streaming: bool, times: int) -> float:
+    """Return the seconds for a number of calls by the suite, with reading the frames."""
     started = time.perf_counter()
     for _ in range(times):
         exchange = client.send(envelope, "llm", streaming=streaming)
@@ -84,8 +84,8 @@ def ours(client: AdapterClient, envelope: dict[str, Any], *, streaming: bool, ti
     return time.perf_counter() - started
 
 
-async def bare_http(session: aiohttp.ClientSession, url: str, envelope: dict[str, Any], accept: str) -> None:
-    """One call of a bare aiohttp client, whose frames are read."""
+async def call_bare_http(session: aiohttp.ClientSession, url: str, envelope: dict[str, Any], accept: str) -> None:
+    """Make one call with a bare aiohttp client and read its frames."""
     headers = {"Accept": accept, "Content-Type": "application/json"}
     async with session.post(url, data=json.dumps(envelope), headers=headers) as response:
         if accept == "application/json":
@@ -96,7 +96,7 @@ async def bare_http(session: aiohttp.ClientSession, url: str, envelope: dict[str
 
 
 class Pipe:
-    """A bare client of a program: a line each way."""
+    """A bare client of a program: one line for each request and each frame."""
 
     def __init__(self) -> None:
         self.process: Any = None
@@ -117,8 +117,8 @@ class Pipe:
                 return
 
 
-async def timed(one: Call, times: int) -> float:
-    """The seconds for a number of calls."""
+async def measure_calls(one: Call, times: int) -> float:
+    """Return the seconds for a number of calls."""
     started = time.perf_counter()
     for _ in range(times):
         await one()
@@ -126,15 +126,15 @@ async def timed(one: Call, times: int) -> float:
 
 
 async def compare(name: str, bare: Call, remote: RemoteAdapter, suite: AdapterClient, *, streaming: bool) -> None:
-    """Print the cost of a call on all sides, and the ratios to the bare client."""
+    """Print the cost of a call for each client, and the ratios to the bare client."""
     times, envelope = (STREAMS, STREAM) if streaming else (CALLS, UNARY)
     rounds = []
     for _ in range(ROUNDS + 1):
         rounds.append(
             (
-                await timed(bare, times),
-                await timed(lambda: through(remote, envelope, streaming=streaming), times),
-                await asyncio.to_thread(ours, suite, envelope, streaming=streaming, times=times),
+                await measure_calls(bare, times),
+                await measure_calls(lambda: call_transport(remote, envelope, streaming=streaming), times),
+                await asyncio.to_thread(measure_suite, suite, envelope, streaming=streaming, times=times),
             )
         )
     alone, transport, whole = (statistics.median(side) / times * 1000 for side in zip(*rounds[1:], strict=True))
@@ -146,34 +146,34 @@ async def compare(name: str, bare: Call, remote: RemoteAdapter, suite: AdapterCl
 
 
 @asynccontextmanager
-async def both(address: str) -> AsyncIterator[tuple[RemoteAdapter, AdapterClient]]:
-    """The transport to an address, and the suite's client of it."""
-    client = await asyncio.to_thread(opened, address)
+async def open_both(address: str) -> AsyncIterator[tuple[RemoteAdapter, AdapterClient]]:
+    """Open the transport to an address, and the suite's client for it."""
+    client = await asyncio.to_thread(open_client, address)
     async with RemoteFactory(parse(address), Connection())(RecordingSink(), ProviderProbe()) as remote:
         yield remote, client
     await asyncio.to_thread(client.close)
 
 
-async def over_http() -> None:
+async def compare_over_http() -> None:
     """Compare unary calls and streams over HTTP."""
     server = subprocess.Popen([*SERVE, FACTORY, "--port=0"], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     url = "http://" + server.stdout.readline().partition("http://")[2].partition(" ")[0]
-    async with aiohttp.ClientSession() as session, both(url) as (remote, client):
+    async with aiohttp.ClientSession() as session, open_both(url) as (remote, client):
         for name, envelope, accept in (
             ("HTTP", UNARY, "application/json"),
             ("HTTP stream", STREAM, "application/x-ndjson"),
         ):
-            bare = partial(bare_http, session, url, envelope, accept)
+            bare = partial(call_bare_http, session, url, envelope, accept)
             await compare(name, bare, remote, client, streaming=envelope is STREAM)
     server.terminate()
 
 
-async def over_stdio() -> None:
-    """Compare unary calls and streams over stdio; each side has a program of its own."""
+async def compare_over_stdio() -> None:
+    """Compare unary calls and streams over stdio; each client has its own program."""
     pipe = Pipe()
     await pipe.start()
-    async with both("cmd:" + shlex.join([*SERVE, "--stdio", FACTORY])) as (remote, client):
+    async with open_both("cmd:" + shlex.join([*SERVE, "--stdio", FACTORY])) as (remote, client):
         for name, envelope in (("stdio", UNARY), ("stdio stream", STREAM)):
             bare = partial(pipe.call, envelope, streaming=envelope is STREAM)
             await compare(name, bare, remote, client, streaming=envelope is STREAM)
@@ -191,8 +191,8 @@ time.sleep(3600)
 """
 
 
-async def through_proxy() -> bool:
-    """Compare calls of a provider with calls through a proxy before it; False if the proxy costs too much."""
+async def compare_proxy() -> bool:
+    """Compare calls of a provider with and without a proxy; return False if the proxy costs too much."""
     server = subprocess.Popen([sys.executable, "-c", PROVIDER], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     direct, probe, good = server.stdout.readline().strip(), ProviderProbe(), True
@@ -209,7 +209,7 @@ async def through_proxy() -> bool:
             times: list[list[float]] = [[], []]
             for _ in range(ROUNDS * CALLS):
                 for side, call in zip(times, calls, strict=True):
-                    side.append(await timed(call, 1))
+                    side.append(await measure_calls(call, 1))
             alone, whole = (statistics.quantiles(side)[0] * 1000 for side in times)
             added = whole / alone - 1
             good = good and added <= MOST_OVERHEAD
@@ -221,9 +221,9 @@ async def through_proxy() -> bool:
 
 async def main() -> bool:
     """Compare both transports, and the proxy; False if it costs too much."""
-    await over_http()
-    await over_stdio()
-    return await through_proxy()
+    await compare_over_http()
+    await compare_over_stdio()
+    return await compare_proxy()
 
 
 if __name__ == "__main__":

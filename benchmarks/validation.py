@@ -84,7 +84,7 @@ print(1e3 * (first - imported), 1e3 * (time.process_time() - imported), 1e3 * (i
 
 
 def main() -> int:
-    """Measure and print; the exit code: 1 where a cost is surely above its limit, else 0."""
+    """Measure and print; return 1 if a cost certainly exceeds its limit, else 0."""
     parser = argparse.ArgumentParser(description="The cost of validating.")
     parser.add_argument("--rounds", type=int, default=300, help="pairs of runs a ratio (default 300)")
     parser.add_argument("--frames", type=int, default=1_000_000, help="frames of the long stream (default 1,000,000)")
@@ -95,13 +95,13 @@ def main() -> int:
     )
     print(f"jsonschema {version('jsonschema')}; {given.rounds} pairs\n")
     print(f"{'':<66}{'µs':>8}{'ratio':>9}  95 %              limit")
-    above = [_request(given.rounds), _streams(given.rounds), _cold()]
-    _long(given.frames)
+    above = [_measure_request(given.rounds), _measure_streams(given.rounds), _measure_cold_start()]
+    _measure_memory(given.frames)
     return 1 if any(above) else 0
 
 
-def _request(rounds: int) -> bool:
-    """An `llm.complete` request against `orjson.loads` of its bytes and against `jsonschema`."""
+def _measure_request(rounds: int) -> bool:
+    """Compare the validation of an `llm.complete` request with `orjson.loads` of its bytes and with `jsonschema`."""
     data = orjson.dumps(REQUEST)
     above = False
     for name in ("llm.envelope.request", "llm.complete.request"):
@@ -112,16 +112,16 @@ def _request(rounds: int) -> bool:
             assert ours()
             assert slow.is_valid(REQUEST)
             label = f"{len(data)} B request, {name} {edition}"
-            above |= _row(
+            above |= _print_row(
                 f"{label} / orjson.loads", ours, lambda: orjson.loads(data), rounds=rounds, limit=1.0, repeats=100
             )
             everybody = partial(slow.is_valid, REQUEST)
-            above |= _row(f"{label} / jsonschema", ours, everybody, rounds=rounds // 3, limit=0.02, repeats=10)
+            above |= _print_row(f"{label} / jsonschema", ours, everybody, rounds=rounds // 3, limit=0.02, repeats=10)
     return above
 
 
 def _jsonschema(name: str, edition: str) -> Any:
-    """The validator that everybody would use."""
+    """Return the validator of the usual library."""
     every = registry()
     files: Registry[Any] = Registry(
         retrieve=lambda uri: DRAFT202012.create_resource(every.get_schema(uri))  # type: ignore[call-arg]
@@ -129,8 +129,8 @@ def _jsonschema(name: str, edition: str) -> Any:
     return jsonschema.Draft202012Validator(every.get_schema(name, edition), registry=files)
 
 
-def _streams(rounds: int) -> bool:
-    """NDJSON and events of 48 frames, short and long, from bytes to the report, against `orjson.loads` of the lines."""
+def _measure_streams(rounds: int) -> bool:
+    """Compare the validation of streams of 48 short or long frames with `orjson.loads` of their lines."""
     above = False
     for text, usage, separators in ((" word", {}, None), (SENTENCE * 4, {"usage_so_far": USAGE}, (",", ":"))):
         frames = [
@@ -153,14 +153,16 @@ def _streams(rounds: int) -> bool:
             ours = partial(validate_ndjson_stream, ndjson, component="llm", mode=mode)
             assert validate_ndjson_stream(ndjson, component="llm", mode=mode).is_valid
             label = f"{FRAMES} frames of {len(lines[0])} B, NDJSON, {mode} / orjson.loads"
-            above |= _row(label, ours, parse, rounds=rounds, limit=4.0 if mode == "STRICT" else None, repeats=10)
+            above |= _print_row(label, ours, parse, rounds=rounds, limit=4.0 if mode == "STRICT" else None, repeats=10)
         events = b"".join(b"data: " + line + b"\n\n" for line in lines)
         label = f"{FRAMES} frames of {len(lines[0])} B, events, STRICT / orjson.loads"
-        _row(label, partial(validate_sse_stream, events, component="llm"), parse, rounds=rounds, limit=None, repeats=10)
+        _print_row(
+            label, partial(validate_sse_stream, events, component="llm"), parse, rounds=rounds, limit=None, repeats=10
+        )
     return above
 
 
-def _row(
+def _print_row(
     label: str,
     ours: Callable[[], object],
     other: Callable[[], object],
@@ -169,11 +171,11 @@ def _row(
     limit: float | None,
     repeats: int,
 ) -> bool:
-    """One line of the table; whether the ratio is surely above its limit."""
+    """Print one line of the table; return True if the ratio certainly exceeds the limit."""
     pairs = []
     for number in range(max(rounds, 20)):
         first, second = (ours, other) if number % 2 else (other, ours)
-        one, two = _timed(first, repeats), _timed(second, repeats)
+        one, two = _measure_seconds(first, repeats), _measure_seconds(second, repeats)
         pairs.append((one, two) if number % 2 else (two, one))
     ratios = sorted(one / two for one, two in pairs)
     reach = int(0.98 * len(ratios) ** 0.5) + 1
@@ -186,16 +188,16 @@ def _row(
     return limit is not None and low > limit
 
 
-def _timed(work: Callable[[], object], repeats: int) -> float:
-    """Seconds of this thread on the processor that one call takes."""
+def _measure_seconds(work: Callable[[], object], repeats: int) -> float:
+    """Return the seconds of processor time of one call, in this thread."""
     started = time.thread_time()
     for _ in range(repeats):
         work()
     return (time.thread_time() - started) / repeats
 
 
-def _cold() -> bool:
-    """The first validator and all of them in fresh processes, in milliseconds."""
+def _measure_cold_start() -> bool:
+    """Measure the first validator, and all validators, in fresh processes, in milliseconds."""
     runs = []
     for _ in range(11):
         ran = subprocess.run([sys.executable, "-c", COLD], check=True, capture_output=True, text=True)
@@ -214,8 +216,8 @@ def _cold() -> bool:
     return above
 
 
-def _long(frames: int) -> None:
-    """The growth of this process's memory over a long stream."""
+def _measure_memory(frames: int) -> None:
+    """Print the growth of this process's memory over a long stream."""
     if resource is None:
         return
     line = orjson.dumps({"ok": True, "code": "STREAMING", "ms": 1.5, "chunk": {"text": " word", "is_final": False}})

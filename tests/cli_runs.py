@@ -1,4 +1,4 @@
-"""Running `pytest-corpus` as a user does, in a process of its own, and in this one."""
+"""Runs `pytest-corpus` as a user does: in another process, or in this one."""
 
 import contextlib
 import io
@@ -29,16 +29,16 @@ class Ended(NamedTuple):
     err: str
 
 
-def process(*command: object, code: int | None = 0, **how: Any) -> subprocess.CompletedProcess[str]:
-    """A process that has ended, with this code unless any will do."""
+def run_process(*command: object, code: int | None = 0, **how: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command in another process and return its result; fail unless the exit code is `code` (None: any)."""
     given = {"text": True, "capture_output": True, "timeout": 300, **how}
     done: subprocess.CompletedProcess[str] = subprocess.run(list(map(str, command)), check=False, **given)
     assert code is None or done.returncode == code, f"{done.stdout}{done.stderr}"
     return done
 
 
-def called(*argv: object) -> Ended:
-    """The command in this process; an argument that argparse refuses ends it too."""
+def call_command(*argv: object) -> Ended:
+    """Run the command line in this process; return its exit code and output, also if argparse refuses an argument."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -49,28 +49,28 @@ def called(*argv: object) -> Ended:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a command, which finds this checkout wherever it runs."""
+    """Return environment variables with which a command finds this checkout from any folder."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
     return {**os.environ, "PYTHONPATH": path, **more}
 
 
-def ran(*argv: object, command: tuple[str, ...] = (), stdin: bytes = b"", cwd: Any = None, **env: str) -> Ended:
-    """The command, or another, in a process of its own: a fork, and what it starts are forks."""
-    words = (*(command or (forks.python(), "-c", CODE)), *argv)
-    done = process(*words, code=None, input=stdin, text=False, cwd=cwd, env=environment(**env))
+def run_command(*argv: object, command: tuple[str, ...] = (), stdin: bytes = b"", cwd: Any = None, **env: str) -> Ended:
+    """Run the command line, or another command, in a forked process; return its exit code and output."""
+    words = (*(command or (forks.forking_python(), "-c", CODE)), *argv)
+    done = run_process(*words, code=None, input=stdin, text=False, cwd=cwd, env=environment(**env))
     return Ended(done.returncode, *(each.decode() for each in (done.stdout, done.stderr)))  # type: ignore[attr-defined]
 
 
-def conformance(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """The suite in a folder, in a process of its own: a fork, unless it is to import something else first."""
-    python = forks.python() if more.get("PYTHONPATH", MUTANTS_TOO) == MUTANTS_TOO else sys.executable
+def run_suite(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the suite in a folder, in a forked process unless something else must be imported first."""
+    python = forks.forking_python() if more.get("PYTHONPATH", MUTANTS_TOO) == MUTANTS_TOO else sys.executable
     inherited = {name: value for name, value in environment(**more).items() if name not in ("PYTEST_ADDOPTS", "CI")}
     plain = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio")
     env = {**inherited, "CORPUS_TEST_ENV": "local"}
-    return process(python, *plain, *arguments, code=None, cwd=folder, env=env, timeout=600)
+    return run_process(python, *plain, *arguments, code=None, cwd=folder, env=env, timeout=600)
 
 
-def statuses(path: Path) -> dict[tuple[str, str], str]:
-    """Each requirement's status in a report, by component and id."""
+def read_statuses(path: Path) -> dict[tuple[str, str], str]:
+    """Return the status of each requirement in a report, by component and id."""
     entries = json.loads(path.read_text("utf-8"))["requirements"]
     return {(entry["component"], entry["id"]): entry["status"] for entry in entries}

@@ -1,4 +1,4 @@
-"""Settings and fixtures of all of the project's own tests."""
+"""Settings and fixtures for all tests of the project."""
 
 import gc
 import importlib
@@ -31,7 +31,7 @@ for _name in ("numpy.fft", "scipy.stats"):  # an inner run forgets what it impor
 
 
 def _read_once(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The text of a file of an installed package; each inner run reads those of all packages, for their plugins."""
+    """Cache the text of files of installed packages, because each inner run reads those of all plugins."""
     known: dict[str, Any] = {}
 
     def remembered(package: Any) -> Any:
@@ -45,8 +45,8 @@ for _name in ("entry_points", "files", "metadata"):
     setattr(PathDistribution, _name, property(_read_once(getattr(PathDistribution, _name).fget)))
 
 
-def _looked_through_once(parse: Callable[..., None]) -> Callable[..., None]:
-    """The search for fixtures, which each inner run begins anew in the modules and classes of its plugins."""
+def _search_once(parse: Callable[..., None]) -> Callable[..., None]:
+    """Cache the search for fixtures in modules and classes of plugins, which each inner run would repeat."""
     has_none: dict[object, bool] = {}
 
     def parsed(self: Any, *given: Any, **more: Any) -> None:
@@ -64,11 +64,11 @@ def _looked_through_once(parse: Callable[..., None]) -> Callable[..., None]:
     return parsed
 
 
-FixtureManager.parsefactories = _looked_through_once(FixtureManager.parsefactories)  # type: ignore[method-assign]
+FixtureManager.parsefactories = _search_once(FixtureManager.parsefactories)  # type: ignore[method-assign]
 
 
 class Interruptions:
-    """All that `pytester` needs of its record of hook calls, which makes a third of the price of an inner run."""
+    """The part of `pytester`'s record of hook calls that tests need; a complete record makes inner runs slow."""
 
     def __init__(self, plugins: pytest.PytestPluginManager) -> None:
         self.calls: list[SimpleNamespace] = []
@@ -84,36 +84,36 @@ class Interruptions:
 
 @pytest.fixture
 def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """That of pytest, without its record of hook calls."""
+    """pytest's fixture, without its complete record of hook calls."""
     monkeypatch.setattr(pytester, "make_hook_recorder", Interruptions)
     return pytester
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Generated cases have no deadline: how long one takes says more about the machine than about us."""
+    """Remove the deadline of generated cases, because their duration depends on the machine."""
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
     collection_hooks.register_markers(config)  # tests import modules of the suite
 
 
 LONG = ("test_browser.py", "test_packaging.py", "test_bad_provider.py", "test_contributing.py", "test_commands.py")
-"""The modules of the longest tests and fixtures, which come first: else a worker has them last, and others wait."""
+"""The modules with the longest tests and fixtures. They run first, so that no worker ends long after the others."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long."""
+    """Run the longest tests first."""
     items.sort(key=lambda item: item.path.name not in LONG)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors, because many tests wait for other processes."""
+    """Use one more worker than there are processors, because many tests wait for other processes."""
     return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(autouse=True)
 def _no_part_stays() -> Iterator[None]:
-    """A test that begins a part of a run does not leave it to the next one."""
+    """Make sure that a test does not leave its part of a run to the next test."""
     yield
     begin_part(None)

@@ -53,11 +53,11 @@ class Edit:
     lines: list[str] = field(default_factory=list)
 
     def signed(self, sign: str) -> str:
-        """The code of the lines that have a sign."""
+        """Return the code of the lines with a sign."""
         return "\n".join(line[2:] for line in self.lines if line[0] == sign)
 
     def replacements(self) -> Iterator[tuple[str, str]]:
-        """Each block of `-` lines, with the `+` lines that take its place."""
+        """Yield each block of `-` lines with the `+` lines that replace it."""
         text = "\n".join(self.lines) + "\n"
         for found in re.finditer(r"((?:-.*\n)+)((?:\+.*\n)*)", text):
             old, new = (re.sub(r"^[-+] ?", "", block, flags=re.MULTILINE).rstrip("\n") for block in found.groups())
@@ -138,11 +138,13 @@ class Edits:
         return self._made[name]
 
     def base(self, row: Row) -> tuple[type[Any], ...]:
-        """The base classes of a row."""
+        """Return the base classes of a row."""
         return tuple(self.named(row, name.strip()) for name in row.base.split(",") if name) or (self.reference,)
 
     def named(self, row: Row, name: str) -> type[Any]:
-        """A class that a row names: another row of the file or of its folder, or a class of its head."""
+        """Return a class that a row names: another row of the file or of its folder, or a class in the head of the
+        file.
+        """
         known = {**self.head, **{each: file for file in self.folder for each in file.rows}}
         known.update(dict.fromkeys(self.rows, self))
         if name not in known:
@@ -173,7 +175,7 @@ class Edits:
 
 
 class Room:
-    """The rows of all files of a folder; `package` is what their heads are imported relative to."""
+    """The rows of all files in a folder; imports in their heads are relative to `package`."""
 
     def __init__(self, folder: Path, package: str, reference: type[Any]) -> None:
         self.files = [Edits(path, package, reference) for path in sorted(folder.glob("*.edits"))]
@@ -194,7 +196,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of a base as it is after an edit."""
+    """A method of a base class after an edit."""
 
     name: str
     module: str
@@ -210,12 +212,12 @@ def _method(row: Row, edit: Edit, base: type[Any]) -> Method:
     if owner is None or not isinstance(original, FunctionType):
         row.fail(f"{name} is not a method of its base")
     replaces = any(line[0] == "-" for line in edit.lines)
-    code = _replaced(row, edit, owner, original) if replaces else _wrapped(edit, original)
+    code = _replace_lines(row, edit, owner, original) if replaces else _wrap_method(edit, original)
     return Method(name, owner.__module__, original, code)
 
 
-def _replaced(row: Row, edit: Edit, owner: type[Any], original: FunctionType) -> str:
-    """The source of a method, with other lines in place of some; its `super()` is still that of its class."""
+def _replace_lines(row: Row, edit: Edit, owner: type[Any], original: FunctionType) -> str:
+    """Return the source of a method with some lines replaced; its `super()` is still that of its class."""
     source = dedent(inspect.getsource(original))
     for old, new in edit.replacements():
         lines, wanted = source.splitlines(), [line.strip() for line in old.splitlines()]
@@ -233,8 +235,8 @@ def _replaced(row: Row, edit: Edit, owner: type[Any], original: FunctionType) ->
     return SUPER.sub(f"super({owner.__name__}, self)", source)
 
 
-def _wrapped(edit: Edit, original: FunctionType) -> str:
-    """A method that runs `+` lines before it calls the one of the base, or on what that gives."""
+def _wrap_method(edit: Edit, original: FunctionType) -> str:
+    """Return a method that runs `+` lines before the method of the base class, or on its result."""
     assert edit.target is not None
     lines, value = edit.signed("+"), edit.target["value"]
     before, after = ("", lines) if edit.target["after"] else (lines, "")
@@ -255,7 +257,7 @@ def _wrapped(edit: Edit, original: FunctionType) -> str:
 
 
 def _signature(original: FunctionType) -> tuple[str, str]:
-    """The parameters of a method, each default as None, and the arguments that pass them on."""
+    """Return the parameters of a method, with each default as None, and the arguments that pass them on."""
     signature = inspect.signature(original)
     plain, arguments = [], []
     for parameter in signature.parameters.values():
@@ -272,7 +274,7 @@ def _signature(original: FunctionType) -> tuple[str, str]:
 
 
 def _sentence(first: str, following: list[str]) -> str:
-    """A sentence that goes on in the lines that are indented."""
+    """Return a sentence, joined with its indented continuation lines."""
     words = [first]
     for line in following:
         if not line.startswith("    "):
@@ -282,7 +284,7 @@ def _sentence(first: str, following: list[str]) -> str:
 
 
 def unknown_names(made: Any) -> list[str]:
-    """The names that the methods of a class use and that are neither global where they stand nor built in."""
+    """Return the names in the methods of a class that are neither global there nor built in."""
     found = []
     for method in vars(made).values():
         codes = [method.__code__] if isinstance(method, FunctionType) else []

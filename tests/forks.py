@@ -1,7 +1,7 @@
-"""Processes for inner runs, forked from one that has imported what they need, which takes a second.
+"""Forks processes for inner runs from a server process that has imported what they need, which saves a second each.
 
-The program in the place of `sys.executable` lends a fork its arguments, environment, folder and standard streams,
-passes signals on to it, and ends as it ends. What it does not know it leaves to the real Python.
+A program replaces `sys.executable`: it sends the fork its arguments, environment, folder and standard streams, forwards
+signals to it, and exits with its exit code. Whatever it does not support it passes to the real Python.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ ROOT = str(Path(__file__).parents[1])
 
 
 def _installed() -> list[str]:
-    """The arguments with which a run finds the plugin if the project is on the path and not installed."""
+    """Return the arguments with which pytest finds the plugin if the project is on the path but not installed."""
     found = any(point.name == "corpus" for point in entry_points(group="pytest11"))
     return [] if found else ["-p", "pytest_corpus.plugin"]
 
@@ -36,7 +36,7 @@ def _installed() -> list[str]:
 PLUGIN = _installed()  # what makes pytest find the plugin
 
 DISRUPTIVE = ("pytest_forked", "pytest_mock", "repeat", "rerunfailures", "socket", "timeout")
-"""Plugins that only tests of coexistence load: one starts a thread, others change what the suite runs on."""
+"""Plugins that only the tests of coexistence load, because they start a thread or change functions of Python."""
 
 PROGRAM = """#!{real} -ISE
 import json, os, signal, socket, sys
@@ -63,15 +63,15 @@ os._exit(code)
 
 
 KEPT = ("PYTHONPATH", "PYTHONUNBUFFERED")
-"""Settings of Python that a fork keeps to; for any other than those of the server a new process is started."""
+"""Settings of Python that a fork inherits; if a run needs others, a new process is started instead."""
 
 SERVERS: list[subprocess.Popen[bytes]] = []
 """That of this process, whose input stays open as long as it is known."""
 
 
 @cache
-def python() -> str:
-    """The program in the place of `sys.executable`. The process that forks ends with this one: its input ends."""
+def forking_python() -> str:
+    """Return the path of the program that replaces `sys.executable`. The server process ends with this process."""
     if not hasattr(os, "pidfd_open"):
         return sys.executable
     folder = tempfile.mkdtemp(prefix="forks-")
@@ -90,8 +90,8 @@ def python() -> str:
     return str(program)
 
 
-def prepare() -> None:
-    """Import what inner runs need."""
+def import_all() -> None:
+    """Import the modules that inner runs need."""
     import pytest
 
     off = [
@@ -104,8 +104,8 @@ def prepare() -> None:
         importlib.import_module(name)
 
 
-def forget(wait: selectors.BaseSelector, asking: socket.socket) -> None:
-    """Close, in a fork, what is the server's."""
+def close_server_files(wait: selectors.BaseSelector, asking: socket.socket) -> None:
+    """Close the files of the server in a forked process."""
     for key in wait.get_map().values():
         if isinstance(key.fileobj, socket.socket):
             key.fileobj.close()
@@ -115,8 +115,8 @@ def forget(wait: selectors.BaseSelector, asking: socket.socket) -> None:
     wait.close()
 
 
-def pass_on(wait: selectors.BaseSelector, asking: socket.socket, fork: int) -> None:
-    """Send a fork the signals of who asked for it; kill it where he is gone."""
+def forward_signals(wait: selectors.BaseSelector, asking: socket.socket, fork: int) -> None:
+    """Forward signals from the client to a fork; kill the fork if the client has ended."""
     numbers = b""
     with contextlib.suppress(ConnectionError):
         numbers = asking.recv(16)
@@ -127,8 +127,8 @@ def pass_on(wait: selectors.BaseSelector, asking: socket.socket, fork: int) -> N
             os.kill(fork, number)
 
 
-def serve(address: str) -> tuple[list[int], list[Any]]:
-    """Fork for each who asks; in the fork, the standard streams that it is lent, and what it is asked for."""
+def serve_forks(address: str) -> tuple[list[int], list[Any]]:
+    """Fork for each client. In a fork, return the standard streams and the request of the client."""
     listener, wait = socket.socket(socket.AF_UNIX), selectors.DefaultSelector()
     listener.bind(address)
     listener.listen(16)
@@ -146,14 +146,14 @@ def serve(address: str) -> tuple[list[int], list[Any]]:
                 size, streams, _, _ = socket.recv_fds(asking, 4, 3)
                 asked = json.loads(asking.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
                 if not (fork := os.fork()):
-                    forget(wait, asking)
+                    close_server_files(wait, asking)
                     return streams, asked
                 for stream in streams:
                     os.close(stream)
                 wait.register(asking, selectors.EVENT_READ, fork)
                 wait.register(os.pidfd_open(fork), selectors.EVENT_READ, (fork, asking))
             elif isinstance(key.fileobj, socket.socket):
-                pass_on(wait, key.fileobj, key.data)
+                forward_signals(wait, key.fileobj, key.data)
             else:
                 fork, asking = key.data
                 code = os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1])
@@ -166,8 +166,8 @@ def serve(address: str) -> tuple[list[int], list[Any]]:
                 break  # what is known of that socket is out of date
 
 
-def become(program: str, paths: list[str], streams: list[int], asked: list[Any]) -> None:
-    """Do in this process, a fork, what Python does with these arguments in this folder and environment."""
+def run_like_python(program: str, paths: list[str], streams: list[int], asked: list[Any]) -> None:
+    """Do in this process, a fork, what Python would do with these arguments, in this folder and environment."""
     (mode, what, *rest), folder, environment = asked
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -196,6 +196,6 @@ if __name__ == "__main__":
     _, given = sys.argv
     mine = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     others = [path for path in sys.path[1:] if path not in mine]
-    prepare()
+    import_all()
     gc.freeze()  # what forks share is not searched for garbage in each of them, which would copy it
-    become(str(Path(given).with_name("python")), others, *serve(given))
+    run_like_python(str(Path(given).with_name("python")), others, *serve_forks(given))

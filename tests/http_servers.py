@@ -1,4 +1,4 @@
-"""HTTP servers of tests, which run in a thread and answer what a test says."""
+"""HTTP servers for tests, which run in a thread and give answers that a test defines."""
 
 import json
 import threading
@@ -25,8 +25,8 @@ Kind = TypeVar("Kind", bound=Server)
 
 
 @contextmanager
-def running(server: Kind) -> Iterator[Kind]:
-    """Serve requests in a thread."""
+def run_server(server: Kind) -> Iterator[Kind]:
+    """Serve requests in a thread within the context."""
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server
@@ -36,7 +36,7 @@ def running(server: Kind) -> Iterator[Kind]:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads and answers whole messages; standard error is for failures."""
+    """A handler that reads complete requests and sends complete answers, without logging."""
 
     protocol_version = "HTTP/1.1"
 
@@ -48,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
         raise NotImplementedError
 
     def read(self) -> bytes:
-        """The body of the request."""
+        """Return the body of the request."""
         return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
     def begin(self, headers: Mapping[str, str], status: int = 200) -> None:
@@ -59,11 +59,11 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def reply(self, body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        """Answer with JSON; bytes are sent as they are."""
+        """Answer with JSON; bytes are sent unchanged."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         own = {"Content-Type": "application/json", "Content-Length": str(len(data))}
         self.begin({**own, **(headers or {})}, status)
         self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""Tables of tests that stand in text files: a row a line, and comments with #."""
+"""Reads tables of test cases from text files: one row per line, and comments with #."""
 
 import json
 from collections.abc import Iterator
@@ -6,25 +6,25 @@ from pathlib import Path
 from typing import Any
 
 
-def lines(path: Path, comment: str = "#") -> list[str]:
-    """The rows as they are."""
+def read_rows(path: Path, comment: str = "#") -> list[str]:
+    """Return the rows of a table as text."""
     return [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith(comment)]
 
 
-def documents(path: Path) -> list[Any]:
-    """The rows of a table in which each is JSON."""
-    return [json.loads(line) for line in lines(path)]
+def read_json_rows(path: Path) -> list[Any]:
+    """Return the values of a table in which each row is JSON."""
+    return [json.loads(line) for line in read_rows(path)]
 
 
-def sections(path: Path) -> Iterator[tuple[list[str], str]]:
-    """The words of each line that begins with ##, and the lines below it."""
-    for part in ("\n" + "\n".join(lines(path, comment="# "))).split("\n## ")[1:]:
+def read_sections(path: Path) -> Iterator[tuple[list[str], str]]:
+    """Yield the words of each line that begins with ##, and the lines after it."""
+    for part in ("\n" + "\n".join(read_rows(path, comment="# "))).split("\n## ")[1:]:
         head, _, body = part.partition("\n")
         yield head.split(), body
 
 
-def patched(document: Any, changes: dict[str, Any]) -> Any:
-    """A document after changes: by JSON pointer the new value, where null takes away and `-` appends."""
+def apply_changes(document: Any, changes: dict[str, Any]) -> Any:
+    """Return a document with changes: for each JSON pointer its new value. Null removes, and the key `-` appends."""
     for pointer, value in changes.items():
         *path, last = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
         inside = document

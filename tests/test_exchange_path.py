@@ -19,7 +19,7 @@ MOST_MODULES_OF_A_RUN = 28
 @pytest.mark.parametrize("component", MOST_MODULES)
 def test_an_exchange_takes_a_short_way(component: str) -> None:
     """Few frames stand before the loop, few modules judge an answer, and few of them are entered again."""
-    sending, audit = exchange_path.followed(component)
+    sending, audit = exchange_path.trace_call(component)
     assert 0 < sending.depth <= MOST_FRAMES
     assert 0 < len(audit.modules) <= MOST_MODULES[component]
     assert audit.returns <= MOST_RETURNS[component]

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 
 ROOT = Path(__file__).parent.parent
 TOOL = ROOT / "tools" / "machine_faults.py"
@@ -13,7 +13,7 @@ JUDGED: dict[str, dict[str, str]] = json.loads(TOOL.with_suffix(".json").read_te
 
 
 def run(*arguments: str) -> list[str]:
-    return process(sys.executable, TOOL, *arguments, cwd=ROOT).stdout.splitlines()
+    return run_process(sys.executable, TOOL, *arguments, cwd=ROOT).stdout.splitlines()
 
 
 @pytest.mark.parametrize("component", JUDGED)

@@ -19,7 +19,7 @@ import orders
 ])  # fmt: skip
 def test_the_same_in_any_order(name: str, numbers: tuple[int, ...], tmp_path: Path) -> None:
     """Every requirement has the same status in a random order as in the usual one."""
-    differing = {number: lines for number, lines in orders.orders(name, numbers, tmp_path, jobs=1) if lines}
+    differing = {number: lines for number, lines in orders.run_orders(name, numbers, tmp_path, jobs=1) if lines}
     assert not differing
 
 

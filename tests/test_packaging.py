@@ -11,7 +11,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ("schemas", "golden", "skeletons")
@@ -21,7 +21,7 @@ def python_with(folder: Path, package: object) -> Path:
     """The interpreter of a new virtual environment with a package, which the pip of this environment installs."""
     venv.create(folder, with_pip=False)
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    process(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", package, cwd=folder)
+    run_process(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", package, cwd=folder)
     return python
 
 
@@ -30,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the wheel and the sdist of this checkout."""
     folder = tmp_path_factory.mktemp("built")
     python = python_with(folder / "venv", "hatchling")
-    process(python, "-m", "hatchling", "build", "-d", folder / "dist", cwd=ROOT)
+    run_process(python, "-m", "hatchling", "build", "-d", folder / "dist", cwd=ROOT)
     return folder / "dist"
 
 
@@ -113,7 +113,7 @@ def test_the_sdist_builds_the_same_wheel(built: Path, wheel: zipfile.ZipFile, tm
     (source,) = tmp_path.iterdir()
     assert (source / "tests").is_dir()
     python = next((built.parent / "venv").glob("*/python"))
-    process(python, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "again", cwd=source)
+    run_process(python, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "again", cwd=source)
     (again,) = (tmp_path / "again").glob("*.whl")
     with zipfile.ZipFile(again) as second:
         names = sorted(name for name in second.namelist() if not name.endswith("RECORD"))
@@ -128,7 +128,7 @@ def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     options = ("-p", "no:cacheprovider", "--corpus-adapter=pytest_corpus.reference:llm", "--corpus-report=r.json")
-    done = process(python.with_name("pytest"), *options, cwd=folder)
+    done = run_process(python.with_name("pytest"), *options, cwd=folder)
     report = json.loads((folder / "r.json").read_text("utf-8"))
     assert (report["verdict"], report["complete"]) == ("conformant", True)
     open_ones = [entry["id"] for entry in report["requirements"] if entry["status"] == "not_assessed"]
@@ -137,9 +137,9 @@ def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
     assert "failed" not in done.stdout
     assert {path.name for path in folder.iterdir()} == {"r.json"}
     command = python.with_name("pytest-corpus")
-    process(command, "init", "graph", tmp_path / "new", cwd=folder)
+    run_process(command, "init", "graph", tmp_path / "new", cwd=folder)
     assert (tmp_path / "new" / "graph_adapter" / "provider.py").is_file()
-    assert "R20 Labels" in process(command, "explain", "R20", cwd=folder).stdout
+    assert "R20 Labels" in run_process(command, "explain", "R20", cwd=folder).stdout
 
 
 def test_the_readme_of_the_package_index(wheel: zipfile.ZipFile) -> None:

@@ -18,7 +18,7 @@ PACKAGE = ("-p", "no:randomly", "-p", "no:cacheprovider", "--pyargs", "pytest_co
 @pytest.fixture(autouse=True)
 def _forks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run apart is a fork."""
-    monkeypatch.setattr(sys, "executable", forks.python())
+    monkeypatch.setattr(sys, "executable", forks.forking_python())
 
 
 @pytest.fixture

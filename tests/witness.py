@@ -1,4 +1,4 @@
-"""Compares the call that each finding shows with the one that it was judged on, in the process that ran the test."""
+"""A plugin that compares the call in each finding's evidence with the call that the finding is based on."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import TestRecord
 
 ON_NO_CALL = ("COM-CAP-9",)
-"""Requirements on what an adapter lacks, which no call shows."""
+"""Requirements that something is missing, which no call can show."""
 
 DESCRIBED = ("the error ", "a success", "a stream ", "no answer (", "nothing")
-"""The beginnings of an answer that is described as a whole."""
+"""The first words of descriptions of a complete answer."""
 
 PARTS = {"result": "result", "chunk": "chunk", "details": "error", "retry_after_ms": "error"}
 """The first key of a path into an answer, and a key that such an answer has."""
 
 
 class Witness:
-    """A plugin that notes the findings whose evidence does not show what they were judged on."""
+    """A plugin that notes the findings whose evidence does not show the call that they are based on."""
 
     def __init__(self) -> None:
         self.misplaced: list[str] = []
@@ -41,14 +41,14 @@ class Witness:
         if call.when == "call" and execution is not None and execution.result is not None:
             shown = [each for text in values_of(report, RECORD) for each in TestRecord.load(text).findings]
             for violation, finding in zip(execution.result.notes.violations, shown, strict=True):
-                said = "; ".join(contradictions(violation, finding)) if finding.node else ""
+                said = "; ".join(find_contradictions(violation, finding)) if finding.node else ""
                 if said:
                     self.misplaced.append(f"{violation.requirement} in {item.name}: {said} ({violation})")
         return report
 
 
-def contradictions(violation: Violation, shown: Finding) -> Iterator[str]:
-    """The ways in which the evidence of a finding differs from the exchange that its expectation was judged on."""
+def find_contradictions(violation: Violation, shown: Finding) -> Iterator[str]:
+    """Yield the differences between the evidence of a finding and the exchange that it is based on."""
     if not violation.exchanges:
         if not (violation.story or violation.requirement in ON_NO_CALL):
             yield "it was judged on no call"
@@ -64,7 +64,7 @@ def contradictions(violation: Violation, shown: Finding) -> Iterator[str]:
 
 
 def _of_the_answer(violation: Violation, judged: Exchange) -> Iterator[str]:
-    """The ways in which the answer of an exchange does not show what a violation says of it."""
+    """Yield the differences between the answer of an exchange and the description in a violation."""
     reply = StreamReply(judged) if judged.streaming else Reply(judged)
     got, key = violation.got, violation.path.partition(".")[0]
     if got.startswith(DESCRIBED) and not got.startswith((str(reply), "nothing ")) and len(got) > len("nothing"):
@@ -84,16 +84,16 @@ def _of_the_answer(violation: Violation, judged: Exchange) -> Iterator[str]:
 
 
 def _values(judged: Exchange) -> Iterator[Any]:
-    """Every value in an answer, and in what was reported of the call."""
+    """Yield every value in an answer, and in the metrics of the call."""
     reports: list[Any] = [*judged.observed.observations, *judged.observed.counts]
     stack: list[Any] = [frame.body for frame in judged.frames]
-    stack += [value for report in reports for value in (report.component, *vars_of(report).values())]
+    stack += [value for report in reports for value in (report.component, *members_of(report).values())]
     while stack:
         value = stack.pop()
         yield value
         stack += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-def vars_of(report: Any) -> dict[str, Any]:
-    """The members of a report."""
+def members_of(report: Any) -> dict[str, Any]:
+    """Return the members of a report."""
     return {name: getattr(report, name) for name in type(report).__slots__}

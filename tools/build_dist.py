@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def epoch() -> str:
-    """SOURCE_DATE_EPOCH; outside a checkout that of the sdist, which its files have."""
+def source_date_epoch() -> str:
+    """Return SOURCE_DATE_EPOCH: in a checkout from git, otherwise the time of the files in the sdist."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return given
     command = ["git", "log", "-1", "--format=%ct"]
@@ -25,18 +25,18 @@ def epoch() -> str:
     return said.stdout.strip() or str(int((ROOT / "pyproject.toml").stat().st_mtime))
 
 
-def built(source: Path, target: Path, when: str) -> dict[str, str]:
-    """Build both in a folder; the SHA-256 of each file by its name."""
+def build_both(source: Path, target: Path, when: str) -> dict[str, str]:
+    """Build sdist and wheel in a folder; return the SHA-256 of each file by its name."""
     command = [sys.executable, "-m", "build", "--outdir", str(target), str(source)]
     subprocess.run(command, env={**os.environ, "SOURCE_DATE_EPOCH": when}, stdout=subprocess.DEVNULL, check=True)
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(target.iterdir())}
 
 
 def main() -> int:
-    """Build, build again from the sdist, compare, check."""
-    when, dist = epoch(), ROOT / "dist"
+    """Build both, build again from the sdist, compare the results, and check them."""
+    when, dist = source_date_epoch(), ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
-    first = built(ROOT, dist, when)
+    first = build_both(ROOT, dist, when)
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
             archive.extractall(folder)
@@ -44,7 +44,7 @@ def main() -> int:
         for path in source.rglob("*"):
             os.utime(path, (1, 1_000_000_000))
         before = os.umask(0o077)
-        second = built(source, Path(folder) / "again", when)
+        second = build_both(source, Path(folder) / "again", when)
         os.umask(before)
     for name, found in first.items():
         print(f"{found}  dist/{name}")

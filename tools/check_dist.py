@@ -16,11 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 WITH = {"xdist": ["-n", "2"], "cov": ["--cov=pytest_corpus.reference.llm"]}
-"""The output of a run in which an extra must be seen to work."""
+"""For each extra, the text that the output of a run must contain."""
 
 
-def pythons() -> dict[str, str]:
-    """A working interpreter of each version."""
+def find_interpreters() -> dict[str, str]:
+    """Return a working interpreter of each Python version."""
     found = {}
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for version in VERSIONS:
@@ -37,15 +37,15 @@ def pythons() -> dict[str, str]:
     return found
 
 
-def extras(wheel: Path) -> list[str]:
-    """The extras that the wheel declares."""
+def read_extras(wheel: Path) -> list[str]:
+    """Return the extras that the wheel declares."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         return re.findall(r"^Provides-Extra: (\S+)$", archive.read(name).decode(), re.M)
 
 
 def run(*command: object, cwd: Path) -> str:
-    """The output of a command that must succeed. Raises RuntimeError if it fails."""
+    """Run a command and return its output. Raises RuntimeError if it fails."""
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     said = subprocess.run([*map(str, command)], cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if said.returncode:
@@ -53,8 +53,8 @@ def run(*command: object, cwd: Path) -> str:
     return said.stdout
 
 
-def tried(python: str, wheel: Path, extra: str = "") -> None:
-    """Install the wheel, run the suite against the embedded LLM adapter, verify its report, with `sign` sign it."""
+def try_wheel(python: str, wheel: Path, extra: str = "") -> None:
+    """Install the wheel, run the suite against the embedded LLM adapter, and verify its report."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(python, "-m", "venv", folder / "venv", cwd=folder)
@@ -76,15 +76,15 @@ def tried(python: str, wheel: Path, extra: str = "") -> None:
 
 
 def main() -> int:
-    """Try each; say a line for each, and fail where one fails."""
+    """Try each interpreter and extra, print a line for each, and return 1 if one fails."""
     (wheel,) = (ROOT / "dist").glob("*.whl")
-    found = pythons()
+    found = find_interpreters()
     cases = [(f"Python {version}", name, "") for version, name in found.items()]
-    cases += [(f"extra {extra}", sys.executable, extra) for extra in extras(wheel)]
+    cases += [(f"extra {extra}", sys.executable, extra) for extra in read_extras(wheel)]
     failed = not found
     for said, python, extra in cases:
         try:
-            tried(python, wheel, extra)
+            try_wheel(python, wheel, extra)
             print(f"{said}: works", flush=True)
         except RuntimeError as error:
             failed = True

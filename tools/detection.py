@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from machine_faults import JUDGED, drawn
+from machine_faults import JUDGED, draw_names
 
 from pytest_corpus import __version__
 from pytest_corpus.spec.components import COMPONENTS
@@ -28,17 +28,17 @@ from pytest_corpus.spec.components import COMPONENTS
 RESULT = Path(__file__).with_suffix(".json")
 
 Findings = Mapping[tuple[str, str], str]
-"""The requirement that found a fault, or nothing, by component and fault."""
+"""For each component and fault, the requirement that detected the fault, or an empty text."""
 
 EXPERIMENTS = {
     "mutants": ("test_mutant_in_the_whole_suite[",),
     "legal": ("test_legal_shape[", "test_a_random_shape_violates_nothing[", "test_what_the_documents_leave_open"),
 }
-"""The tests that are runs of an experiment, by how their names begin."""
+"""For each experiment, the first parts of the names of its tests."""
 
 
 def main() -> int:
-    """Add what is given to the result."""
+    """Add the results of the given runs to the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", type=Path, help="the results of tools/machine_faults.py")
     parser.add_argument("--count", type=int, default=300, help="how many faults were drawn of each component")
@@ -52,28 +52,28 @@ def main() -> int:
         first, found = (
             {(line["component"], line["fault"]): line["found"] for line in run} for run in (lines[::-1], lines)
         )
-        parts = {name: faults(name, given.count, given.seed, first, found) for name in COMPONENTS}
-        result["faults"] = {**dated(), "seed": given.seed, "components": parts}
+        parts = {name: fault_figures(name, given.count, given.seed, first, found) for name in COMPONENTS}
+        result["faults"] = {**run_date(), "seed": given.seed, "components": parts}
     for name in ("mutants", "legal"):
         if path := getattr(given, name):
-            result[name] = {**dated(), **tests(path, EXPERIMENTS[name])}
+            result[name] = {**run_date(), **count_tests(path, EXPERIMENTS[name])}
     RESULT.write_text(json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 
-def dated() -> dict[str, str]:
-    """The day of a run, and the version of the kit."""
+def run_date() -> dict[str, str]:
+    """Return the date of the run, and the version of pytest-corpus."""
     return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "kit": __version__}
 
 
-def faults(component: str, count: int, seed: int, first: Findings, found: Findings) -> dict[str, Any]:
-    """The figures of the faults drawn of a component. Raises SystemExit if some of them have no result."""
-    possible, names = drawn(component, count, seed)
+def fault_figures(component: str, count: int, seed: int, first: Findings, found: Findings) -> dict[str, Any]:
+    """Return the figures for the faults that were drawn for a component. Raises SystemExit if results are missing."""
+    possible, names = draw_names(component, count, seed)
     judged = json.loads(JUDGED.read_text("utf-8"))[component]
     tried = [name for name in names if name not in judged]
     if missing := [name for name in tried if (component, name) not in found]:
         sys.exit(f"{component}: {len(missing)} of {len(names)} faults have no result; run make faults")
-    results = collections.Counter(kind(found[component, name]) for name in tried)
+    results = collections.Counter(kind_of_finding(found[component, name]) for name in tried)
     return {
         "possible": possible,
         "drawn": len(names),
@@ -84,12 +84,12 @@ def faults(component: str, count: int, seed: int, first: Findings, found: Findin
     }
 
 
-def kind(finding: str) -> str:
+def kind_of_finding(finding: str) -> str:
     return "should" if finding.startswith("SHOULD ") else "must" if finding else ""
 
 
-def tests(path: Path, prefixes: tuple[str, ...]) -> dict[str, Any]:
-    """The number of tests of an experiment in a JUnit file, and those that did not pass."""
+def count_tests(path: Path, prefixes: tuple[str, ...]) -> dict[str, Any]:
+    """Return the number of tests of an experiment in a JUnit file, and the tests that did not pass."""
     cases = list(ElementTree.parse(path).iter("testcase"))  # noqa: S314 - pytest wrote it here
     ran = [case for case in cases if f"{case.get('name')}".startswith(prefixes) and case.find("skipped") is None]
     red = [case for case in ran if case.find("failure") is not None or case.find("error") is not None]

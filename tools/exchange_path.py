@@ -29,7 +29,7 @@ RUN = "conformance"  # in place of a component
 
 
 class Way:
-    """The modules that calls of functions enter, one after the other, and the depth of the stack at its deepest."""
+    """The modules that a call enters, in order, and the largest depth of the stack."""
 
     def __init__(self) -> None:
         self.entered: list[str] = []
@@ -37,17 +37,17 @@ class Way:
 
     @property
     def modules(self) -> list[str]:
-        """Each module once."""
+        """Each module once, in order."""
         return list(dict.fromkeys(self.entered))
 
     @property
     def returns(self) -> int:
-        """The number of times that a module is entered which was left before."""
+        """The number of times that a module is entered again after it was left."""
         steps = [name for name, _ in itertools.groupby(self.entered)]
         return len(steps) - len(set(steps))
 
     def follow(self, done: Callable[[], Any]) -> None:
-        """Do something, and note its way as far as it is of the package and in this thread."""
+        """Call a function, and record the modules of the package that it enters in this thread."""
 
         def note(frame: FrameType, event: str, _given: Any) -> None:
             name = frame.f_globals.get("__name__", "")
@@ -65,7 +65,7 @@ class Way:
 
 
 def depth_of(frame: FrameType | None) -> int:
-    """The number of frames of the package on the stack."""
+    """Return the number of frames of the package on the stack."""
     depth = 0
     while frame is not None:
         depth += frame.f_globals.get("__name__", "").startswith(PACKAGE)
@@ -73,8 +73,8 @@ def depth_of(frame: FrameType | None) -> int:
     return depth
 
 
-def followed(component: str) -> tuple[Way, Way]:
-    """The ways of a plain call of the principal operation of a component: to the loop, and through the audit."""
+def trace_call(component: str) -> tuple[Way, Way]:
+    """Return the ways of a plain call of a component's main operation: to the event loop, and through the audit."""
     client = AdapterClient(Declaration(component, getattr(reference, component), component)).open((component,))
     try:
         made = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
@@ -93,8 +93,8 @@ def followed(component: str) -> tuple[Way, Way]:
         client.close()
 
 
-def followed_run() -> Way:
-    """The way of a run of one test of one adapter through the integration with pytest."""
+def trace_run() -> Way:
+    """Return the way of a pytest run of one test of one adapter through the integration with pytest."""
     way = Way()
     with tempfile.TemporaryDirectory() as folder:
         chosen = ["--corpus-adapter=pytest_corpus.reference:llm", "--corpus-requirement=LLM-TOKENS-1"]
@@ -107,12 +107,12 @@ def followed_run() -> Way:
 def main() -> None:
     """Print the ways."""
     if sys.argv[1:] == [RUN]:
-        run = followed_run()
+        run = trace_run()
         print(f"{RUN}: a run of one test enters {len(run.modules)} modules and returns {run.returns} times:")
         print(f"  {', '.join(run.modules)}")
         return
     for component in sys.argv[1:] or ["llm", "vector", "embedding", "graph"]:
-        sending, audit = followed(component)
+        sending, audit = trace_call(component)
         print(f"{component}: a call passes {sending.depth} frames before the loop, {len(sending.modules)} modules")
         print(f"  the audit enters {len(audit.modules)} modules and returns {audit.returns} times:")
         print(f"  {', '.join(audit.modules)}")

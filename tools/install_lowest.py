@@ -10,12 +10,12 @@ import subprocess
 import sys
 
 
-def at_its_lower_bound(argument: str) -> str:
-    """A requirement that asks for its lower bound alone; any other argument unchanged."""
+def pin_to_lower_bound(argument: str) -> str:
+    """Return a requirement with its lower bound as the version; any other argument unchanged."""
     bounds, *marker = argument.partition(";")
     return "".join((bounds.replace(">=", "=="), *marker))
 
 
 if __name__ == "__main__":
-    arguments = map(at_its_lower_bound, sys.argv[1:])
+    arguments = map(pin_to_lower_bound, sys.argv[1:])
     sys.exit(subprocess.call([sys.executable, "-m", "pip", "install", *arguments]))

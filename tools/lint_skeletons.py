@@ -1,4 +1,4 @@
-"""Checks what `pytest-corpus init` writes with ruff and mypy, as those who start from it would."""
+"""Checks the files that `pytest-corpus init` writes with ruff and mypy, as users would."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from pytest_corpus.spec.components import COMPONENTS
 
 
 def lint(folder: Path) -> int:
-    """The exit code of the first check that finds something, or 0."""
+    """Return the exit code of the first check that fails, or 0."""
     kinds = [(component, "code") for component in COMPONENTS] + [("llm", "http"), ("vector", "tcp")]
     for component, provider in kinds:
         if code := main(["init", component, str(folder / provider / component), f"--provider={provider}"]):

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orders import FORK, REPORT, begin, forked, prepare
+from orders import FORK, REPORT, enter_folder, import_suites, run_forked
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "pytest_corpus" / "reference"
@@ -37,7 +37,7 @@ JUDGED = Path(__file__).with_suffix(".json")
 PACKAGE = "pytest_corpus.reference"
 
 LIMIT_S = 180
-"""A run that takes longer hangs, which is found."""
+"""A run that takes longer counts as hanging, so its fault counts as detected."""
 
 COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -51,7 +51,7 @@ OPERATORS: Mapping[type[ast.operator], type[ast.operator]] = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One change of a file of the reference adapters: the node at a place of its walk becomes another one."""
+    """A change of one node in the syntax tree of a file of the reference adapters."""
 
     name: str
     path: Path
@@ -60,7 +60,7 @@ class Fault:
     changed: ast.AST
 
     def code(self) -> str:
-        """The whole file, with the fault."""
+        """Return the complete file with the fault."""
         tree = ast.parse((REFERENCE / self.path).read_text("utf-8"))
         node = list(ast.walk(tree))[self.place]
         node.__class__ = self.changed.__class__
@@ -70,7 +70,7 @@ class Fault:
 
 
 def main() -> int:
-    """Run the suite on every fault that is not decided yet."""
+    """Run the suite on every fault without a result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("component", choices=("llm", "vector", "embedding", "graph"))
     parser.add_argument("--count", type=int, default=300, help="how many faults are drawn of all that can be made")
@@ -81,32 +81,32 @@ def main() -> int:
     parser.add_argument("--only", metavar="TEXT", default="", help="only those whose names hold this")
     parser.add_argument("--list", action="store_true", help="print their places and names, and run nothing")
     given = parser.parse_args()
-    possible = faults(given.component)
+    possible = possible_faults(given.component)
     asked = [fault for fault in draw(possible, given.count, given.seed) if given.only in fault.name]
     if given.list:
         sys.stdout.writelines(f"{fault.path}:{fault.line}  {fault.name}\n" for fault in asked)
         return 0
     judged = json.loads(JUDGED.read_text("utf-8"))[given.component]
-    found = results(given.component, given.results, again=given.again)
+    found = read_results(given.component, given.results, again=given.again)
     left = [fault for fault in asked if fault.name not in judged and fault.name not in found]
-    for fault, finding in verdicts(given.component, left, given.jobs):
+    for fault, finding in judge_faults(given.component, left, given.jobs):
         found[fault.name] = finding
-        keep(given.component, given.results, fault, finding)
-    return summary(given.component, len(possible), [fault.name for fault in asked], judged, found)
+        add_result(given.component, given.results, fault, finding)
+    return print_summary(given.component, len(possible), [fault.name for fault in asked], judged, found)
 
 
 def draw(possible: Sequence[Fault], count: int, seed: int) -> list[Fault]:
-    """Some of the possible faults, by their names and a seed."""
+    """Return some of the possible faults, chosen by their names and a seed."""
     return sorted(possible, key=lambda fault: digest(f"{seed} {fault.name}"))[:count]
 
 
-def drawn(component: str, count: int, seed: int) -> tuple[int, list[str]]:
-    """The number of possible faults of a component, and the names of those that are drawn."""
-    possible = faults(component)
+def draw_names(component: str, count: int, seed: int) -> tuple[int, list[str]]:
+    """Return the number of possible faults of a component, and the names of the drawn ones."""
+    possible = possible_faults(component)
     return len(possible), [fault.name for fault in draw(possible, count, seed)]
 
 
-def summary(
+def print_summary(
     component: str, possible: int, names: Sequence[str], judged: Mapping[str, str], found: Mapping[str, str]
 ) -> int:
     """Print how many faults were found, and the others; the exit code."""
@@ -122,8 +122,8 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def results(component: str, path: Path | None, *, again: bool) -> dict[str, str]:
-    """The results of earlier runs, by fault: a requirement, or nothing."""
+def read_results(component: str, path: Path | None, *, again: bool) -> dict[str, str]:
+    """Return the results of earlier runs by fault: the requirement that detected it, or an empty text."""
     if path is None or not path.exists():
         return {}
     lines = map(json.loads, path.read_text("utf-8").splitlines())
@@ -131,8 +131,8 @@ def results(component: str, path: Path | None, *, again: bool) -> dict[str, str]
     return {name: finding for name, finding in decided.items() if finding or not again}
 
 
-def keep(component: str, path: Path | None, fault: Fault, finding: str) -> None:
-    """Add a result to the file."""
+def add_result(component: str, path: Path | None, fault: Fault, finding: str) -> None:
+    """Add the result for a fault to the file."""
     if path is not None:
         where = f"{fault.path}:{fault.line}"
         with path.open("a", encoding="utf-8") as file:
@@ -143,17 +143,17 @@ def keep(component: str, path: Path | None, fault: Fault, finding: str) -> None:
 # Making faults
 
 
-def faults(component: str) -> list[Fault]:
-    """Every fault that can be made in the files of a component, and in what it shares with the others."""
+def possible_faults(component: str) -> list[Fault]:
+    """Return every fault that can be made in the files of a component, and in the files that components share."""
     made: list[Fault] = []
     names: collections.Counter[str] = collections.Counter()
     for path in (*sorted((REFERENCE / component).glob("*.py")), *sorted(REFERENCE.glob("[!_]*.py"))):
         if path.name == "request_builders.py" or (path.name == "language.py" and component in ("vector", "graph")):
             continue
         tree, file = ast.parse(path.read_text("utf-8")), path.relative_to(REFERENCE)
-        skipped, scopes = set(map(id, never_run(tree))), dict(scopes_of(tree, ""))
+        skipped, scopes = set(map(id, iterate_unused_nodes(tree))), dict(scopes_of(tree, ""))
         for place, node in enumerate(ast.walk(tree)):
-            for what, changed in () if id(node) in skipped else changes(node):
+            for what, changed in () if id(node) in skipped else possible_changes(node):
                 name = f"{file.as_posix()} {scopes[id(node)]}: {what}"
                 names[name] += 1
                 numbered = name if names[name] == 1 else f"{name} ({names[name]})"
@@ -161,8 +161,8 @@ def faults(component: str) -> list[Fault]:
     return made
 
 
-def never_run(tree: ast.AST) -> Iterator[ast.AST]:
-    """Docstrings, annotations and names of types, which no call ever sees."""
+def iterate_unused_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield docstrings, annotations and names of types, which have no effect at run time."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
@@ -172,7 +172,7 @@ def never_run(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def scopes_of(node: ast.AST, scope: str) -> Iterator[tuple[int, str]]:
-    """The class and function around each node."""
+    """Yield the class and function around each node."""
     yield id(node), scope or "(module)"
     if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
         scope = f"{scope}.{node.name}" if scope else node.name
@@ -180,29 +180,29 @@ def scopes_of(node: ast.AST, scope: str) -> Iterator[tuple[int, str]]:
         yield from scopes_of(child, scope)
 
 
-def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """The possible changes of a node, each with a description."""
+def possible_changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the possible changes of a node, each with a description."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         ops = [COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
-        yield becomes(node, ast.Compare(node.left, ops, node.comparators))
+        yield describe_change(node, ast.Compare(node.left, ops, node.comparators))
     elif isinstance(node, ast.BoolOp):
-        yield becomes(node, ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values))
+        yield describe_change(node, ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield becomes(node, node.operand)
+        yield describe_change(node, node.operand)
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        yield becomes(node, ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right))
+        yield describe_change(node, ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right))
     elif isinstance(node, ast.Constant):
-        yield from (becomes(node, ast.Constant(value)) for value in other_values(node.value))
+        yield from (describe_change(node, ast.Constant(value)) for value in other_values(node.value))
     elif isinstance(node, (ast.Raise, ast.AugAssign)) or is_call(node):
-        yield f"{text(node)} left out", ast.Pass()
+        yield f"{node_text(node)} left out", ast.Pass()
     elif isinstance(node, ast.Call):
         for keyword in (keyword for keyword in node.keywords if keyword.arg):
             rest = [each for each in node.keywords if each is not keyword]
-            yield f"{text(keyword)} left out of {text(node)}", ast.Call(node.func, node.args, rest)
+            yield f"{node_text(keyword)} left out of {node_text(node)}", ast.Call(node.func, node.args, rest)
 
 
 def other_values(value: object) -> Iterator[Any]:
-    """Another value in the place of a constant; texts that only people read are left alone."""
+    """Yield another value for a constant, except for texts that only people read."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, (int, float)):
@@ -215,12 +215,12 @@ def is_call(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Await))
 
 
-def becomes(node: ast.AST, changed: ast.AST) -> tuple[str, ast.AST]:
-    return f"{text(node)} becomes {text(changed)}", changed
+def describe_change(node: ast.AST, changed: ast.AST) -> tuple[str, ast.AST]:
+    return f"{node_text(node)} becomes {node_text(changed)}", changed
 
 
-def text(node: ast.AST) -> str:
-    """A node as code on one line, cut where it is long."""
+def node_text(node: ast.AST) -> str:
+    """Return a node as code on one line, shortened if it is long."""
     line = " ".join(ast.unparse(node).split())
     return line if len(line) <= 80 else f"{line[:77]}..."
 
@@ -228,18 +228,20 @@ def text(node: ast.AST) -> str:
 # Running the suite
 
 
-def verdicts(component: str, left: Sequence[Fault], jobs: int) -> Iterator[tuple[Fault, str]]:
-    """Each fault with the requirement that was violated first, or with nothing."""
-    with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepare, initargs=((component,),)) as pool:
-        running = {pool.submit(verdict, component, fault): fault for fault in left}
+def judge_faults(component: str, left: Sequence[Fault], jobs: int) -> Iterator[tuple[Fault, str]]:
+    """Yield each fault with the requirement that was violated first, or an empty text."""
+    with concurrent.futures.ProcessPoolExecutor(
+        jobs, FORK, initializer=import_suites, initargs=((component,),)
+    ) as pool:
+        running = {pool.submit(judge_fault, component, fault): fault for fault in left}
         for done in concurrent.futures.as_completed(running):
             yield running[done], done.result()
 
 
-def verdict(component: str, fault: Fault) -> str:
-    """The requirement that one fault in the reference adapter violates: the first MUST, else a SHOULD."""
+def judge_fault(component: str, fault: Fault) -> str:
+    """Return the requirement that a fault in the reference adapter violates: the first MUST, otherwise a SHOULD."""
     with tempfile.TemporaryDirectory() as folder:
-        code = forked(conformance_run, component, fault, folder, limit_s=LIMIT_S)
+        code = run_forked(conformance_run, component, fault, folder, limit_s=LIMIT_S)
         if code is None:
             return "hangs"
         report = Path(folder, REPORT)
@@ -254,8 +256,8 @@ def verdict(component: str, fault: Fault) -> str:
 
 
 def conformance_run(component: str, fault: Fault, folder: str) -> None:
-    """Run the suite in an empty folder, with the fault in its place, up to the first violation."""
-    begin(folder)
+    """Run the suite in an empty folder on the adapter with the fault, up to the first violation."""
+    enter_folder(folder)
     put_in_place(fault)
     own = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "pytest_corpus.plugin"]
     given = [f"--corpus-adapter={PACKAGE}:{component}", f"--corpus-report={REPORT}", "-ocorpus_call_timeout=3"]
@@ -263,7 +265,7 @@ def conformance_run(component: str, fault: Fault, folder: str) -> None:
 
 
 def put_in_place(fault: Fault) -> None:
-    """Import the module with the fault, before anybody imports the one without it."""
+    """Import the module with the fault before any other import of the module."""
     package, _, last = ".".join([PACKAGE, *fault.path.with_suffix("").parts]).rpartition(".")
     parent, name = importlib.import_module(package), f"{package}.{last}"
     spec = importlib.util.find_spec(name)

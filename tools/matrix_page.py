@@ -19,7 +19,7 @@ status of each requirement. An example that is `incomplete` shows a limit of wha
 
 
 def write() -> int:
-    """Return the exit code of the first merge that fails, or 0."""
+    """Write the page; return the exit code of the first merge that fails, or 0."""
     attestations = sorted(str(path) for path in REPORTS.glob("*.json"))
     if not attestations:
         sys.exit(f"{REPORTS} holds no attestation; run an example first, for example tox run -e minimal,report")

@@ -1,10 +1,4 @@
-"""Runs the suite in random orders, and tells which requirement came to another status than in the usual order.
-
-    python tools/orders.py reference-llm minimal --orders 20 --first 1
-
-An order is made of its number: an odd one by pytest-randomly, which shuffles modules, classes and tests in turn, an
-even one by shuffling all tests at once. Each run is a process of its own, forked from one that has imported the suite.
-"""
+"""Runs the suite in random orders, and reports requirements whose status differs from that in the usual order."""
 
 from __future__ import annotations
 
@@ -36,10 +30,10 @@ REFERENCE = "pytest_corpus.reference"
 
 FORK = multiprocessing.get_context("fork")
 HEAVY = ("jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
-"""Modules that are imported once with the suites, before the runs are forked."""
+"""Modules that are imported once, before the runs are forked."""
 
 LIMIT_S = 300
-"""A run that takes longer hangs."""
+"""The seconds after which a run counts as hanging."""
 
 USUAL = 0
 """The number of the usual order."""
@@ -81,7 +75,7 @@ class Result:
     said: Mapping[str, str]
 
     def differences(self, usual: Result) -> Iterator[str]:
-        """The requirements with another status than in the usual order, a line each."""
+        """Yield a line for each requirement with another status than in the usual order."""
         if self.verdict != usual.verdict:
             yield f"the verdict is {self.verdict}, in the usual order {usual.verdict}"
         for name in sorted({*self.statuses, *usual.statuses}):
@@ -91,7 +85,7 @@ class Result:
 
 
 class Shuffled:
-    """Puts all tests in the order of a number."""
+    """A plugin that puts all tests in the order with a number."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -103,7 +97,7 @@ class Shuffled:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Run the orders and print what differs; 1 if anything does."""
+    """Run the orders and print the differences; return 1 if there are any."""
     parser = argparse.ArgumentParser(description="run the suite in random orders")
     parser.add_argument("adapters", nargs="*", metavar="ADAPTER", help=", ".join(ADAPTERS))
     parser.add_argument("--orders", type=int, metavar="N", help="orders for each adapter (default: 202 in all)")
@@ -117,7 +111,9 @@ def main(given: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             count = options.orders or ORDERS[ADAPTERS[name].kind]
-            for number, lines in orders(name, range(options.first, options.first + count), Path(folder), options.jobs):
+            for number, lines in run_orders(
+                name, range(options.first, options.first + count), Path(folder), options.jobs
+            ):
                 runs, differing = runs + 1, differing + bool(lines)
                 for line in lines:
                     print(f"{name}, order {number}: {line}", flush=True)
@@ -126,8 +122,8 @@ def main(given: Sequence[str] | None = None) -> int:
     return 1 if differing else 0
 
 
-def orders(name: str, numbers: Sequence[int], folder: Path, jobs: int) -> Iterator[tuple[int, list[str]]]:
-    """Each order of an adapter with what differs in it from the usual order."""
+def run_orders(name: str, numbers: Sequence[int], folder: Path, jobs: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield each order of an adapter with its differences from the usual order."""
     adapter = ADAPTERS[name]
     if adapter.kind == "skeleton":
         made = folder / name
@@ -135,16 +131,16 @@ def orders(name: str, numbers: Sequence[int], folder: Path, jobs: int) -> Iterat
             command(["init", name.removeprefix("skeleton-"), str(made)])
         adapter = Adapter(adapter.kind, adapter.factory, made)
     component = name.rpartition("-")[2]
-    prepared = partial(prepare, [component] if component in COMPONENTS else COMPONENTS, REFERENCE)
+    prepared = partial(import_suites, [component] if component in COMPONENTS else COMPONENTS, REFERENCE)
     with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepared) as pool:
-        usual = pool.submit(result, adapter, USUAL)
-        running = {pool.submit(result, adapter, number): number for number in numbers}
+        usual = pool.submit(run_order, adapter, USUAL)
+        running = {pool.submit(run_order, adapter, number): number for number in numbers}
         for done in concurrent.futures.as_completed(running):
             yield running[done], list(done.result().differences(usual.result()))
 
 
-def prepare(components: Sequence[str] = COMPONENTS, *more: str) -> None:
-    """Import what every run needs, and more modules; each run is forked from a process that has them."""
+def import_suites(components: Sequence[str] = COMPONENTS, *more: str) -> None:
+    """Import what every run needs, and further modules, so that forked runs need not import them."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in (*HEAVY, *more):
         importlib.import_module(name)
@@ -152,8 +148,8 @@ def prepare(components: Sequence[str] = COMPONENTS, *more: str) -> None:
         inventory.tests(component, "ci")
 
 
-def forked(run: Callable[..., None], *given: object, limit_s: float = LIMIT_S) -> int | None:
-    """The exit code of a run in a process of its own; None if it hangs."""
+def run_forked(run: Callable[..., None], *given: object, limit_s: float = LIMIT_S) -> int | None:
+    """Run a function in a forked process; return its exit code, or None if it hangs."""
     process = FORK.Process(target=run, args=given)
     process.start()
     process.join(limit_s)
@@ -164,18 +160,18 @@ def forked(run: Callable[..., None], *given: object, limit_s: float = LIMIT_S) -
     return process.exitcode
 
 
-def begin(folder: str | Path) -> None:
-    """Begin a run in its folder, in silence."""
+def enter_folder(folder: str | Path) -> None:
+    """Change to the folder of a run and redirect its output."""
     silent = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silent, stream)
     os.chdir(folder)
 
 
-def result(adapter: Adapter, number: int) -> Result:
-    """The result of one run."""
+def run_order(adapter: Adapter, number: int) -> Result:
+    """Return the result of one run."""
     with tempfile.TemporaryDirectory() as folder:
-        code, report = forked(conformance_run, adapter, number, folder), Path(folder, REPORT)
+        code, report = run_forked(conformance_run, adapter, number, folder), Path(folder, REPORT)
         if code is None:
             return Result("hanging", {}, {})
         if not report.exists():
@@ -199,7 +195,7 @@ def _said(entry: dict[str, Any]) -> str:
 
 def conformance_run(adapter: Adapter, number: int, folder: str) -> None:
     """Run the suite in an empty folder, in one order."""
-    begin(folder)
+    enter_folder(folder)
     sys.path[:0] = [str(adapter.folder), str(ROOT / "skeletons" / "corpus-wire")]
     own = ["-q", "-p", "no:cacheprovider", "-p", "pytest_corpus.plugin", f"--rootdir={folder}"]
     plugins: list[object] = []

@@ -1,9 +1,4 @@
-"""The pages of docs/ that are made from the tables of `pytest_corpus/spec/`, the plugin's code and the import contract.
-
-python tools/pages.py            write the committed pages: requirements, options, components, detection, the layers
-python tools/pages.py --check    write nothing; exit with 1 if one of them is not current
-python tools/pages.py --site     write the pages that only the site has into folders that git ignores
-"""
+"""Generates pages of docs/ from the tables in `pytest_corpus/spec/`, the plugin's code and the import contract."""
 
 import argparse
 import shutil
@@ -19,11 +14,11 @@ from pytest_corpus.verdict import editions
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 SITE_FOLDERS = ("documents", "requirements")
-"""The folders of docs/ that hold nothing but pages of the site."""
+"""The folders of docs/ that only contain generated pages of the site."""
 
 
-def committed() -> dict[str, str]:
-    """The text of each committed page and of each edition that can still change, by its path from docs/."""
+def committed_pages() -> dict[str, str]:
+    """Return the text of each page in the repository, and of each edition that can change, by path below docs/."""
     pages = {
         **requirements.pages(),
         **options.pages(),
@@ -31,11 +26,11 @@ def committed() -> dict[str, str]:
         **detection.pages(),
         **components.render_pages(),
     }
-    return {**pages, **dict(unreleased())}
+    return {**pages, **dict(unreleased_editions())}
 
 
-def unreleased() -> Iterator[tuple[str, str]]:
-    """Each edition that can still change, with the requirements that the catalogue has now."""
+def unreleased_editions() -> Iterator[tuple[str, str]]:
+    """Yield each edition that can still change, with the present requirements of the catalogue."""
     for name in editions.names():
         if not editions.edition(name).released:
             file = f"../pytest_corpus/spec/editions/{name}.toml"
@@ -43,13 +38,13 @@ def unreleased() -> Iterator[tuple[str, str]]:
             yield file, head + table + editions.current_edition_table()
 
 
-def site() -> dict[str, str]:
-    """The text of each page that only the site has, by its path below docs/."""
+def site_pages_text() -> dict[str, str]:
+    """Return the text of each page that only the site has, by path below docs/."""
     return {**coverage.pages(), **requirements.details()}
 
 
 def write(pages: dict[str, str]) -> None:
-    """Write the pages that have changed, so that Sphinx does not read the others again."""
+    """Write the pages whose text has changed, so that Sphinx reads only these again."""
     for name, text in pages.items():
         if _stale(name, text):
             (DOCS / name).parent.mkdir(exist_ok=True)
@@ -62,17 +57,17 @@ def _stale(name: str, text: str) -> bool:
 
 
 def main() -> int:
-    """Write the pages, or name those that are not current."""
+    """Write the pages, or list those that are out of date."""
     parser = argparse.ArgumentParser(description="Pages that are made from tables and code.")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a page is not current")
     mode.add_argument("--site", action="store_true", help="write the pages that only the site has")
     given = parser.parse_args()
     if given.check:
-        stale = [name for name, text in committed().items() if _stale(name, text)]
+        stale = [name for name, text in committed_pages().items() if _stale(name, text)]
         sys.stdout.writelines(f"docs/{name} is not current: run make docs\n" for name in stale)
         return 1 if stale else 0
-    pages = site() if given.site else committed()
+    pages = site_pages_text() if given.site else committed_pages()
     write(pages)
     if given.site:
         for folder in SITE_FOLDERS:

@@ -36,21 +36,21 @@ LEFT_OUT = "⋮"
 Color = tuple[int, int, int]
 
 
-def rgb(*colors: str) -> list[Color]:
-    """Colours from their hexadecimal spelling."""
+def parse_colors(*colors: str) -> list[Color]:
+    """Convert colours from hexadecimal notation."""
     return [(int(each[:2], 16), int(each[2:4], 16), int(each[4:], 16)) for each in colors]
 
 
-def theme(ground: str, text: str, ansi: str) -> TerminalTheme:
-    """A terminal's colours: those of the eight ANSI names stand for the bright ones too."""
-    (back, front), names = rgb(ground, text), rgb(*ansi.split())
+def make_theme(ground: str, text: str, ansi: str) -> TerminalTheme:
+    """Return the colours of a terminal; the eight ANSI colours are also used for the bright ones."""
+    (back, front), names = parse_colors(ground, text), parse_colors(*ansi.split())
     return TerminalTheme(back, front, names, names)
 
 
 # black red green yellow blue magenta cyan white; every one of them can be read on its ground (4.5 : 1)
 THEMES = {
-    "light": theme("f6f8fa", "1f2328", "1f2328 b3142c 1a7031 855400 0550ae 7b3fc4 1b6f77 59636e"),
-    "dark": theme("0d1117", "e6edf3", "8b949e ff7b72 3fb950 d29922 58a6ff bc8cff 39c5cf e6edf3"),
+    "light": make_theme("f6f8fa", "1f2328", "1f2328 b3142c 1a7031 855400 0550ae 7b3fc4 1b6f77 59636e"),
+    "dark": make_theme("0d1117", "e6edf3", "8b949e ff7b72 3fb950 d29922 58a6ff bc8cff 39c5cf e6edf3"),
 }
 
 # As Rich has it, without the font that it takes from the network.
@@ -78,7 +78,7 @@ ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation M
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A command, its exit code, and what of its output tells: from each pattern up to, and without, another."""
+    """A command for a picture, its exit code, and the parts of its output to show, from one pattern up to another."""
 
     command: str
     code: int
@@ -105,11 +105,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
-        (folder / "mypkg.py").write_text(sample(), "utf-8")
+        (folder / "mypkg.py").write_text(readme_adapter(), "utf-8")
         for name, shot in SHOTS.items():
-            lines = cut(shot, output(shot, folder))
+            lines = select_lines(shot, output(shot, folder))
             for tone, colors in THEMES.items():
-                (PICTURES / f"{name}-{tone}.svg").write_text(drawn(name, lines, colors), "utf-8")
+                (PICTURES / f"{name}-{tone}.svg").write_text(draw_svg(name, lines, colors), "utf-8")
         for tone in THEMES:
             photograph(browser, folder / "attestation.html", PICTURES / f"report-{tone}.png", tone)
     for path in sorted(PICTURES.iterdir()):
@@ -117,8 +117,8 @@ def main() -> int:
     return 0
 
 
-def sample() -> str:
-    """The adapter that the README shows."""
+def readme_adapter() -> str:
+    """Return the code of the adapter in the README."""
     (text,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.S | re.M)
     return str(text)
 
@@ -150,15 +150,15 @@ def output(shot: Shot, folder: Path) -> str:
 
 
 def read(terminal: int) -> bytes:
-    """The next bytes; none where the other side has closed, which Linux reports as an error."""
+    """Return the next bytes of a terminal; empty if the other side has closed, which Linux reports as an error."""
     try:
         return os.read(terminal, 65536)
     except OSError:
         return b""
 
 
-def cut(shot: Shot, said: str) -> list[Text]:
-    """The command and the lines that tell, with a mark where lines are left out."""
+def select_lines(shot: Shot, said: str) -> list[Text]:
+    """Return the command and the lines to show, with a mark for lines that are left out."""
     lines = list(AnsiDecoder().decode(said))
     shown = [Text.assemble(("$ ", "bold green"), (shot.command, "bold"))]
     for number, (first, end) in enumerate(shot.shown):
@@ -168,16 +168,16 @@ def cut(shot: Shot, said: str) -> list[Text]:
         shown += [Text(LEFT_OUT, "dim")] if start or number else []
         shown += lines[start:stop]
         lines = lines[stop:]
-    return [piece for line in shown for piece in broken(line)]
+    return [piece for line in shown for piece in wrap_line(line)]
 
 
-def broken(line: Text) -> Iterator[Text]:
-    """A line as a terminal breaks it."""
+def wrap_line(line: Text) -> Iterator[Text]:
+    """Yield the parts of a line that a terminal would wrap."""
     yield from line.divide(range(COLUMNS, len(line), COLUMNS))
 
 
-def drawn(name: str, lines: list[Text], colors: TerminalTheme) -> str:
-    """Lines as an SVG that needs nothing from elsewhere."""
+def draw_svg(name: str, lines: list[Text], colors: TerminalTheme) -> str:
+    """Return lines as an SVG that loads nothing from elsewhere."""
     console = Console(record=True, file=io.StringIO(), width=COLUMNS, force_terminal=True, color_system="standard")
     for line in lines:  # neighbours of one colour together: a dot for each test would make it three times as large
         console.print(Segments([*Segment.simplify(line.render(console)), Segment.line()]))
@@ -186,7 +186,7 @@ def drawn(name: str, lines: list[Text], colors: TerminalTheme) -> str:
 
 
 def photograph(browser: str, page: Path, picture: Path, tone: str) -> None:
-    """The top of an HTML page as a reader sees it. Raises RuntimeError if the browser fails in silence."""
+    """Write a picture of the top of an HTML page. Raises RuntimeError if the browser writes none."""
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"]
     options += ["--force-dark-mode"] if tone == "dark" else []
     size = ",".join(map(str, WINDOW))

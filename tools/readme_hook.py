@@ -13,8 +13,8 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 PICTURE = re.compile(r'<picture>\s*(?:<source [^>]*>\s*)?<img alt="([^"]*)"[^>]*src="([^"]*)"[^>]*>\s*</picture>\n?')
 
 
-def published(readme: str, repository: str = "", version: str = "") -> str:
-    """The text of the README without relative addresses."""
+def to_published(readme: str, repository: str = "", version: str = "") -> str:
+    """Return the text of the README without relative addresses."""
     raw = repository.rstrip("/").replace("https://github.com/", "https://raw.githubusercontent.com/")
 
     def shown(found: re.Match[str]) -> str:
@@ -33,5 +33,5 @@ class CustomMetadataHook(MetadataHookInterface):
         repository = metadata.get("urls", {}).get("Repository", "")
         metadata["readme"] = {
             "content-type": "text/markdown",
-            "text": published(text, repository, str(metadata.get("version", ""))),
+            "text": to_published(text, repository, str(metadata.get("version", ""))),
         }

@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run one action."""
+    """Run the chosen action with the schemas that the options name."""
     if given.schemas is not None and not Path(given.schemas).is_dir():
         raise CommandError(f"{given.schemas} is not a folder: --schemas takes one that holds the files of schemas/")
     try:

@@ -15,7 +15,7 @@ from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.serving.access import Access, is_loopback
 from pytest_corpus.serving.service import Service, write_unhandled_records
-from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, converse, take_stdout
+from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, answer_lines, take_stdout
 
 HOST, PORT = "127.0.0.1", 8080
 TOKEN_VARIABLE = "CORPUS_SERVE_TOKEN"  # noqa: S105 - a variable's name
@@ -95,7 +95,7 @@ async def _serve(service: Service, given: argparse.Namespace, answers: int) -> N
 
 
 async def _serve_stdio(service: Service, answers: int, stopped: asyncio.Event) -> None:
-    ends = [asyncio.ensure_future(each) for each in (converse(service, answers), stopped.wait())]
+    ends = [asyncio.ensure_future(each) for each in (answer_lines(service, answers), stopped.wait())]
     done, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     for task in rest:
         task.cancel()

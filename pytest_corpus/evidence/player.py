@@ -120,7 +120,7 @@ class _Part:
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Part:
-        """Return the part of a test that determined a fact; with an empty name, the rest of the test."""
+        """Return the part of a recording that determined a fact; with an empty name, the rest of the recording."""
         ended = trace.ended
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 

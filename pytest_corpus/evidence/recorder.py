@@ -114,7 +114,7 @@ class Recorder(Source):
         self._test.events.append(lambda: event)
 
     def _time_and_fact(self) -> dict[str, Any]:
-        """Return the current time, and the shared fact that is being determined."""
+        """Return the current time, and the shared fact that is being determined, as members of a line."""
         found = {"fact": self._scopes[-1]} if self._scopes else {}
         return {"at": round(time.time(), DECIMALS), **found}
 

@@ -195,7 +195,7 @@ def _add_report(path: str, report: Mapping[str, Any]) -> None:
 
 
 @asynccontextmanager
-async def reporting(url: str, posting: HookClient) -> AsyncIterator[Reports | None]:
+async def report_to_hooks(url: str, posting: HookClient) -> AsyncIterator[Reports | None]:
     """Send the adapter's metrics to the hooks at `url` within the context; if `url` is empty, send none."""
     # The variable is not reset: each request sets it first, and a stream may be closed in another context.
     reports = Reports(url, posting) if url else None

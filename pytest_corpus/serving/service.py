@@ -14,7 +14,7 @@ from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport, is_stream
 from pytest_corpus.serving.access import Access
-from pytest_corpus.serving.hooks import HookClient, RequestMetrics, RequestProvider, reporting
+from pytest_corpus.serving.hooks import HookClient, RequestMetrics, RequestProvider, report_to_hooks
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.text.strict_json import read_exactly
@@ -96,7 +96,7 @@ class Service:
         self._log_message(">", to_bytes(envelope))
         if not self.access.allows_hooks(hooks):
             return to_bytes(FOREIGN_HOOKS)
-        async with reporting(hooks, self.posting) as reports:
+        async with report_to_hooks(hooks, self.posting) as reports:
             answer = await self._call_unary(envelope)
             if reports is not None:
                 await reports.flush()
@@ -118,7 +118,7 @@ class Service:
         if not self.access.allows_hooks(hooks):
             yield to_bytes(FOREIGN_HOOKS)
             return
-        async with reporting(hooks, self.posting) as reports, aclosing(self._stream(envelope)) as frames:
+        async with report_to_hooks(hooks, self.posting) as reports, aclosing(self._stream(envelope)) as frames:
             async for frame in frames:
                 if reports is not None:
                     await reports.flush()

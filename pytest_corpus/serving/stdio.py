@@ -26,7 +26,7 @@ def take_stdout() -> int:
     return answers
 
 
-async def converse(service: Service, answers: int) -> None:
+async def answer_lines(service: Service, answers: int) -> None:
     """Answer each line of standard input until it ends. Raises LineTooLong."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)

@@ -49,7 +49,7 @@ _DELETE = "SPECIFICATION 9.2, R42"
 _EMBED = "SPECIFICATION 10.3"
 
 
-def _chat(source: str) -> tuple[Rule, ...]:
+def _chat_rules(source: str) -> tuple[Rule, ...]:
     sampling = "SPECIFICATION 8.3"
     return (
         OneOf(("messages", "prompt"), source),
@@ -62,8 +62,8 @@ def _chat(source: str) -> tuple[Rule, ...]:
 
 
 RULES: dict[str, tuple[Rule, ...]] = {
-    "llm.complete": _chat("SCHEMA 6.3"),
-    "llm.stream": _chat("SPECIFICATION 8.3"),
+    "llm.complete": _chat_rules("SCHEMA 6.3"),
+    "llm.stream": _chat_rules("SPECIFICATION 8.3"),
     "llm.count_tokens": (OneOf(("text",), "SPECIFICATION 8.3"),),
     "vector.query": (
         OneOf(("vector", "text"), "SCHEMA 6.3"),

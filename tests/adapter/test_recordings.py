@@ -65,7 +65,7 @@ class Answering(http_servers.Handler):
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Upstream]:
-    with http_servers.running(Upstream()) as server:
+    with http_servers.run_server(Upstream()) as server:
         yield server
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import bundle_pages
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 
 from pytest_corpus.reports import formats, json_report, matrix
 from pytest_corpus.reports.difference import Earlier
@@ -65,7 +65,7 @@ def seen(request: pytest.FixtureRequest, tools: tuple[str, Path], tmp_path_facto
     shown = tmp_path_factory.mktemp(request.param)
     page = shown / "page.html"
     page.write_text(page_of(request.param), encoding="utf-8")
-    done = process("node", "look.mjs", browser, page, shown, cwd=folder)
+    done = run_process("node", "look.mjs", browser, page, shown, cwd=folder)
     return {**json.loads(done.stdout), "page": request.param, "folder": shown}
 
 
@@ -169,7 +169,7 @@ def test_bundles(name: str, themes: list[str], tools: tuple[str, Path], tmp_path
     """The table of cases is filtered, searched, sorted and unfolded; 5,000 cases with their answers load at once."""
     browser, folder = tools
     (tmp_path / "page.html").write_text(BUNDLES[name](), encoding="utf-8")
-    done = process("node", "cases.mjs", browser, tmp_path / "page.html", tmp_path, *themes, cwd=folder)
+    done = run_process("node", "cases.mjs", browser, tmp_path / "page.html", tmp_path, *themes, cwd=folder)
     seen = json.loads(done.stdout)
     assert (seen["console"], seen["requests"]) == ([], [])
     assert {where: found for where, found in seen["violations"].items() if found} == {}

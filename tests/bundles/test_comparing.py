@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 from samples import HALF, STOP, bundle, echo, mixed, provider, run, section, text
 
 from pytest_corpus.bundles.reporting.comparison import compare_runs
@@ -79,22 +79,25 @@ def test_compare_files(pytester: pytest.Pytester) -> None:
         answering(pytester, wrong)
         run(pytester, f"--corpus-report={name}.json")
     assert bundle_flaw(json.loads(Path("b.json").read_text())["bundles"]) == ""
-    ended = called("bundle", "diff", "a.json", "b.json")
+    ended = call_command("bundle", "diff", "a.json", "b.json")
     assert ended.code == 1
     assert "compared with ours: worse (30 cases of both)" in ended.out
     assert "pass_rate 0.966667 -> 0.6, difference -0.366667 [-0.4316, -0.1211], worse at 0.95" in ended.out
     assert "fixed: case-29" in ended.out
-    assert called("bundle", "diff", "b.json", "a.json").code == 0
-    assert "cannot tell" in called("bundle", "diff", "a.json", "a.json").out
-    [found] = json.loads(called("bundle", "diff", "a.json", "b.json", "--format", "json").out)["compared"]
+    assert call_command("bundle", "diff", "b.json", "a.json").code == 0
+    assert "cannot tell" in call_command("bundle", "diff", "a.json", "a.json").out
+    [found] = json.loads(call_command("bundle", "diff", "a.json", "b.json", "--format", "json").out)["compared"]
     assert (found["verdict"], len(found["newly_failing"])) == ("worse", 12)
-    assert "--metric score_x: not compared" in called("bundle", "diff", "a.json", "b.json", "--metric", "score_x").err
+    assert (
+        "--metric score_x: not compared"
+        in call_command("bundle", "diff", "a.json", "b.json", "--metric", "score_x").err
+    )
     (pytester.path / "plug.py").write_text(
         "def pytest_corpus_bundle_providers():\n    return {'ours': lambda r: 'yes'}\n"
     )
     pytester.syspathinsert()
-    Path("c.json").write_text(called("bundle", "run", "bundles/qa", "--plugin", "plug", "--format", "json").out)
-    assert "compared with ours: better" in called("bundle", "diff", "b.json", "c.json").out
+    Path("c.json").write_text(call_command("bundle", "run", "bundles/qa", "--plugin", "plug", "--format", "json").out)
+    assert "compared with ours: better" in call_command("bundle", "diff", "b.json", "c.json").out
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_files_that_cannot_be_compared(tmp_path: Path, content: str | None, said
     path = tmp_path / "a.json"
     if content is not None:
         path.write_text(content)
-    ended = called("bundle", "diff", path, path)
+    ended = call_command("bundle", "diff", path, path)
     assert (ended.code, said in ended.err) == (2, True)
 
 
@@ -221,15 +224,15 @@ def test_providers_side_by_side(pytester: pytest.Pytester) -> None:
 @pytest.mark.parametrize("kind", ["pass_rate", "score_x", "avg_latency_ms"])
 def test_false_alarms_in_simulation(kind: str) -> None:
     """At most 5 % of the comparisons of a model with itself say worse; `make bench` has it in full."""
-    found = decisions.comparisons(kind, 0.0, bundles=100, size=40, seed=7)
+    found = decisions.simulate_comparisons(kind, 0.0, bundles=100, size=40, seed=7)
     assert found.worse <= 0.05
     assert found.better <= 0.05
-    assert decisions.comparisons(kind, 0.4, bundles=25, size=100, seed=7).worse > 0.8
+    assert decisions.simulate_comparisons(kind, 0.4, bundles=25, size=100, seed=7).worse > 0.8
 
 
 def test_validate_reads_every_script(tmp_path: Path) -> None:
     """A mistake in the script of a variant is found without a run."""
     more = "provider: {name: mock}\nvariants: {models: {a: {script: s.jsonl}}}\n"
     bundle(tmp_path / "b", [echo(0)], more, s_jsonl='{"id": "x", "outputt": 1}\n')
-    ended = called("bundle", "check", tmp_path / "b")
+    ended = call_command("bundle", "check", tmp_path / "b")
     assert (ended.code, "did you mean 'output'?" in ended.out) == (1, True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import lines
+from tables import read_rows
 
 from pytest_corpus.bundles.evaluation.expression import Expression, Interpreter
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
@@ -25,7 +25,7 @@ NAMES: dict[str, Any] = {
 }
 
 ATTACKS = (
-    *lines(HERE / "hostile_expressions.txt"),
+    *read_rows(HERE / "hostile_expressions.txt"),
     "(" * 500 + "1" + ")" * 500,
     "-" * 3000 + "1",
     "not " * 1000 + "1",
@@ -71,7 +71,7 @@ def test_attacks_are_refused() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
 
 
-@pytest.mark.parametrize("source", lines(HERE / "ordinary_expressions.txt"))
+@pytest.mark.parametrize("source", read_rows(HERE / "ordinary_expressions.txt"))
 def test_ordinary_expressions(source: str) -> None:
     """An allowed expression has the value that Python gives, of the same type."""
     found = Expression(source).value(NAMES)

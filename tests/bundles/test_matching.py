@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus.bundles.evaluation.values import search_pattern
 from pytest_corpus.bundles.matching import find_differences, parse_json
@@ -14,7 +14,7 @@ from pytest_corpus.bundles.results import CaseResult, Sample
 
 
 @pytest.mark.parametrize(
-    ("expected", "raw", "how", "same"), documents(Path(__file__).with_name("expected_outputs.txt"))
+    ("expected", "raw", "how", "same"), read_json_rows(Path(__file__).with_name("expected_outputs.txt"))
 )
 def test_what_is_as_expected(expected: Any, raw: str, how: str, same: bool) -> None:
     """Objects as a subset, lists exactly, text stripped; no fences; a boolean is not a number."""

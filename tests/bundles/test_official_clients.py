@@ -60,7 +60,7 @@ class Handler(http_servers.Handler):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
-    with http_servers.running(Server()) as found:
+    with http_servers.run_server(Server()) as found:
         yield found
 
 
@@ -108,7 +108,7 @@ def test_the_clients_own_retries_are_off(tmp_path: Path, server: Server, name: s
 @pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
 def test_a_redirect_is_not_followed(tmp_path: Path, server: Server, name: str, path: str) -> None:
     """The key and the prompts stay with the server that the bundle names; it is asked once."""
-    with http_servers.running(Server()) as other:
+    with http_servers.run_server(Server()) as other:
         server.answers = [(307, {"Location": f"{other.url}{path}/chat/completions"})]
         found = asked(tmp_path, name, server.url + path, retries=1)
     assert [(result.status, result.calls) for result in found] == [("error", 1), ("passed", 1), ("passed", 1)]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 from samples import bundle, echo, run, section, text
 
 from pytest_corpus.bundles.contract import _parse_grade
@@ -122,7 +122,9 @@ def test_similarity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for answer, code in (("the cat sat on the mat", 0), ("prices fell again", 1), ("", 1)):
         similar(tmp_path / "b", 0.99, answer)
-        ended = called("bundle", "run", "b", "--adapter", f"ref={REFERENCE}", "--format", "json", "--evidence", "full")
+        ended = call_command(
+            "bundle", "run", "b", "--adapter", f"ref={REFERENCE}", "--format", "json", "--evidence", "full"
+        )
         document: dict[str, Any] = json.loads(ended.out)
         [found] = document["bundles"]
         assert ended.code == code
@@ -131,7 +133,7 @@ def test_similarity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert found["judging"]["calls"] == (2 if answer else 0)
         shown = document["contents"][0]
         assert (shown["output"], shown["expected"]) == (answer, "the cat sat on the mat")
-    assert "contents" not in called("bundle", "run", "b", "--adapter", REFERENCE, "--format", "json").out
+    assert "contents" not in call_command("bundle", "run", "b", "--adapter", REFERENCE, "--format", "json").out
 
 
 def test_similarity_in_pytest(pytester: pytest.Pytester) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import documents, lines
+from tables import read_json_rows, read_rows
 
 from pytest_corpus.bundles.evaluation.template import Template, TemplateError
 
 ATTACKS = (
-    *lines(Path(__file__).parent / "hostile_templates.txt"),
+    *read_rows(Path(__file__).parent / "hostile_templates.txt"),
     "{% set x %}{% for i in range(90000) %}" + "y" * 5000 + "{% endfor %}{% endset %}",
 )
 VARIABLES: dict[str, Any] = {"question": "2+2?", "items": [3, 1, 2], "facts": {"a": {"b": 1}, "items": "own"}}
@@ -39,7 +39,7 @@ def test_attacks_are_refused() -> None:
         assert time.monotonic() - started < 7, source[:80]
 
 
-@pytest.mark.parametrize(("source", "text"), documents(Path(__file__).with_name("ordinary_templates.txt")))
+@pytest.mark.parametrize(("source", "text"), read_json_rows(Path(__file__).with_name("ordinary_templates.txt")))
 def test_ordinary_templates(source: str, text: str) -> None:
     """The usual means for writing prompts are available."""
     assert rendered(source) == text

@@ -133,7 +133,7 @@ def test_samples_stop_without_changing_a_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rate", decisions.RATES)
-@pytest.mark.parametrize("plan", [decisions.fixed, decisions.sequential])
+@pytest.mark.parametrize("plan", [decisions.simulate_fixed, decisions.simulate_sequential])
 def test_errors_in_simulation(plan: Any, rate: float) -> None:
     """At most 5 % of 300 simulated bundles are red or green by chance; `make bench` has it in full."""
     found = plan(rate, 300, 120, seed=7)
@@ -142,7 +142,7 @@ def test_errors_in_simulation(plan: Any, rate: float) -> None:
 
 def test_calls_saved_in_simulation() -> None:
     """The mean over the ten true rates."""
-    saved = [decisions.sequential(rate, 300, 200, seed=7).saved for rate in decisions.RATES]
+    saved = [decisions.simulate_sequential(rate, 300, 200, seed=7).saved for rate in decisions.RATES]
     assert sum(saved) / len(saved) >= 0.4
 
 

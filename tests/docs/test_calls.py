@@ -8,7 +8,7 @@ from typing import Any
 
 import forks
 import pytest
-from cli_runs import environment, process
+from cli_runs import environment, run_process
 
 from pytest_corpus.integration.concluding import progress
 from pytest_corpus.spec.components import COMPONENTS
@@ -47,8 +47,8 @@ def table() -> dict[str, dict[str, int]]:
 def measured(component: str, run: str, folder: Path, *more: str) -> int:
     options = ("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "-q")
     adapter = f"--corpus-adapter=pytest_corpus.reference:{component}"
-    argv = (forks.python(), "-m", "pytest", *options, adapter, *RUNS[run], "--corpus-report=r.json", *more)
-    process(*argv, cwd=folder, env=environment())
+    argv = (forks.forking_python(), "-m", "pytest", *options, adapter, *RUNS[run], "--corpus-report=r.json", *more)
+    run_process(*argv, cwd=folder, env=environment())
     calls: int = json.loads((folder / "r.json").read_text("utf-8"))["components"][component]["calls"]
     return calls
 

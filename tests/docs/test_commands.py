@@ -14,7 +14,7 @@ from pathlib import Path
 import forks
 import pytest
 from blocks import ROOT, Command, commands, sample
-from cli_runs import process
+from cli_runs import run_process
 
 from pytest_corpus import cli
 from pytest_corpus.adapter.opening import address
@@ -71,7 +71,7 @@ def reports(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def output(folder: Path, *argv: str, given: str = "") -> str:
-    return process(forks.python(), *argv, input=given, cwd=folder, env=environment()).stdout
+    return run_process(forks.forking_python(), *argv, input=given, cwd=folder, env=environment()).stdout
 
 
 def environment() -> dict[str, str]:
@@ -164,7 +164,7 @@ def test_make_has_the_targets_that_the_pages_name() -> None:
     """`make -n` knows each of them."""
     targets = sorted({word for command in starting_with("make") for word in command.words[1:]})
     assert len(targets) > 5
-    process("make", "-n", *targets, cwd=ROOT)
+    run_process("make", "-n", *targets, cwd=ROOT)
 
 
 def test_pip_installs_what_there_is() -> None:
@@ -181,6 +181,6 @@ def test_pip_installs_what_there_is() -> None:
 def test_the_digest_can_be_checked_by_a_shell(reports: Path) -> None:
     """The line that docs/reports.md gives leaves the document that the digest is of."""
     (command,) = starting_with("grep")
-    done = process(*command.words, cwd=reports)
+    done = run_process(*command.words, cwd=reports)
     assert '"verdict"' in done.stdout
     assert '\n  "sha256": ' not in done.stdout

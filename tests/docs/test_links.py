@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from blocks import PAGES, ROOT, tokens
-from cli_runs import called
+from cli_runs import call_command
 
 from pytest_corpus.reports.pages.plain import to_plain_text
 
@@ -54,4 +54,4 @@ def test_in_a_terminal(page: Path) -> None:
     """`(docs NAME)`, as a terminal shows a link to a page, is a page that `pytest-corpus docs NAME` shows."""
     named = set(re.findall(r"\(docs ([\w-]+)\)", to_plain_text(page.read_text("utf-8"))))
     for name in sorted(named):
-        assert called("docs", name).code == 0, name
+        assert call_command("docs", name).code == 0, name

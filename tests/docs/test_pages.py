@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from blocks import ROOT, tokens
-from cli_runs import process
+from cli_runs import run_process
 from markdown_it import MarkdownIt
 
 from pytest_corpus.spec.capabilities import FACTS
@@ -31,7 +31,7 @@ LINES = 4_650
 
 def test_the_committed_pages_are_current() -> None:
     """The requirements, the options and the drawings say what the tables, the plugin and the contract say."""
-    process(sys.executable, ROOT / "tools" / "pages.py", "--check", cwd=ROOT)
+    run_process(sys.executable, ROOT / "tools" / "pages.py", "--check", cwd=ROOT)
 
 
 def test_the_readme_has_the_present_score() -> None:
@@ -49,7 +49,7 @@ def test_the_table_has_a_line_for_each_requirement() -> None:
 
 def test_pages_written_by_hand_stay_short() -> None:
     """Pages, READMEs and prompts together keep to the limit, but for what is made from tables."""
-    ignored = [ROOT / "docs" / name for name in (*tool.SITE_FOLDERS, *tool.committed())]
+    ignored = [ROOT / "docs" / name for name in (*tool.SITE_FOLDERS, *tool.committed_pages())]
     folders = ("docs", "examples", "skeletons")
     found = [*ROOT.glob("*.md"), *(path for folder in folders for path in (ROOT / folder).rglob("*.md"))]
     kept = [path for path in found if not any(path.is_relative_to(each) for each in ignored) and is_ours(path)]
@@ -156,7 +156,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     """Each requirement, ruling and section is a link target under its own name."""
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     options = ("-q", "-W", "-n", "--keep-going", "-j", "auto", "-d", str(tmp_path / "trees"))
-    process(sys.executable, "-m", "sphinx", *options, "docs", tmp_path / "html", cwd=ROOT)
+    run_process(sys.executable, "-m", "sphinx", *options, "docs", tmp_path / "html", cwd=ROOT)
     texts = {path.stem: path.read_text("utf-8") for path in (tmp_path / "html").rglob("*.html")}
     for entry in catalogue().values():
         assert f'id="{entry.id}"' in texts["requirements"]

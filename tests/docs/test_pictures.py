@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from blocks import PAGES, ROOT
-from cli_runs import process
+from cli_runs import run_process
 
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.suites import inventory
@@ -113,7 +113,7 @@ def test_the_times_are_those_of_a_run(tmp_path: Path) -> None:
     """The time of the first command in start.md, and the time in its picture, are about those of a run."""
     command = "import sys; from pytest_corpus.cli import main; sys.exit(main())"
     given = ("verify", "--component", "llm")
-    said = process(sys.executable, "-c", command, *given, cwd=tmp_path).stdout
+    said = run_process(sys.executable, "-c", command, *given, cwd=tmp_path).stdout
     took_s = float(re.findall(r" in ([\d.]+)s", said)[-1])
     (pictured,) = re.findall(r" in ([\d.]+)s =", "".join(words(PICTURES / "green-light.svg")))
     assert took_s / AROUND <= float(pictured) <= took_s * AROUND

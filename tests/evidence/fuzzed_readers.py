@@ -19,7 +19,7 @@ import hostile_files
 import pytest
 import samples
 import signatures
-from cli_runs import called
+from cli_runs import call_command
 from hostile_files import bytes_changed, changed, sealed
 from sound import sound, written
 
@@ -120,11 +120,11 @@ LISTS = ("answers", "leftovers", "cases", "stream", "golden_stream", "messages")
 
 
 def read_transcript(path: Path) -> None:
-    found = called("replay", path)
+    found = call_command("replay", path)
     assert found.code in (0, 2), found
-    found = called("replay", path, "--as", "shell")
+    found = call_command("replay", path, "--as", "shell")
     assert found.code in (0, 2), found
-    found = called("audit", path, "--component", "llm")
+    found = call_command("audit", path, "--component", "llm")
     assert found.code in (0, 1, 2), found
 
 
@@ -152,7 +152,7 @@ def read_statement(path: Path) -> None:
 
 def read_archive(path: Path) -> None:
     for component in ("llm", "vector"):
-        found = called("audit", path, "--component", component)
+        found = call_command("audit", path, "--component", component)
         assert found.code in (0, 1, 2), found
 
 
@@ -222,13 +222,13 @@ def read_golden_stream(path: Path) -> None:
 
 def read_stream(path: Path) -> None:
     for words in ((), ("--sse",), ("--framing", "events", "--mode", "collect_errors")):
-        found = called("stream", "check", "--component", "llm", *words, path)
+        found = call_command("stream", "check", "--component", "llm", *words, path)
         assert found.code in (0, 1, 2), found
 
 
 def read_message(path: Path) -> None:
     for words in ((), ("--lines",)):
-        found = called("schema", "check", *words, path)
+        found = call_command("schema", "check", *words, path)
         assert found.code in (0, 1, 2), found
 
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from cli_runs import conformance
+from cli_runs import run_suite
 
 KEY = "env-value-4711-0815"
 FEW = "LLM-TOKENS-*,COM-CAP-*,LLM-STREAM-1"
@@ -25,7 +25,7 @@ def record(folder: Path, adapter: str, few: str, *more: str, **given: str) -> su
     named = any(each.startswith("--corpus-transcript") for each in more)
     asked = (f"--corpus-adapter={adapter}", f"--corpus-requirement={few}", "--corpus-seed=7", "--corpus-report=r.json")
     transcript = () if named else ("--corpus-transcript=t.jsonl",)
-    return conformance(folder, *asked, *transcript, *more, **given)
+    return run_suite(folder, *asked, *transcript, *more, **given)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

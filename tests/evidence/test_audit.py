@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 
 CAPABILITIES = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 STREAM = {"op": "llm.stream", "ctx": {}, "args": {"messages": [{"role": "user", "content": "hi"}], "model": "m"}}
@@ -33,7 +33,7 @@ def entry(request: Any, text: str, kind: str = "application/json", **more: Any) 
 def audited(folder: Path, archive: Any) -> tuple[int, list[str], str]:
     """The exit code, the lines of findings, and the last line or the error."""
     (folder / "a.har").write_text(archive if isinstance(archive, str) else json.dumps({"log": {"entries": archive}}))
-    ended = called("audit", folder / "a.har", "--component", "llm")
+    ended = call_command("audit", folder / "a.har", "--component", "llm")
     *found, last = (ended.out or ended.err).splitlines()
     return ended.code, found, last
 
@@ -102,7 +102,7 @@ def test_a_file_that_is_not_traffic(tmp_path: Path, archive: Any, said: str) -> 
 
 def test_a_transcript_is_traffic(recorded: Path) -> None:
     """Findings name the line; what the audit of the run found is found again."""
-    ended = called("audit", recorded / "t.jsonl", "--component", "llm", "--format", "json")
+    ended = call_command("audit", recorded / "t.jsonl", "--component", "llm", "--format", "json")
     found = json.loads(ended.out)["findings"]
     assert ended.code == 1
     assert {(each["requirement"], each["op"]) for each in found} == {("LLM-TOKENS-1", "llm.count_tokens")}

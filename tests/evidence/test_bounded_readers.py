@@ -13,7 +13,7 @@ from typing import Any
 
 import hostile_files
 import pytest
-from cli_runs import called, environment
+from cli_runs import call_command, environment
 from fuzzed_readers import DOCUMENTED, READERS, fuzz
 from hostile_files import sealed
 
@@ -140,7 +140,7 @@ def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
             ("golden", "check", folder / "llm_complete_request.json"),
             ("sweep", "--adapter", "pytest_corpus.reference:vector", "--folder", tmp_path),
         ):  # fmt: skip
-            ended = called(*words)
+            ended = call_command(*words)
             said.append((ended.code, ended.err))
         for read, given in (
             (shards.read_durations, folder),

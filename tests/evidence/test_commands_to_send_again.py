@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import ROOT, called, environment, ran
+from cli_runs import ROOT, call_command, environment, run_command
 from inner_runs import WRAPPED
 from recording import FAULTY, record
 from served_adapters import command, served
@@ -154,7 +154,7 @@ def test_what_a_command_cannot_do_is_named() -> None:
 def test_what_a_finding_compares_is_sent_again(tmp_path: Path, mutant: str, requirement: str, calls: list[str]) -> None:
     """The call whose answer is compared, and the write of the same key elsewhere, come before the last one."""
     record(tmp_path, f"mutants.{mutant}", requirement, PYTHONPATH=os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
-    lines = called("replay", tmp_path / "t.jsonl", "--finding", "1", "--as", "shell").out
+    lines = call_command("replay", tmp_path / "t.jsonl", "--finding", "1", "--as", "shell").out
     assert re.findall(r'loads.*?"op":"\w+\.(\w+)', lines) == calls
 
 
@@ -215,17 +215,17 @@ def test_commands_send_the_headers_of_the_user(tmp_path: Path) -> None:
         adapter = ("--adapter", f"http://{place}/")
         commands = (("replay", "t.jsonl", *adapter), ("sweep", *adapter), ("verify", *adapter, *one))
         for words in commands:
-            found = ran(*words, cwd=tmp_path, MY_TOKEN=token)
+            found = run_command(*words, cwd=tmp_path, MY_TOKEN=token)
             assert found.code == 2, found
             assert "the answer is AuthError; set credentials in corpus_header" in found.err, found
             assert len(found.err.splitlines()) <= 5, found
         for how, (name, text) in SETTINGS.items():
             (tmp_path / name).write_text(text)
             for words in commands if how == "ini" else commands[1:2]:
-                found = ran(*words, cwd=tmp_path, MY_TOKEN=token)
+                found = run_command(*words, cwd=tmp_path, MY_TOKEN=token)
                 assert found.code == 0, (how, found)
             (tmp_path / name).unlink()
-        found = ran(*commands[0], "--header", f"Authorization: Bearer {token}", cwd=tmp_path)
+        found = run_command(*commands[0], "--header", f"Authorization: Bearer {token}", cwd=tmp_path)
     assert (found.code, found.out.split()[0]) == (0, "FIXED"), found
     assert "LLM-TOKENS-1 MUST (llm)" in found.out
     assert "again.jsonl" not in found.out + found.err

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import called, ran
+from cli_runs import call_command, run_command
 from inner_runs import WRAPPED, without_times
 from recording import FAULTY, FEW, lines_of, record
 from served_adapters import served
@@ -157,7 +157,7 @@ def test_an_edited_transcript(pair: Path, edit: str, resealed: bool) -> None:
     lines = lines_of(pair / "t.jsonl")
     EDITS[edit](lines)
     write(pair, lines, resealed=resealed and edit != "digest")
-    ended = called("judge", pair / "t.jsonl", "--attestation", pair / "r.json")
+    ended = call_command("judge", pair / "t.jsonl", "--attestation", pair / "r.json")
     recognised(ended.code, ended.err)
 
 
@@ -170,7 +170,7 @@ def test_an_edited_transcript_that_the_attestation_names(pair: Path, edit: str) 
     write(pair, lines, resealed=True)
     sha256 = hashlib.sha256((pair / "t.jsonl").read_bytes()).hexdigest()
     seal(pair, lambda report: report["transcript"].update(sha256=sha256))
-    ended = ran("judge", "t.jsonl", "--attestation", "r.json", cwd=pair)
+    ended = run_command("judge", "t.jsonl", "--attestation", "r.json", cwd=pair)
     recognised(ended.code, ended.err, many=True)
 
 
@@ -204,7 +204,7 @@ REPORT: dict[str, Callable[[dict[str, Any]], object]] = {
 def judged(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report that the unchanged transcript gives."""
     path = tmp_path_factory.mktemp("judged") / "j.json"
-    ended = ran("judge", "t.jsonl", "--attestation", "r.json", "--report", path, cwd=recorded)
+    ended = run_command("judge", "t.jsonl", "--attestation", "r.json", "--report", path, cwd=recorded)
     assert "pytest-corpus judge" not in ended.err
     return path
 
@@ -227,14 +227,14 @@ def test_an_edited_attestation(
         report = json.loads((pair / "r.json").read_text("utf-8"))
         REPORT[edit](report)
         (pair / "r.json").write_text(json_report.render(report), "utf-8")
-    ended = called("judge", pair / "t.jsonl", "--attestation", pair / "r.json")
+    ended = call_command("judge", pair / "t.jsonl", "--attestation", pair / "r.json")
     recognised(ended.code, ended.err, many=sealed)
 
 
 def test_swapped_files(recorded: Path, pair: Path) -> None:
     """Neither file can be taken for the other."""
     for one, other in (("r.json", "t.jsonl"), ("t.jsonl", "t.jsonl"), ("r.json", "r.json")):
-        ended = called("judge", pair / one, "--attestation", recorded / other)
+        ended = call_command("judge", pair / one, "--attestation", recorded / other)
         recognised(ended.code, ended.err)
 
 
@@ -243,7 +243,7 @@ REFERENCE = "pytest_corpus.reference:llm"
 
 def compared(folder: Path, code: int, transcript: str = "t.jsonl") -> None:
     """The transcript shows what the report says."""
-    ended = ran("judge", transcript, "--attestation", "r.json", "--report", "j.json", cwd=folder, CI="true")
+    ended = run_command("judge", transcript, "--attestation", "r.json", "--report", "j.json", cwd=folder, CI="true")
     assert ended.code == code, ended
     assert "judge:" not in ended.err
     judged, claimed = (without_times(json.loads((folder / name).read_text())) for name in ("j.json", "r.json"))
@@ -287,7 +287,7 @@ def test_json_and_a_part(recorded: Path, tmp_path: Path) -> None:
     """The differences are in the JSON document, and what a killed run lost is not assessed."""
     lines = (recorded / "t.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "t.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
-    ended = ran("judge", "t.jsonl", "--format", "json", cwd=tmp_path)
+    ended = run_command("judge", "t.jsonl", "--format", "json", cwd=tmp_path)
     (report,) = json.loads(ended.out)["attestations"]
     assert report["complete"] is False
     assert any("the transcript was cut off" in gap for gap in report["gaps"])
@@ -299,6 +299,6 @@ def test_a_file_that_is_not_a_transcript(tmp_path: Path, content: str | None) ->
     for name in ("t.jsonl", "t.jsonl.gz"):
         if content is not None:
             (tmp_path / name).write_text(content)
-        ended = called("judge", tmp_path / name)
+        ended = call_command("judge", tmp_path / name)
         assert ended.code == 2, ended
         assert len(ended.err.splitlines()) == 1

@@ -10,7 +10,7 @@ from typing import Any
 
 import hostile_files
 import pytest
-from cli_runs import called, ran
+from cli_runs import call_command, run_command
 from hostile_files import MARKER, deeds, sealed
 
 from pytest_corpus.adapter.opening.factory import split_label
@@ -115,7 +115,7 @@ def judged(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
                       ("site", report.parent, "-o", folder / "site")]  # fmt: skip
         for words in asked:
             with deeds(folder.parent) as done:
-                ended = called(*words)
+                ended = call_command(*words)
             assert done == [], (seed, words)
             assert ended.code in (0, 1, 2), (seed, ended)
             assert "Traceback" not in ended.err, (seed, ended)
@@ -188,7 +188,7 @@ def test_a_run_that_judges_starts_nothing(recorded: Path, tmp_path: Path) -> Non
     path.write_bytes(sealed(plain))
     judge_it = "import sys; sys.argv[0] = 'x'; from pytest_corpus.cli import main; sys.exit(main())"
     argv = ("judge", path, "--report", tmp_path / "o.json")
-    ended = ran(*argv, command=(sys.executable, "-c", judge_it), cwd=tmp_path, **env)  # type: ignore[arg-type]
+    ended = run_command(*argv, command=(sys.executable, "-c", judge_it), cwd=tmp_path, **env)  # type: ignore[arg-type]
     assert ended.code == 1, ended
     assert (tmp_path / "o.json").exists()
     done = log.read_text().splitlines() if log.exists() else []
@@ -208,7 +208,7 @@ def test_an_option_that_is_refused(tmp_path: Path, command: tuple[str, ...], nam
     path = tmp_path / "t.jsonl"
     path.write_bytes(sealed(lines))
     first, *more = command
-    ended = called(first, path, *more)
+    ended = call_command(first, path, *more)
     assert (ended.code, ended.out) == (2, ""), ended
     assert f"the option {name!r}" in ended.err or f"the option {name} " in ended.err
     assert len(ended.err.splitlines()) == 1

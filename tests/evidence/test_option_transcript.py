@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_runs import ran
+from cli_runs import run_command
 from inner_runs import REFERENCE, WRAPPED
 from recording import FAULTY, FEW, KEY, lines_of, record
 
@@ -80,7 +80,7 @@ def test_words_of_the_format_stay(tmp_path: Path) -> None:
     record(tmp_path, "mine:Counts", FEW, ACME_API_KEY="exchange", OTHER_TOKEN="frames", THIRD_SECRET="handle")
     assert read(tmp_path / "t.jsonl").complete
     assert "the key is exchange" not in (tmp_path / "t.jsonl").read_text()
-    assert "judge:" not in ran("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path).err
+    assert "judge:" not in run_command("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path).err
 
 
 def test_secrets_in_bytes() -> None:

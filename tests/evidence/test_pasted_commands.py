@@ -9,7 +9,7 @@ from typing import Any
 
 import hostile_files
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 from hostile_files import COMMANDS, MARKER, sealed
 
 from pytest_corpus.evidence import shell
@@ -118,12 +118,12 @@ def test_a_recording_names_no_receiver_and_no_variable(tmp_path: Path, desk: Pat
     lines[1] |= {"declared": "http://evil:1/", "transport": "http://", "headers": {"X-Key": "$TOKEN", "a": "$(id)"}}
     path = tmp_path / "t.jsonl"
     path.write_bytes(sealed(lines))
-    script = called("replay", path, "--finding", "1", "--as", "shell").out
+    script = call_command("replay", path, "--finding", "1", "--as", "shell").out
     words = paste(desk, script, SHELLS[0])
     assert "X-Key: $TOKEN" in words
     assert "a: $(id)" in words
     assert words[-2] == "mytool"
-    named = called("replay", path, "--finding", "1", "--as", "shell", "--adapter", "http://mine:2/").out
+    named = call_command("replay", path, "--finding", "1", "--as", "shell", "--adapter", "http://mine:2/").out
     assert paste(desk, named, SHELLS[0])[-2] == "http://mine:2/"
 
 

@@ -7,7 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from cli_runs import MUTANTS_TOO, called, ran
+from cli_runs import MUTANTS_TOO, call_command, run_command
 from recording import lines_of, record
 
 from pytest_corpus.adapter import inputs
@@ -123,7 +123,7 @@ def test_a_stateful_mutant(tmp_path: Path, mutant: str) -> None:
     ended = record(tmp_path, f"mutants.{mutant}", few, "--corpus-report=r.html", PYTHONPATH=MUTANTS_TOO)
     assert steps(ended.stdout) == FOUND[mutant], ended.stdout
     assert steps(unescape((tmp_path / "r.html").read_text())) == FOUND[mutant]
-    listed = called("replay", tmp_path / "t.jsonl").out
+    listed = call_command("replay", tmp_path / "t.jsonl").out
     assert steps(listed) == FOUND[mutant]
     (tested,) = (line for line in lines_of(tmp_path / "t.jsonl") if line["kind"] == "test")
     (finding,) = tested["findings"]
@@ -131,7 +131,7 @@ def test_a_stateful_mutant(tmp_path: Path, mutant: str) -> None:
     assert finding["exchange"]["number"] == finding["story"]["exchanges"][-1]
     *_, totals, _ = lines_of(tmp_path / "t.jsonl")
     assert totals["left"] == {}
-    shell = called("replay", tmp_path / "t.jsonl", "--as", "shell").out
+    shell = call_command("replay", tmp_path / "t.jsonl", "--as", "shell").out
     assert re.findall(r'loads.*?"op":"\w+\.(\w+)', shell) == FOUND[mutant]
 
 
@@ -139,9 +139,9 @@ def test_a_finding_that_is_sent_again_has_its_own_story(tmp_path: Path) -> None:
     """The steps are those of the new run; judging the record gives the same report."""
     mutant = "vector:EveryThirdUpdateIsLost"
     record(tmp_path, f"mutants.{mutant}", "VEC-STATE-1", PYTHONPATH=MUTANTS_TOO)
-    again = ran("replay", "t.jsonl", "--adapter", f"mutants.{mutant}", cwd=tmp_path, PYTHONPATH=MUTANTS_TOO)
+    again = run_command("replay", "t.jsonl", "--adapter", f"mutants.{mutant}", cwd=tmp_path, PYTHONPATH=MUTANTS_TOO)
     assert again.out.startswith("STILL FAILING")
     assert steps(again.out) == FOUND[mutant]
-    judged = ran("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path)
+    judged = run_command("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path)
     assert (judged.code, "judge:" in judged.err) == (1, False), judged
     assert steps(judged.out) == FOUND[mutant]

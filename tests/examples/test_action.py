@@ -52,7 +52,7 @@ def install(folder: Path) -> str:
     folder.mkdir(exist_ok=True)
     for name, script in PROGRAMS.items():
         path = folder / name
-        path.write_text(f"#!/bin/sh\n{script.replace('{python}', forks.python())}\n")
+        path.write_text(f"#!/bin/sh\n{script.replace('{python}', forks.forking_python())}\n")
         path.chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import Exchange
@@ -200,7 +200,7 @@ def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES / f"llm-{vendor}", tmp_path / "example")
     options = ["-q", "-p", "no:cacheprovider", "--corpus-strict", "--corpus-report=r.json"]
     environment = {**os.environ, "PYTHONPATH": str(WIRE)}
-    process(sys.executable, "-m", "pytest", *options, cwd=tmp_path / "example", env=environment, timeout=500)
+    run_process(sys.executable, "-m", "pytest", *options, cwd=tmp_path / "example", env=environment, timeout=500)
     assert json.loads((tmp_path / "example" / "r.json").read_text())["verdict"] == "conformant"
 
 

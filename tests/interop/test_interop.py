@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue
@@ -87,7 +87,7 @@ def examined(factory: str, folder: Path) -> Report:
         environment.pop(name, None)
     command = [sys.executable, "-m", "pytest", "-q", "-ppytest_corpus.plugin", "-pno:cacheprovider"]
     asked = [f"--corpus-adapter=quill:{factory}", f"--corpus-deviations={EXAMPLE / deviations.FILE}"]
-    process(*command, *asked, "--corpus-report=report.json", cwd=folder, env=environment)
+    run_process(*command, *asked, "--corpus-report=report.json", cwd=folder, env=environment)
     found: Report = json.loads((folder / "report.json").read_text("utf-8"))
     assert set(found["components"]) == set(COMPONENTS)
     return found

@@ -134,7 +134,7 @@ class Runner:
             environment.pop(name, None)
         with self._log.open("a") as log:
             return subprocess.Popen(
-                [forks.python(), "-m", f"{Path(__file__).parent.name}.runner"],
+                [forks.forking_python(), "-m", f"{Path(__file__).parent.name}.runner"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

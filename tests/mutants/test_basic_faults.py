@@ -1,7 +1,7 @@
 """Of a basic fault the one requirement comes first that says what to mend, and the others are blocked by it."""
 
 import pytest
-from thinning import thinned_rows
+from thinning import thin_out_rows
 
 from mutants.basic_faults import first
 from mutants.runner import Laboratory
@@ -10,7 +10,7 @@ MOST = 5
 """The most MUSTs that may be violated by a basic fault."""
 
 
-@pytest.mark.parametrize(("fault", "first"), thinned_rows(first().items(), 45, 1))
+@pytest.mark.parametrize(("fault", "first"), thin_out_rows(first().items(), 45, 1))
 def test_a_basic_fault_has_one_finding_that_comes_first(fault: str, first: str) -> None:
     """Hardly anything else is violated, and the run is complete: it is no outage."""
     with Laboratory(1) as laboratory:

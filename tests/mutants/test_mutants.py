@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 from edits import unknown_names
-from thinning import thinned
+from thinning import thin_out
 
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.requirements import applicable, catalogue
@@ -105,7 +105,7 @@ def test_a_control_is_conformant(report: Report, control: str) -> None:
     assert (report.verdict, report.complete) == ("conformant", True)
 
 
-@pytest.mark.parametrize("name", thinned(FIRST.values(), 6))
+@pytest.mark.parametrize("name", thin_out(FIRST.values(), 6))
 def test_mutant(report: Report, laboratory: Laboratory, name: str) -> None:
     """A mutant violates the requirement it was made for; what its own tests miss, the whole suite shows."""
     mutant = MUTANTS[name]

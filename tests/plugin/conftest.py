@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from forks import python
+from forks import forking_python
 from inner_runs import Project, preload
 
 
@@ -16,7 +16,7 @@ def _preloaded() -> None:
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty folder of a user's."""
-    monkeypatch.setattr(sys, "executable", python())
+    monkeypatch.setattr(sys, "executable", forking_python())
     for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CORPUS_TEST_ENV", "local")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tables import sections
+from tables import read_sections
 
 HEAD = """
 import json
@@ -84,12 +84,14 @@ class Hostile:
 
 
 def _hostile() -> Iterator[Hostile]:
-    for (name, *words), code in sections(Path(__file__).with_suffix(".txt")):
+    for (name, *words), code in read_sections(Path(__file__).with_suffix(".txt")):
         frame = words.pop(0) if words[0] in FRAMES else "plain"
         body = code if frame == "plain" else code.replace("\n", "\n    ")
         yield Hostile(name, FRAMES[frame].format(body), words[0], tuple(words[1:]))
 
 
 TABLE = tuple(_hostile())
-HARMLESS = {" ".join(name): code + "\n" for name, code in sections(Path(__file__).with_name("harmless_plugins.txt"))}
+HARMLESS = {
+    " ".join(name): code + "\n" for name, code in read_sections(Path(__file__).with_name("harmless_plugins.txt"))
+}
 """Plugins that do what many do, and change nothing."""

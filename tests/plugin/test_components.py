@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from inner_runs import Project, error_lines, said, statuses, violated
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import OPERATIONS
@@ -84,7 +84,7 @@ def test_one_component_of_several(project: Project) -> None:
 
 def constant_answers() -> dict[str, Any]:
     counted = {"failed_count": 0, "failures": []}
-    answers: dict[str, Any] = dict(documents(Path(__file__).with_name("constant_answers.txt")))
+    answers: dict[str, Any] = dict(read_json_rows(Path(__file__).with_name("constant_answers.txt")))
     for operation in OPERATIONS:
         if operation.op not in answers:
             answers[operation.op] = {

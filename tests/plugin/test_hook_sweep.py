@@ -15,7 +15,7 @@ from fail_closed import (
 )
 from inner_runs import Project, said
 from sweep_plugins import CASES, Case
-from thinning import thinned
+from thinning import thin_out
 
 
 @pytest.fixture(autouse=True)
@@ -23,20 +23,20 @@ def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch)
 
 
-@pytest.mark.parametrize("case", thinned(CASES, 5))
+@pytest.mark.parametrize("case", thin_out(CASES, 5))
 def test_violating_and_the_test_is_hit(project: Project, case: Case) -> None:
     """Whatever is done to the one test that sees the violation, the run is not green."""
     result = hostile_run(project, case.source(VIOLATED_TEST), sound=False)
     assert_fail_closed(project, result, sound=False)
 
 
-@pytest.mark.parametrize("case", thinned(CASES, 5, 1))
+@pytest.mark.parametrize("case", thin_out(CASES, 5, 1))
 def test_violating_and_every_test_is_hit(project: Project, case: Case) -> None:
     """Whatever is done to every test, the run is not green."""
     assert_fail_closed(project, hostile_run(project, case.source(""), sound=False), sound=False)
 
 
-@pytest.mark.parametrize("case", thinned(CASES, 5, 2))
+@pytest.mark.parametrize("case", thin_out(CASES, 5, 2))
 def test_sound_and_every_test_is_hit(project: Project, case: Case) -> None:
     """A sound client is never failed for it: the run has no verdict, or the client is conformant."""
     result = hostile_run(project, case.source(""), sound=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from inner_runs import PYTHON, Project, said, statuses, violated
-from thinning import thinned, thinned_rows
+from thinning import thin_out, thin_out_rows
 
 from pytest_corpus.adapter.hooks import late_reports
 
@@ -183,7 +183,7 @@ def assert_survived(result: pytest.RunResult) -> None:
     assert "corpus conformance" in said(result)
 
 
-@pytest.mark.parametrize(("name", "broken"), thinned_rows((UNARY | STREAMS).items(), 2))
+@pytest.mark.parametrize(("name", "broken"), thin_out_rows((UNARY | STREAMS).items(), 2))
 def test_one_hostile_operation(project: Project, name: str, broken: str) -> None:
     """The requirement that it breaks is named, it is the only one, and other tests still pass."""
     result = run(project, name)
@@ -256,7 +256,7 @@ def test_a_stream_that_sends_slowly_for_ever_over_the_wire(project: Project) -> 
     assert violated(project.report()) == {"COM-WIRE-2"}, said(result)
 
 
-@pytest.mark.parametrize("name", thinned(ENDLESS, 2))
+@pytest.mark.parametrize("name", thin_out(ENDLESS, 2))
 def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> None:
     """If a stream goes on and on, what rests on its end is never satisfied, and the run comes to its own."""
     result = run(project, name, FEWER)
@@ -269,7 +269,7 @@ def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> 
     assert result.parseoutcomes()["passed"] >= 2
 
 
-@pytest.mark.parametrize(("name", "broken"), thinned_rows(EVERYTHING.items(), 3, 1))
+@pytest.mark.parametrize(("name", "broken"), thin_out_rows(EVERYTHING.items(), 3, 1))
 def test_every_operation_hostile(project: Project, name: str, broken: str) -> None:
     """If nothing works at all, that one cause is the one finding, and the run ends soon."""
     result = run(project, name, "--corpus-requirement=*")

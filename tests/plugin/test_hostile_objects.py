@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from inner_runs import Project, said, violated
-from thinning import thinned_rows
+from thinning import thin_out_rows
 
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 
@@ -112,7 +112,7 @@ def test_a_hostile_answer(project: Project, name: str, broken: str) -> None:
     assert KEY not in said(result) + (project.path / "r.json").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "told"), thinned_rows(LEFT.items(), 3))
+@pytest.mark.parametrize(("name", "told"), thin_out_rows(LEFT.items(), 3))
 def test_what_is_left_behind(project: Project, name: str, told: str) -> None:
     """The report is written, by this process alone, and what was left behind is told in one line."""
     if name == "forks" and sys.platform == "win32":

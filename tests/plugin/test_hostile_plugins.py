@@ -16,7 +16,7 @@ from fail_closed import (
 )
 from hostile_plugins import HARMLESS, HEAD, TABLE, Hostile
 from inner_runs import Project, said, violated
-from thinning import thinned
+from thinning import thin_out
 
 BY_NAME = {entry.name: entry for entry in TABLE}
 PLUGINS = ("cacheprovider",)
@@ -51,14 +51,14 @@ def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.
     return project.run(*given)
 
 
-@pytest.mark.parametrize("entry", thinned(TABLE, 3, 1))
+@pytest.mark.parametrize("entry", thin_out(TABLE, 3, 1))
 def test_violating(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a violating client is never conformant, and the exit code is never 0."""
     result = run(project, entry, sound=False)
     assert_fail_closed(project, result, sound=False, disturbed_end="disturbed_end" in entry.traits)
 
 
-@pytest.mark.parametrize("entry", thinned(TABLE, 6))
+@pytest.mark.parametrize("entry", thin_out(TABLE, 6))
 def test_sound(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a sound client is never nonconformant; it is conformant only where everything ran."""
     result = run(project, entry, sound=True)
@@ -277,7 +277,7 @@ def test_a_worker_that_lies_of_a_sound_client(project: Project, name: str) -> No
     assert_fail_closed(project, result, sound=True)
 
 
-@pytest.mark.parametrize("name", thinned(WORKERS, len(WORKERS)))
+@pytest.mark.parametrize("name", thin_out(WORKERS, len(WORKERS)))
 def test_a_worker_that_lies_and_drops_the_test(project: Project, name: str) -> None:
     """A test that no worker runs is missed, even where the workers keep quiet about it."""
     result = distributed(project, ON_WORKERS.format(WORKERS[name]) + BY_NAME["dropped"].source, sound=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inner_runs import Project, said
-from thinning import thinned
+from thinning import thin_out
 
 from pytest_corpus.suites import inventory
 
@@ -63,7 +63,7 @@ def assert_honest(path: Path) -> None:
     assert not list(path.parent.glob(f".{path.name}.*"))
 
 
-@pytest.mark.parametrize("number", thinned(range(12), 5))
+@pytest.mark.parametrize("number", thin_out(range(12), 5))
 def test_a_killed_run(project: Project, number: int) -> None:
     """A run that is interrupted or killed at a random moment leaves no report, or one that says it is partial."""
     target, longest_s = TARGETS[number % len(TARGETS)]
@@ -81,7 +81,7 @@ def children(parent: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds worker processes by /proc")
-@pytest.mark.parametrize("number", thinned(range(8), 8))
+@pytest.mark.parametrize("number", thin_out(range(8), 8))
 def test_a_killed_worker(project: Project, number: int) -> None:
     """A worker that is killed at a random moment leaves a run without a verdict."""
     target, longest_s = TARGETS[number % len(TARGETS)]

@@ -14,7 +14,7 @@ from edits import unknown_names
 from inner_runs import Project, said, statuses, violated
 from legal import ROOM, marked
 from mutants.runner import UNUSED
-from thinning import thinned
+from thinning import thin_out
 
 from pytest_corpus.spec.components import COMPONENTS
 
@@ -56,7 +56,7 @@ SCOPES = {
 FEW_NAMESPACES = ("TwoNamespaces", "OneKeptNamespace")
 """Stores that have no room for what some requirements speak of."""
 
-SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in SCOPES if file != "rulings" for name in SCOPES[file])]
+SCOPED = [*thin_out(SCOPES["rulings"], 2), *(name for file in SCOPES if file != "rulings" for name in SCOPES[file])]
 
 LEAN = ("--capture=no", *(f"-pno:{name}" for name in UNUSED if name not in ("terminal", "tmpdir", "legacypath")))
 """Cheaper runs, without the plugins that the runners of mutants go without."""
@@ -204,7 +204,7 @@ LATE_REPORTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", thinned(LATE_REPORTS, 2))
+@pytest.mark.parametrize("name", thin_out(LATE_REPORTS, 2))
 def test_late_observations_count(project: Project, name: str) -> None:
     """Observations that arrive from another thread after the answer are assigned to their calls."""
     scope = "--corpus-requirement=COM-OBS-*,COM-LEAK-2,COM-CAP-1"

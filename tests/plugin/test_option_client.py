@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fail_closed import shorten
 from inner_runs import Project, error_lines, ids, said, violated, without_times
-from thinning import thinned
+from thinning import thin_out
 
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import applicable, catalogue
@@ -104,7 +104,7 @@ def test_ids(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("requirement", thinned(FAULTY, 2))
+@pytest.mark.parametrize("requirement", thin_out(FAULTY, 2))
 def test_a_faulty_client_is_caught(project: Project, requirement: str) -> None:
     """For each requirement there is a mistake that it alone catches."""
     result = project.run(client(project, FAULTY[requirement]), REPORT)
@@ -120,7 +120,7 @@ def test_every_requirement_has_a_faulty_client() -> None:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("name", thinned(STILL, 3))
+@pytest.mark.parametrize("name", thin_out(STILL, 3))
 def test_a_legal_client_is_conformant(project: Project, name: str) -> None:
     """A client that the documents allow violates no MUST."""
     result = project.run(client(project, STILL[name]), REPORT)
@@ -274,7 +274,7 @@ ESCAPES = {
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("name", thinned(ESCAPES, 3, 1))
+@pytest.mark.parametrize("name", thin_out(ESCAPES, 3, 1))
 def test_whatever_a_builder_does_is_a_finding(project: Project, name: str) -> None:
     """A builder that gives nothing fails one test; the run goes on, and nothing secret is said."""
     source, said_of_it = ESCAPES[name]

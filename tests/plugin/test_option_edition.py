@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 from inner_runs import Project, said
 
 from pytest_corpus.reports import difference, json_report
@@ -120,22 +120,22 @@ def test_a_released_edition_only_gets_errata(made_up: Path) -> None:
     found = ledger()
     named = json_report.build_report(found, decide(found), RUN)["spec"]["edition"]["errata"]
     assert [each["requirement"] for each in named] == [changed, "GONE-1"]
-    assert "2027-01-31  COM-WIRE-1: why" in called("edition", "list").out
+    assert "2027-01-31  COM-WIRE-1: why" in call_command("edition", "list").out
 
 
 @pytest.mark.usefixtures("made_up")
 def test_the_command() -> None:
     """It lists editions and the changes between two, for people and as JSON."""
-    listed = called("edition", "list").out.splitlines()
+    listed = call_command("edition", "list").out.splitlines()
     assert listed[0].startswith("1.0  released 2026-12-01; ")
     assert listed[0].endswith("1 more in preview")
     assert listed[1].startswith("1.1  not released; ")
-    facts = json.loads(called("edition", "list", "--format", "json").out)["editions"]
+    facts = json.loads(call_command("edition", "list", "--format", "json").out)["editions"]
     assert [(each["current"], each["preview"]) for each in facts] == [(True, [NEW]), (False, [])]
-    lines = called("edition", "diff", "1.0", "1.1").out
+    lines = call_command("edition", "diff", "1.0", "1.1").out
     assert f"added     {NEW} (MUST)" in lines
     assert f"level     {RAISED} (SHOULD -> MUST)" in lines
-    changes = json.loads(called("edition", "diff", "1.0", "1.1", "--format", "json").out)["changes"]
+    changes = json.loads(call_command("edition", "diff", "1.0", "1.1", "--format", "json").out)["changes"]
     assert [each["kind"] for each in changes] == ["level", "added"]
-    assert "have the same requirements" in called("edition", "diff", "1.1", "1.1").out
-    assert called("edition", "diff", "1.0", "3").code == 2
+    assert "have the same requirements" in call_command("edition", "diff", "1.1", "1.1").out
+    assert call_command("edition", "diff", "1.0", "3").code == 2

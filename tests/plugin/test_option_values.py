@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from inner_runs import PLUGIN, REFERENCE, Project, error_lines, options, refusal, said, violated
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus.integration.options import files
 
-INVALID = dict(documents(Path(__file__).with_name("invalid_options.txt")))
+INVALID = dict(read_json_rows(Path(__file__).with_name("invalid_options.txt")))
 
 
 @pytest.mark.parametrize("given", INVALID)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from inner_runs import Project, said, statuses, violated
-from thinning import thinned
+from thinning import thin_out
 
 from pytest_corpus.integration.running.surroundings import OF_TIME
 from pytest_corpus.spec.requirements import catalogue
@@ -113,7 +113,7 @@ SUSPECTS = {
 }
 
 
-@pytest.mark.parametrize("name", thinned(SUSPECTS, 3))
+@pytest.mark.parametrize("name", thin_out(SUSPECTS, 3))
 def test_a_plugin_that_keeps_a_run_from_a_verdict(adapters: Project, name: str) -> None:
     """The reason names it; of tests that were deselected, or that the user ended, no plugin is the reason."""
     adapters.pytester.makepyfile(**{name: SUSPECTS[name]})

@@ -98,7 +98,7 @@ def test_a_tunnel_shows_how_an_adapter_fails(project: Project) -> None:
     assert {found[name] for name in ("COM-FAULT-1", "COM-FAULT-4", "COM-CTX-5", "COM-DEADLINE-9")} == {"not_applicable"}
     assert report["provider_lacks"][:2] == ["auth", "content_filtered"]
     result.stdout.fnmatch_lines(["*provider lacks, as its author states: auth, content_filtered, deadline_ms, *"])
-    judged = ran("judge", "t.jsonl.gz", "--report", "j.json", cwd=project.path)
+    judged = run_command("judge", "t.jsonl.gz", "--report", "j.json", cwd=project.path)
     again = json.loads((project.path / "j.json").read_text())
     assert (status_by_id(again), again["provider_lacks"]) == (found, report["provider_lacks"]), judged
 

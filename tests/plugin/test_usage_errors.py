@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from inner_runs import Project, error_lines, said
-from tables import documents
+from tables import read_json_rows
 
 BROKEN = """
 import asyncio
@@ -32,7 +32,7 @@ def refuses():
     return Refusing()
 """
 
-DECLARATIONS = documents(Path(__file__).with_name("unusable_declarations.txt"))
+DECLARATIONS = read_json_rows(Path(__file__).with_name("unusable_declarations.txt"))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from ledgers import MUSTS, RUN, ledger, record
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus.reports import formats, json_report, matrix, terminal
 from pytest_corpus.reports.markdown.report import cell, code, sentence
@@ -22,7 +22,7 @@ from pytest_corpus.verdict.verdict import decide
 
 HARMLESS = "plain"
 
-BASE = (*documents(Path(__file__).with_name("hostile_texts.txt")), "x" * 5000)
+BASE = (*read_json_rows(Path(__file__).with_name("hostile_texts.txt")), "x" * 5000)
 STRINGS = (*BASE, *(f"a{each}b{each}" for each in BASE))[:230]
 
 

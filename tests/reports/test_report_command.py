@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ledgers import MUSTS, RUN, SHOULDS, ledger, record, violation
 from sound import DAY, sound, violated, written
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus import cli
 from pytest_corpus.reports import json_report
@@ -149,7 +149,7 @@ def test_files_that_are_no_reports(here: Path, capsys: pytest.CaptureFixture[str
     assert said in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("given", "said"), documents(Path(__file__).with_name("report_mistakes.txt")))
+@pytest.mark.parametrize(("given", "said"), read_json_rows(Path(__file__).with_name("report_mistakes.txt")))
 def test_what_cannot_be(here: Path, capsys: pytest.CaptureFixture[str], given: list[str], said: str) -> None:
     """A path that makes no sense is a usage error of one line."""
     (here / "folder.md").mkdir()

@@ -17,7 +17,7 @@ from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import SSlibKey
 from signatures import DOCUMENT, KEY, OTHER, REPORT_CHANGES, STATEMENT_CHANGES, UNSEALED, pem, public
 from sound import sound, violated, written
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus import cli
 from pytest_corpus.reports import formats, json_report
@@ -268,7 +268,7 @@ def test_a_key_that_cannot_verify(signed: Path, capsys: pytest.CaptureFixture[st
     assert said in one_sentence(capsys, data)
 
 
-@pytest.mark.parametrize(("given", "said"), documents(Path(__file__).with_name("signing_mistakes.txt")))
+@pytest.mark.parametrize(("given", "said"), read_json_rows(Path(__file__).with_name("signing_mistakes.txt")))
 def test_a_command_that_makes_no_sense(
     here: Path, capsys: pytest.CaptureFixture[str], given: list[str], said: str
 ) -> None:

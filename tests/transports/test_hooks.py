@@ -206,12 +206,12 @@ def test_a_late_report_is_not_collected_as_garbage() -> None:
     posted: list[weakref.ref[asyncio.Future[bytes]]] = []
 
     async def run() -> None:
-        async with hooks.reporting("http://127.0.0.1:9", waiting := Waiting()) as reports:
+        async with hooks.report_to_hooks("http://127.0.0.1:9", waiting := Waiting()) as reports:
             pass
         assert reports is not None
         reports.add("metrics/observe", OBSERVED)
         del reports
-        async with hooks.reporting("", waiting):  # this context forgets the request before
+        async with hooks.report_to_hooks("", waiting):  # this context forgets the request before
             await asyncio.sleep(0.01)
             gc.collect()
             answer = posted[0]()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hostile_servers
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 from hostile_servers import BODY, HEAD, Script, reset_at, serving
 from plain_servers import place_of
 from served_adapters import command
@@ -127,7 +127,7 @@ def whole_run(address: str, folder: Path, *options: str) -> tuple[int, int, str]
     )
     plain = ("-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:asyncio")
     asked = (f"--corpus-adapter=a={address}", "--corpus-report=r.json", "--corpus-components=llm", *options)
-    ended = process(sys.executable, "-c", measured, *plain, *asked, code=None, cwd=folder)
+    ended = run_process(sys.executable, "-c", measured, *plain, *asked, code=None, cwd=folder)
     assert "INTERNALERROR" not in ended.stdout
     _, peak, code = ended.stdout.splitlines()[-1].split()
     return int(code), int(peak), ended.stdout[-2000:]

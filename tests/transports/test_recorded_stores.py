@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from cli_runs import conformance, statuses
+from cli_runs import read_statuses, run_suite
 from served_adapters import served
 
 FORWARDING = '''import asyncio, json, os, time, urllib.error, urllib.request
@@ -75,12 +75,12 @@ def test_what_a_store_answers_replays_in_its_order(tmp_path: Path, component: st
               "--corpus-recording=r.jsonl")  # fmt: skip
     with served(f"pytest_corpus.reference:{component}") as (address, _):
         place = {"PYTHONPATH": str(tmp_path), "UPSTREAM": f"http://{address}/"}
-        ended = conformance(tmp_path, *common, **place)
-    live = statuses(tmp_path / "r.json")
+        ended = run_suite(tmp_path, *common, **place)
+    live = read_statuses(tmp_path / "r.json")
     assert list(live.values()).count("satisfied") > 100, ended.stdout
     instant = (*common, "--corpus-record=none", "--corpus-recording-speed=instant")
-    ended = conformance(tmp_path, *instant, **place)
-    assert statuses(tmp_path / "r.json") == live, ended.stdout
-    ended = conformance(tmp_path, *instant, "-p", "randomly", **place)
-    again = statuses(tmp_path / "r.json")
+    ended = run_suite(tmp_path, *instant, **place)
+    assert read_statuses(tmp_path / "r.json") == live, ended.stdout
+    ended = run_suite(tmp_path, *instant, "-p", "randomly", **place)
+    again = read_statuses(tmp_path / "r.json")
     assert {again[name] for name in again if again[name] != live[name]} <= {"not_assessed"}, ended.stdout

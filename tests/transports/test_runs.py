@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_runs import conformance, process, statuses
+from cli_runs import read_statuses, run_process, run_suite
 from hostile_servers import serving
 from served_adapters import SERVE, command, served
 
@@ -22,18 +22,18 @@ SOME = "COM-WIRE-1,COM-ENV-*,COM-LEAK-3,COM-LEAK-6,COM-OBS-1,LLM-STREAM-*"
 
 def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
     """The statuses of a few requirements of an LLM at an address."""
-    ended = conformance(
+    ended = run_suite(
         folder, f"--corpus-adapter=a={address}", "--corpus-components=llm", f"--corpus-requirement={SOME}",
         "--corpus-report=r.json", *more,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    return statuses(folder / "r.json")
+    return read_statuses(folder / "r.json")
 
 
 def test_an_address_that_is_not_known_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
     """A factory that is served over HTTP has no provider's address while it runs."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
-    ended = process(*SERVE, "vendor_adapter:factory", "--port", "0", code=None, cwd=tmp_path, env=environment)
+    ended = run_process(*SERVE, "vendor_adapter:factory", "--port", "0", code=None, cwd=tmp_path, env=environment)
     assert ended.returncode != 0
     assert "provider.url is known only while a request is handled" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -46,10 +46,10 @@ def test_an_address_is_run_one_test_at_a_time(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PYTHONPATH", slow)
     with served("slow_adapters:llm") as (place, _):
         given = (f"--corpus-adapter={scheme}://{place}/", "--corpus-components=llm", "--corpus-requirement=LLM-MODEL-*")
-        ended = conformance(tmp_path, *given, "--corpus-report=r.json")
+        ended = run_suite(tmp_path, *given, "--corpus-report=r.json")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "--corpus-concurrency" not in ended.stdout
-    assert statuses(tmp_path / "r.json")["llm", "LLM-MODEL-1"] == "satisfied"
+    assert read_statuses(tmp_path / "r.json")["llm", "LLM-MODEL-1"] == "satisfied"
 
 
 @pytest.mark.slow
@@ -74,10 +74,10 @@ def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
         "def factory(metrics=None, provider=None):\n"
         "    return Chatty(metrics=metrics, provider=provider)\n"
     )
-    ended = conformance(tmp_path, f"--corpus-adapter={command('chatty:factory')}", "--corpus-requirement=COM-LEAK-3",
+    ended = run_suite(tmp_path, f"--corpus-adapter={command('chatty:factory')}", "--corpus-requirement=COM-LEAK-3",
                 "--corpus-report=r.json")  # fmt: skip
     assert ended.returncode == 1
-    assert statuses(tmp_path / "r.json")["llm", "COM-LEAK-3"] == "violated"
+    assert read_statuses(tmp_path / "r.json")["llm", "COM-LEAK-3"] == "violated"
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_where_nothing_can_be_reached_one_sentence_says_so(tmp_path: Path, addre
     with serving(lambda connection, _: connection.sendall(NOT_FOUND)) as place:
         address = address.replace("{place}", place).replace("{free}", str(_free_port()))
         wait_s = 0.2 if said.endswith("0.2 s") else 20
-        ended = conformance(tmp_path, f"--corpus-adapter=a={address}", f"-ocorpus_startup_timeout={wait_s}")
+        ended = run_suite(tmp_path, f"--corpus-adapter=a={address}", f"-ocorpus_startup_timeout={wait_s}")
     assert ended.returncode == 4, ended.stdout
     assert said in ended.stderr.replace("\n", " ")
     assert "Traceback" not in ended.stderr
@@ -122,7 +122,7 @@ def test_a_missing_extra_is_one_sentence(tmp_path: Path) -> None:
         "importlib.util.find_spec = lambda name, *more: None if name == 'aiohttp' else found(name, *more)\n"
     )
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-    ended = conformance(tmp_path, "--corpus-adapter=http://127.0.0.1:1/", PYTHONPATH=path)
+    ended = run_suite(tmp_path, "--corpus-adapter=http://127.0.0.1:1/", PYTHONPATH=path)
     assert ended.returncode == 4
     assert "pip install 'pytest-corpus[http]'" in ended.stderr
 
@@ -170,7 +170,7 @@ def test_a_program_and_its_children_end_with_the_run(tmp_path: Path, how: signal
 @pytest.mark.slow
 def test_a_line_without_end_ends_serving_in_a_sentence(tmp_path: Path) -> None:
     """No traceback, and an exit code of its own."""
-    ended = process(*SERVE, "--stdio", "pytest_corpus.reference:llm", code=2, cwd=tmp_path, input="a" * 65 * 2**20)
+    ended = run_process(*SERVE, "--stdio", "pytest_corpus.reference:llm", code=2, cwd=tmp_path, input="a" * 65 * 2**20)
     assert "longer than 64 MiB" in ended.stderr
     assert "Traceback" not in ended.stderr
 
@@ -202,7 +202,7 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
         "from pytest_corpus.reference import llm as factory\n"
     )
     asked = '{"id":1,"envelope":{"op":"llm.capabilities","ctx":{},"args":{}}}\nno json\n[]\n'
-    ended = process(*SERVE, "printing:factory", "--stdio", "--log-frames", code=None, cwd=tmp_path, input=asked)
+    ended = run_process(*SERVE, "printing:factory", "--stdio", "--log-frames", code=None, cwd=tmp_path, input=asked)
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
     assert sorted(str(answer["id"]) for answer in answers) == ["1", "None", "None"]
     assert {answer["frame"]["code"] for answer in answers if answer["id"] is None} == {"BAD_REQUEST"}
@@ -220,7 +220,7 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
 ])  # fmt: skip
 def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
     """Exit code 2."""
-    ended = process(*SERVE, *arguments, code=2, cwd=tmp_path)
+    ended = run_process(*SERVE, *arguments, code=2, cwd=tmp_path)
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
 
@@ -251,7 +251,7 @@ DIES = LOSES_RESULTS.replace('del answer["result"]', "os._exit(3)").replace(
 def said(folder: Path, source: str, *more: str) -> str:
     (folder / "faulty.py").write_text(source)
     asked = (f"--corpus-adapter=a={command('faulty:factory')}", "--corpus-requirement=COM-HEALTH-1", *more)
-    ended = conformance(folder, *asked, VENDOR_API_KEY=KEY)
+    ended = run_suite(folder, *asked, VENDOR_API_KEY=KEY)
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert KEY not in ended.stdout + ended.stderr
     return ended.stdout
@@ -297,15 +297,15 @@ def test_an_error_of_capabilities_is_an_answer_wherever_the_adapter_runs(
     """If its component is known it is a finding, in a report that says what to do; if not, there is nothing to test."""
     for name in refusals(tmp_path, monkeypatch):
         given = (f"--corpus-adapter={name}", "--corpus-requirement=COM-CAP-1,LLM-COMPLETE-1", "--corpus-report=r.json")
-        ended = conformance(tmp_path, *given)
+        ended = run_suite(tmp_path, *given)
         assert ended.returncode == 4, ended.stdout + ended.stderr
         assert "capabilities" in ended.stderr
         assert "Traceback" not in ended.stderr
         assert not (tmp_path / "r.json").exists()
-        ended = conformance(tmp_path, *given, "--corpus-components=llm")
+        ended = run_suite(tmp_path, *given, "--corpus-components=llm")
         assert ended.returncode == 1, ended.stdout + ended.stderr
         assert "hint:     run the suite with credentials that may make this call" in ended.stdout
-        assert statuses(tmp_path / "r.json")["llm", "COM-CAP-1"] == "violated"
+        assert read_statuses(tmp_path / "r.json")["llm", "COM-CAP-1"] == "violated"
         (tmp_path / "r.json").unlink()
 
 
@@ -314,6 +314,6 @@ def test_a_server_that_asks_for_credentials_without_an_envelope_is_no_adapter(tm
     """The run does not begin, whether the component is known or not: nothing an adapter answered was seen."""
     with serving(lambda connection, _: connection.sendall(NOT_FOUND.replace(b"404 Not Found", b"401 No"))) as place:
         for more in ([], ["--corpus-components=llm"]):
-            ended = conformance(tmp_path, f"--corpus-adapter=http://{place}/", "--corpus-requirement=COM-CAP-1", *more)
+            ended = run_suite(tmp_path, f"--corpus-adapter=http://{place}/", "--corpus-requirement=COM-CAP-1", *more)
             assert ended.returncode == 4, ended.stdout + ended.stderr
             assert "the status is 401, without an envelope; set credentials in corpus_header" in ended.stderr

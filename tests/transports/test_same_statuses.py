@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import conformance, statuses
+from cli_runs import read_statuses, run_suite
 from plain_servers import PlainHttp, Request, place_of, refusal
 from served_adapters import SERVE, SERVE_SSE_ALONE, command, served
 from test_raw import STREAM, opened
@@ -22,9 +22,9 @@ Statuses = dict[tuple[str, str], str]
 
 
 def judged(folder: Path, address: str, *more: str) -> tuple[str, Statuses]:
-    ended = conformance(folder, f"--corpus-adapter=a={address}", "--corpus-report=r.json", *more)
+    ended = run_suite(folder, f"--corpus-adapter=a={address}", "--corpus-report=r.json", *more)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    return json.loads((folder / "r.json").read_text())["verdict"], statuses(folder / "r.json")
+    return json.loads((folder / "r.json").read_text())["verdict"], read_statuses(folder / "r.json")
 
 
 @pytest.fixture(scope="module")

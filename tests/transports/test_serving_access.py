@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 from plain_servers import place_of, service_of
 from served_adapters import SERVE, served
 from test_raw import CAPABILITIES, STREAM, opened
@@ -192,6 +192,6 @@ def test_nobody_is_served_beyond_loopback_without_a_token(
 ) -> None:
     """One sentence, and exit code 2, before the adapter is made."""
     monkeypatch.delenv("CORPUS_SERVE_TOKEN", raising=False)
-    ended = process(*SERVE, "pytest_corpus.reference:llm", "--port=0", *arguments, code=2)
+    ended = run_process(*SERVE, "pytest_corpus.reference:llm", "--port=0", *arguments, code=2)
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr

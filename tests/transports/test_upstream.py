@@ -8,7 +8,7 @@ from pathlib import Path
 
 import http_servers
 import pytest
-from cli_runs import conformance, environment, statuses
+from cli_runs import environment, read_statuses, run_suite
 from served_adapters import command, served
 
 from pytest_corpus.spec.transports import PROXY_VARIABLE
@@ -33,14 +33,14 @@ class Vendor(http_servers.Handler):
 @pytest.fixture
 def upstream() -> Iterator[str]:
     Vendor.asked = 0
-    with http_servers.running(http_servers.Server(Vendor)) as server:
+    with http_servers.run_server(http_servers.Server(Vendor)) as server:
         yield server.url
 
 
 def test_a_program_finds_the_proxy_in_its_environment(tmp_path: Path, upstream: str) -> None:
     """Faults are planned there, and plain calls reach the provider."""
     given = (f"--corpus-adapter={command('vendor_adapter:proxied')}", f"--corpus-provider-upstream={upstream}")
-    ended = conformance(
+    ended = run_suite(
         tmp_path,
         *given,
         f"--corpus-requirement={FAULT}",
@@ -50,7 +50,7 @@ def test_a_program_finds_the_proxy_in_its_environment(tmp_path: Path, upstream: 
         PYTHONPATH=HERE,
     )
     assert Vendor.asked > 0, ended.stdout
-    assert statuses(tmp_path / "r.json")["llm", FAULT] == "satisfied", ended.stdout
+    assert read_statuses(tmp_path / "r.json")["llm", FAULT] == "satisfied", ended.stdout
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_the_run_prints_the_address_for_an_adapter_that_somebody_else_starts(
     monkeypatch.setenv("PYTHONPATH", HERE, prepend=os.pathsep)
     with served("vendor_adapter:proxied", "--port", free.rpartition(":")[2]):
         rest, _ = run.communicate(timeout=60)
-    assert statuses(tmp_path / "r.json")["llm", FAULT] == "satisfied", rest
+    assert read_statuses(tmp_path / "r.json")["llm", FAULT] == "satisfied", rest
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_run_prints_the_address_for_an_adapter_that_somebody_else_starts(
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, adapter: str, upstream: str, said: str) -> None:
     """In one sentence, without a credential in it."""
-    ended = conformance(tmp_path, f"--corpus-adapter={adapter}", f"--corpus-provider-upstream={upstream}")
+    ended = run_suite(tmp_path, f"--corpus-adapter={adapter}", f"--corpus-provider-upstream={upstream}")
     assert ended.returncode == 4, ended.stdout
     assert said in ended.stdout + ended.stderr
     assert "secret-4711" not in ended.stdout + ended.stderr

@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, Ended, called, environment, ran
+from cli_runs import COMMAND, Ended, call_command, environment, run_command
 
 from pytest_corpus import __version__, cli, resources
 from pytest_corpus.commands import COMMANDS
@@ -25,11 +25,11 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal or sh
 
 def test_help_names_every_command() -> None:
     """`--help` has a line for each command, in order, and loads nothing heavy."""
-    ended = called("--help")
+    ended = call_command("--help")
     shown = [line.split()[0] for line in ended.out.splitlines() if re.match(r" {4}\w", line)]
     assert (ended.code, shown) == (0, list(COMMANDS))
     for name in COMMANDS:
-        assert called(name, "--help").code == 0
+        assert call_command(name, "--help").code == 0
 
 
 LIGHT = ("--help", "list", "explain R20", "schema list", "schema stats", "verify --help", "stream check --help")
@@ -41,7 +41,7 @@ def test_light_commands_load_nothing_heavy() -> None:
         "import sys\nfrom pytest_corpus.cli import main\nfor argv in sys.argv[1:]:\n"
         "    try: main(argv.split())\n    except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
     )
-    loaded = set(ran(*LIGHT, command=(sys.executable, "-c", code)).err.split())
+    loaded = set(run_command(*LIGHT, command=(sys.executable, "-c", code)).err.split())
     assert "pytest_corpus.cli" in loaded
     assert not loaded.intersection(HEAVY)
     assert not [name for name in loaded if name.startswith("pytest_corpus.suites")]
@@ -49,10 +49,10 @@ def test_light_commands_load_nothing_heavy() -> None:
 
 def test_the_catalogue_as_json() -> None:
     """`list` and `explain` give machines each entry with all of its parts."""
-    shown = json.loads(called("list", "--format", "json").out)["requirements"]
+    shown = json.loads(call_command("list", "--format", "json").out)["requirements"]
     assert [entry["id"] for entry in shown] == list(catalogue())
     for entry in shown[:5]:
-        explained = json.loads(called("explain", entry["id"].lower(), "--format", "json").out)
+        explained = json.loads(call_command("explain", entry["id"].lower(), "--format", "json").out)
         assert explained.items() >= entry.items()
         assert explained.keys() - entry.keys() == {"rulings", "examples"}
         wanted = catalogue()[entry["id"]]
@@ -64,7 +64,7 @@ def test_the_catalogue_as_json() -> None:
 def test_a_stdin_that_is_closed(argv: str) -> None:
     """A command that is to read from a closed stdin says so in one line."""
     script = f'"$0" -c "import sys; from pytest_corpus.cli import main; sys.exit(main())" {argv} <&-'
-    ended = ran(command=("/bin/sh", "-c", script, sys.executable))
+    ended = run_command(command=("/bin/sh", "-c", script, sys.executable))
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert "stdin: is closed" in ended.err
 
@@ -97,10 +97,10 @@ def test_a_disk_that_is_full() -> None:
 
 def test_an_encoding_that_lacks_letters() -> None:
     """A terminal in ASCII gets escapes instead of a traceback."""
-    ended = ran("stream", "check", "--component", "llm", "gr\u00fcn.ndjson", PYTHONIOENCODING="ascii")
+    ended = run_command("stream", "check", "--component", "llm", "gr\u00fcn.ndjson", PYTHONIOENCODING="ascii")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert "gr\\xfcn.ndjson: there is no such file" in ended.err
-    assert ran("list", PYTHONIOENCODING="ascii").code == 0
+    assert run_command("list", PYTHONIOENCODING="ascii").code == 0
 
 
 def on_a_terminal(*argv: object, **env: str) -> tuple[int, str]:
@@ -137,7 +137,7 @@ def test_progress_is_for_terminals(argv: list[object]) -> None:
     assert progress.strip() == ""
     assert result.endswith("\r\n")
     assert all(len(line) < 80 for line in came.rpartition("\r ")[0].split("\r"))
-    piped = ran(*argv)
+    piped = run_command(*argv)
     assert (piped.code, piped.err) == (0, "")
     assert "\r" not in piped.out
 
@@ -149,7 +149,7 @@ def test_colours_are_for_terminals() -> None:
     assert "\x1b[32mvalid\x1b[0m" in on_a_terminal(*argv, TERM="xterm")[1]
     assert "\x1b" not in on_a_terminal(*argv, TERM="xterm", NO_COLOR="1")[1]
     assert "\x1b" not in on_a_terminal(*argv, TERM="dumb")[1]
-    assert "\x1b" not in ran(*argv, TERM="xterm").out
+    assert "\x1b" not in run_command(*argv, TERM="xterm").out
 
 
 def test_tables_and_sizes() -> None:
@@ -163,13 +163,13 @@ STREAM = GOLDEN / "llm/llm_stream.ndjson"
 
 
 def module(name: str, *argv: object) -> Ended:
-    return ran(*argv, command=(sys.executable, "-W", "error", "-m", f"pytest_corpus.{name}"))
+    return run_command(*argv, command=(sys.executable, "-W", "error", "-m", f"pytest_corpus.{name}"))
 
 
 @pytest.mark.parametrize("action", ["list", "stats"])
 def test_list_and_stats(action: str) -> None:
     """`--list` and `--stats` print what the commands print, and no warning of a module that runs twice."""
-    assert module("schema_registry", f"--{action}") == called("schema", action)
+    assert module("schema_registry", f"--{action}") == call_command("schema", action)
 
 
 def test_a_message_against_a_schema(tmp_path: Path) -> None:
@@ -203,14 +203,14 @@ def test_a_stream() -> None:
     schema = "https://corpusos.com/schemas/llm/llm.envelope.success.json"
     argv = (STREAM, "--schema", schema, "--component", "llm", "--mode", "strict")
     ended = module("stream_validator", *argv)
-    assert ended == called("stream", "check", *argv)
+    assert ended == call_command("stream", "check", *argv)
     assert (ended.code, ended.err) == (0, "")
 
 
 @pytest.mark.parametrize("given", ["LLM-STREAM-2", "llm-stream-2", " LLM-STREAM-2 "])
 def test_explain_shows_one_requirement(given: str) -> None:
     """`explain` prints the sentence, level, sources and needs of one id, in any case."""
-    shown, entry = called("explain", given).out, catalogue()["LLM-STREAM-2"]
+    shown, entry = call_command("explain", given).out, catalogue()["LLM-STREAM-2"]
     assert shown.startswith(f"{entry.id} ({entry.level})\n")
     for said in (entry.text, *entry.source, *entry.needs, *entry.components):
         assert said in " ".join(shown.split())
@@ -227,16 +227,16 @@ def test_explain_shows_one_requirement(given: str) -> None:
 def test_list_chooses(given: list[str], chosen: Callable[[Requirement], bool]) -> None:
     """`list` prints id, level and sentence of what globs, a component and a level choose, and how many there are."""
     wanted = [entry for entry in catalogue().values() if chosen(entry)]
-    *lines, total = called("list", *given).out.splitlines()
+    *lines, total = call_command("list", *given).out.splitlines()
     assert [line.split(maxsplit=2) for line in lines] == [[entry.id, entry.level, entry.text] for entry in wanted]
     assert total == f"{len(wanted)} requirements"
-    found = json.loads(called("list", *given, "--format", "json").out)["requirements"]
+    found = json.loads(call_command("list", *given, "--format", "json").out)["requirements"]
     assert [entry["id"] for entry in found] == [entry.id for entry in wanted]
 
 
 def test_explain_gives_the_ruling_and_an_example() -> None:
     """The rulings that a requirement rests on stand there in full, with a request and the answer that is asked for."""
-    flat = " ".join(called("explain", "VEC-DIM-1").out.split())
+    flat = " ".join(call_command("explain", "VEC-DIM-1").out.split())
     assert "R12 How precise an error must be" in flat
     assert "Four answers are demanded exactly" in flat
     assert '"op": "vector.upsert"' in flat
@@ -245,13 +245,13 @@ def test_explain_gives_the_ruling_and_an_example() -> None:
 
 def test_explain_as_json() -> None:
     """As JSON there is the same: the entry, its rulings, its examples; of a ruling the requirements that name it."""
-    found = json.loads(called("explain", "LLM-STREAM-1", "--format", "json").out)
+    found = json.loads(call_command("explain", "LLM-STREAM-1", "--format", "json").out)
     assert found["id"] == "LLM-STREAM-1"
     assert {ruling["id"] for ruling in found["rulings"]} <= set(found["source"])
     request, answer = found["examples"]
     assert request["messages"][0]["op"] == "llm.stream"
     assert answer["messages"][-1]["chunk"]["is_final"] is True
-    assert "COM-OBS-6" in json.loads(called("explain", "R20", "--format", "json").out)["requirements"]
+    assert "COM-OBS-6" in json.loads(call_command("explain", "R20", "--format", "json").out)["requirements"]
 
 
 @pytest.mark.parametrize(("given", "said"), [
@@ -264,7 +264,7 @@ def test_explain_as_json() -> None:
 ])  # fmt: skip
 def test_an_unknown_id(given: list[str], said: str) -> None:
     """It is refused in one line with the nearest ids, if any is near; control characters are escaped."""
-    ended = called(*given)
+    ended = call_command(*given)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert said in ended.err
     assert "\x1b" not in ended.err
@@ -273,7 +273,7 @@ def test_an_unknown_id(given: list[str], said: str) -> None:
 @pytest.mark.parametrize("given", ["R20", " r20 "])
 def test_explain_shows_a_ruling(given: str) -> None:
     """A ruling is explained with its title, its text, and the requirements that rest on it."""
-    shown = called("explain", given).out
+    shown = call_command("explain", given).out
     assert shown.startswith("R20 Labels (Observability)\n")
     assert "`deadline_bucket` has to be there exactly when the call had a" in shown
     assert "COM-OBS-6" in shown
@@ -283,10 +283,10 @@ def test_golden_show() -> None:
     """`golden show` prints a golden as it lies there, whatever way it is named; a slip is answered with the nearest."""
     text = (resources.folder("golden") / "llm" / "llm_stream.ndjson").read_text("utf-8")
     for name in ("llm_stream", "llm_stream.ndjson", "golden/llm/llm_stream.ndjson"):
-        assert called("golden", "show", name) == (0, text, "")
-    found = json.loads(called("golden", "show", "llm_stream", "--format", "json").out)
+        assert call_command("golden", "show", name) == (0, text, "")
+    found = json.loads(call_command("golden", "show", "llm_stream", "--format", "json").out)
     assert (found["file"], found["text"]) == ("llm/llm_stream.ndjson", text)
-    ended = called("golden", "show", "llm_streem")
+    ended = call_command("golden", "show", "llm_streem")
     assert (ended.code, "did you mean llm_stream.ndjson?" in ended.err) == (2, True)
 
 
@@ -296,7 +296,7 @@ def test_explain_knows_every_requirement() -> None:
         shown = explain(wanted) or ""
         assert shown.startswith(f"{wanted} (")
         assert shown.endswith(f" --corpus-requirement={wanted}")
-    assert called("explain", wanted).out == f"{explain(wanted)}\n"
+    assert call_command("explain", wanted).out == f"{explain(wanted)}\n"
 
 
 HALF: list[list[str]] = [[], ["schema"], ["report"]]  # command lines that lack a command or an action
@@ -305,7 +305,7 @@ HALF: list[list[str]] = [[], ["schema"], ["report"]]  # command lines that lack 
 @pytest.mark.parametrize("given", [*HALF, ["explain"], ["list", "--level", "none"], ["--no-such-option"]])
 def test_a_wrong_command_line_is_a_usage_error(given: list[str]) -> None:
     """A command line that cannot be understood ends with 2 and the usage on stderr; half of one shows what there is."""
-    ended = called(*given)
+    ended = call_command(*given)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("usage: " + " ".join(["pytest-corpus", *(given if given in HALF else ())]))
     assert given not in HALF or "-h, --help" in ended.err
@@ -320,14 +320,14 @@ def test_a_wrong_command_line_is_a_usage_error(given: list[str]) -> None:
 ])  # fmt: skip
 def test_a_word_with_a_slip_is_one_line(given: list[str], said: str) -> None:
     """A command, an action or a component that there is not ends with 2 and the nearest, or with all that there are."""
-    ended = called(*given)
+    ended = call_command(*given)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert ended.err.startswith(said)
 
 
 def test_version() -> None:
     """`--version` names the package and its version."""
-    assert called("--version") == (0, f"pytest-corpus {__version__}\n", "")
+    assert call_command("--version") == (0, f"pytest-corpus {__version__}\n", "")
 
 
 def test_the_installed_script_is_this_function() -> None:

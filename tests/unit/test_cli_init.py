@@ -9,7 +9,7 @@ from typing import Any
 
 import forks
 import pytest
-from cli_runs import called, environment, process
+from cli_runs import call_command, environment, run_process
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.atomic_write import write_folder
@@ -25,12 +25,12 @@ def tree(folder: Path) -> dict[str, str]:
 def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
     """As it was written, `pytest` alone is `conformant`; a store has the data of all tenants in one place."""
     folder = tmp_path / "mine"
-    assert called("init", component, folder).code == 0
+    assert call_command("init", component, folder).code == 0
     given = ("-p", "no:randomly", "-p", "no:asyncio", "-n", "0", "--corpus-report=r.json")
     left = {"vector": {"COM-TENANT-3"}, "graph": {"COM-TENANT-3"}}.get(component, set())
     level = "must" if left else "should"
-    command = (forks.python(), "-m", "pytest", *given, f"--corpus-level={level}", "--corpus-strict")
-    process(*command, cwd=folder, env=environment(CORPUS_TEST_ENV="local"))
+    command = (forks.forking_python(), "-m", "pytest", *given, f"--corpus-level={level}", "--corpus-strict")
+    run_process(*command, cwd=folder, env=environment(CORPUS_TEST_ENV="local"))
     report = json.loads((folder / "r.json").read_text("utf-8"))
     assert (report["verdict"], report["complete"], list(report["components"])) == ("conformant", True, [component])
     assert {entry["id"] for entry in report["requirements"] if entry["status"] == "violated"} == left
@@ -40,13 +40,13 @@ def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
 def test_a_mistake_in_the_provider_is_shown_with_its_place(tmp_path: Path) -> None:
     """An exception of a method that never worked is a finding, no outage, with its file and line in every report."""
     folder = tmp_path / "mine"
-    assert called("init", "vector", folder).code == 0
+    assert call_command("init", "vector", folder).code == 0
     code = folder / "vector_adapter" / "provider.py"
     before, call, after = code.read_text("utf-8").partition('        await self.reached("create_namespace")\n')
     code.write_text(f"{before}        self.client.connect()\n{call}{after}", "utf-8")
     where = f"AttributeError at provider.py:{len(before.splitlines()) + 1}"
     given = ("-p", "no:randomly", "-p", "no:asyncio", "--corpus-report=r.md", "--corpus-requirement=VEC-NS-1")
-    ended = process(forks.python(), "-m", "pytest", *given, code=1, cwd=folder, env=environment())
+    ended = run_process(forks.forking_python(), "-m", "pytest", *given, code=1, cwd=folder, env=environment())
     assert where in ended.stdout, ended.stdout
     assert f"raised: `{where}" in (folder / "r.md").read_text("utf-8")
     assert "unavailable since" not in ended.stdout
@@ -57,19 +57,19 @@ def test_a_mistake_in_the_provider_is_shown_with_its_place(tmp_path: Path) -> No
 def test_a_factory_for_a_provider_with_an_address(provider: str, tmp_path: Path) -> None:
     """It is conformant before the client is pointed at the address."""
     folder = tmp_path / "mine"
-    assert called("init", "llm", folder, f"--provider={provider}").code == 0
+    assert call_command("init", "llm", folder, f"--provider={provider}").code == 0
     assert ("provider.proxy(ADDRESS)" if provider == "http" else "provider.tunnel(HOST, PORT") in (
         folder / "llm_adapter" / "__init__.py"
     ).read_text()
     given = ("-p", "no:randomly", "-p", "no:asyncio", "-n", "0", "--corpus-report=r.json", "--corpus-strict")
-    process(forks.python(), "-m", "pytest", *given, cwd=folder, env=environment(CORPUS_TEST_ENV="local"))
+    run_process(forks.forking_python(), "-m", "pytest", *given, cwd=folder, env=environment(CORPUS_TEST_ENV="local"))
     assert json.loads((folder / "r.json").read_text("utf-8"))["verdict"] == "conformant"
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_what_is_written(component: str, tmp_path: Path) -> None:
     """The repository has all that it takes; nothing of it needs this plugin at run time, or is left to be filled in."""
-    ended = called("init", component.upper(), tmp_path / "a" / "b")
+    ended = call_command("init", component.upper(), tmp_path / "a" / "b")
     assert ended.code == 0
     assert ("one SHOULD finding: COM-TENANT-3" in ended.err) == (component in ("vector", "graph"))
     files = tree(tmp_path / "a" / "b")
@@ -101,7 +101,7 @@ def test_refusals(given: tuple[str, ...], said: str, tmp_path: Path, monkeypatch
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.py").write_text("x = 1\n")
     monkeypatch.chdir(tmp_path)
-    ended = called("init", *given)
+    ended = call_command("init", *given)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert said in ended.err
     assert tree(tmp_path) == {"full/mine.py": "x = 1\n"}
@@ -112,9 +112,9 @@ def test_here_beside_git_and_a_virtual_environment(tmp_path: Path, monkeypatch: 
     for name in (".git", ".venv"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
-    assert called("init", "embedding").code == 0
+    assert call_command("init", "embedding").code == 0
     assert (tmp_path / "embedding_adapter").is_dir()
-    assert called("init", "embedding").code == 2
+    assert call_command("init", "embedding").code == 2
 
 
 @pytest.mark.parametrize("existing", [True, False])

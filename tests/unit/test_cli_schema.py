@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import called, ran
+from cli_runs import call_command, run_command
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -35,7 +35,7 @@ def written(path: Path, value: Any) -> Path:
 @pytest.mark.parametrize("edition", SCHEMA_VERSIONS)
 def test_list_has_every_schema_of_an_edition(edition: str) -> None:
     """`list --schema-version` has one line for each schema that the edition knows, with its file there."""
-    ended = called("schema", "list", "--schema-version", edition)
+    ended = call_command("schema", "list", "--schema-version", edition)
     expected = [(schema.name, schema.file(edition)) for schema in SCHEMAS if edition in schema.editions]
     _, *rows, total = ended.out.splitlines()
     assert [(row.split()[0], row.split()[-1]) for row in rows] == expected
@@ -46,7 +46,7 @@ def test_list_has_every_schema_of_an_edition(edition: str) -> None:
 @pytest.mark.parametrize("component", FOLDERS)
 def test_list_of_one_component(component: str) -> None:
     """`list --component` leaves the others out, and as JSON gives what resolves to the same files."""
-    shown = json.loads(called("schema", "list", "--component", component, "--format", "json").out)
+    shown = json.loads(call_command("schema", "list", "--component", component, "--format", "json").out)
     assert [row["name"] for row in shown["schemas"]] == [s.name for s in SCHEMAS if s.component == component]
     assert all(row["id"] == BASE_URI + row["file"] and not row["missing"] for row in shown["schemas"])
     assert shown["edition"] == LATEST
@@ -54,14 +54,14 @@ def test_list_of_one_component(component: str) -> None:
 
 def test_stats_add_up() -> None:
     """`stats` counts the files, bytes and goldens that there are, and its total is their sum."""
-    shown = json.loads(called("schema", "stats", "--format", "json").out)
+    shown = json.loads(call_command("schema", "stats", "--format", "json").out)
     files = [path for path in registry().root.rglob("*.json") if path.parent.name in FOLDERS]
     assert shown["total"]["files"] == len(files)
     assert shown["total"]["bytes"] == sum(path.stat().st_size for path in files)
     assert shown["total"]["goldens"] == len(GOLDENS)
     for key, total in shown["total"].items():
         assert total == sum(row[key] for row in shown["components"].values())
-    text = called("schema", "stats").out
+    text = call_command("schema", "stats").out
     assert f"{shown['total']['bytes']:,}" in text.splitlines()[-1]
 
 
@@ -69,7 +69,7 @@ def test_stats_add_up() -> None:
 def test_show_prints_the_file(schema: Any) -> None:
     """`show` prints a schema as it lies in its file, in each edition that has it."""
     for edition in schema.editions:
-        ended = called("schema", "show", schema.name, "--schema-version", edition)
+        ended = call_command("schema", "show", schema.name, "--schema-version", edition)
         assert ended.out == (registry().root / schema.file(edition)).read_text(encoding="utf-8")
 
 
@@ -81,7 +81,7 @@ def test_show_resolved_needs_no_other_schema() -> None:
         if golden.is_stream:
             continue
         value = json.loads((GOLDEN / golden.file).read_bytes())
-        document = json.loads(called("schema", "show", golden.schema, "--resolved").out)
+        document = json.loads(call_command("schema", "show", golden.schema, "--resolved").out)
         validator = jsonschema.Draft202012Validator(document)
         assert validator.is_valid(value)
         assert not validator.is_valid([value, 1])
@@ -97,7 +97,7 @@ def test_show_resolved_needs_no_other_schema() -> None:
 ])  # fmt: skip
 def test_a_wrong_name_is_one_line(argv: list[object], said: str) -> None:
     """A name that does not exist ends with 2, one line, and what to do."""
-    ended = called("schema", *argv)
+    ended = call_command("schema", *argv)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert said in ended.err
 
@@ -106,14 +106,14 @@ def test_another_root_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """`CORPUS_SCHEMAS_ROOT` names the folder that is listed and checked with; what lacks there is said (SCHEMA 9.1)."""
     shutil.copytree(registry().root, tmp_path / "schemas")
     monkeypatch.setenv("CORPUS_SCHEMAS_ROOT", str(tmp_path / "schemas"))
-    assert called("schema", "list").out.endswith(f"in {tmp_path / 'schemas'}\n")
+    assert call_command("schema", "list").out.endswith(f"in {tmp_path / 'schemas'}\n")
     (tmp_path / "schemas/llm/llm.types.chunk.v1.1.json").unlink()
-    ended = called("schema", "list")
+    ended = call_command("schema", "list")
     assert ended.code == 1
     assert [line.split()[0] for line in ended.out.splitlines() if line.endswith("  missing")] == ["llm.types.chunk"]
-    assert json.loads(called("schema", "stats", "--format", "json").out)["components"]["llm"]["missing"] == 1
+    assert json.loads(call_command("schema", "stats", "--format", "json").out)["components"]["llm"]["missing"] == 1
     (tmp_path / "schemas/llm/llm.complete.request.v1.1.json").write_text("{")
-    ended = called("schema", "check", REQUEST)
+    ended = call_command("schema", "check", REQUEST)
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert "llm.complete.request.v1.1.json" in ended.err
 
@@ -122,7 +122,7 @@ def test_a_root_that_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A `CORPUS_SCHEMAS_ROOT` that does not exist is one line that names it."""
     monkeypatch.setenv("CORPUS_SCHEMAS_ROOT", "/no/such/folder")
     for argv in (["list"], ["stats"]):
-        ended = called("schema", *argv)
+        ended = call_command("schema", *argv)
         assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
         assert "CORPUS_SCHEMAS_ROOT=/no/such/folder" in ended.err
 
@@ -139,7 +139,7 @@ def test_a_request_is_told_by_its_op(operation: Any) -> None:
 
 def test_all_goldens_are_told_and_valid() -> None:
     """`validate` on the golden folder finds a schema for every document and none that is not valid."""
-    ended = called("schema", "check", GOLDEN, "--format", "json")
+    ended = call_command("schema", "check", GOLDEN, "--format", "json")
     shown = json.loads(ended.out)
     assert (ended.code, shown["valid"], shown["invalid"], shown["unreadable"]) == (0, True, 0, 0)
     assert len(shown["files"]) == len(GOLDENS)
@@ -168,7 +168,7 @@ def test_nothing_is_guessed(value: Any, said: str) -> None:
 def test_an_error_envelope_is_told(tmp_path: Path) -> None:
     """Error envelopes are the same for all components, so none has to be named (SCHEMA 3.1)."""
     path = written(tmp_path / "e.json", {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "x"})
-    ended = called("schema", "check", path)
+    ended = call_command("schema", "check", path)
     assert (ended.code, ended.err) == (1, "")
     assert "not a valid common.envelope.error" in ended.out
     assert "ms is missing" in ended.out
@@ -177,7 +177,7 @@ def test_an_error_envelope_is_told(tmp_path: Path) -> None:
 def test_a_refusal_says_what_is_wrong(tmp_path: Path) -> None:
     """A finding shows schema, edition, path, rule, the near choice, the rule's place and a golden; no content."""
     path = written(tmp_path / "bad.json", BAD)
-    ended = called("schema", "check", path)
+    ended = call_command("schema", "check", path)
     assert ended.code == 1
     first, problem, compare = ended.out.splitlines()
     assert first == f"{path}: not a valid llm.complete.request (edition 1.1.0)"
@@ -189,7 +189,7 @@ def test_a_refusal_says_what_is_wrong(tmp_path: Path) -> None:
 
 def test_a_refusal_as_json(tmp_path: Path) -> None:
     """`--format json` gives the same in parts, in one document."""
-    ended = called("schema", "check", written(tmp_path / "bad.json", BAD), REQUEST, "--format", "json")
+    ended = call_command("schema", "check", written(tmp_path / "bad.json", BAD), REQUEST, "--format", "json")
     shown = json.loads(ended.out)
     assert (ended.code, ended.err) == (1, "")
     assert [found["valid"] for found in shown["files"]] == [False, True]
@@ -202,31 +202,31 @@ def test_a_refusal_as_json(tmp_path: Path) -> None:
 
 def test_a_valid_file_is_said_to_be_so() -> None:
     """One file alone, and with `--verbose` each, is named with the schema that it meets."""
-    assert called("schema", "check", REQUEST).out == f"{REQUEST}: valid llm.complete.request (edition 1.1.0)\n"
-    pinned = called("schema", "check", "--schema-version", "1.0.0", REQUEST).out
+    assert call_command("schema", "check", REQUEST).out == f"{REQUEST}: valid llm.complete.request (edition 1.1.0)\n"
+    pinned = call_command("schema", "check", "--schema-version", "1.0.0", REQUEST).out
     assert pinned.endswith("valid llm.complete.request (edition 1.0.0)\n")
-    assert called("schema", "check", REQUEST, REQUEST).out == "2 files, 2 documents, 0 not valid\n"
-    assert called("schema", "check", "-v", REQUEST, REQUEST).out.count(": valid llm.complete.request") == 2
+    assert call_command("schema", "check", REQUEST, REQUEST).out == "2 files, 2 documents, 0 not valid\n"
+    assert call_command("schema", "check", "-v", REQUEST, REQUEST).out.count(": valid llm.complete.request") == 2
 
 
 def test_the_named_schema_decides(tmp_path: Path) -> None:
     """`--schema` is taken at its word, by short name, file name and `$id`, whatever the message says."""
     for name in ("llm.types.message", "llm.types.message.json", f"{BASE_URI}llm/llm.types.message.json"):
-        assert called("schema", "check", "--schema", name, REQUEST).code == 1
+        assert call_command("schema", "check", "--schema", name, REQUEST).code == 1
         message = written(tmp_path / "m.json", {"role": "user", "content": "x"})
-        assert called("schema", "check", "--schema", name, message).code == 0
+        assert call_command("schema", "check", "--schema", name, message).code == 0
 
 
 def test_lines(tmp_path: Path) -> None:
     """Of a file with a document a line each is judged, and findings name their line; blank lines are none."""
     good = json.dumps(json.loads(REQUEST.read_bytes()))
     lines = f"{good}\n\n{json.dumps(BAD)}\r\n{{\n{good}".encode()
-    ended = called("schema", "check", written(tmp_path / "x.ndjson", lines))
+    ended = call_command("schema", "check", written(tmp_path / "x.ndjson", lines))
     assert ended.code == 1
     found = [line for line in ended.out.splitlines() if line.startswith(str(tmp_path))]
     assert [line.partition(": ")[0].rpartition(":")[2] for line in found] == ["3", "4"]
     assert ended.out.endswith("1 file, 4 documents, 2 not valid\n")
-    named = called("schema", "check", "--lines", written(tmp_path / "x.txt", lines), "--format", "json")
+    named = call_command("schema", "check", "--lines", written(tmp_path / "x.txt", lines), "--format", "json")
     assert [finding["line"] for finding in json.loads(named.out)["files"][0]["findings"]] == [3, 4]
 
 
@@ -236,14 +236,14 @@ def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
     for name in ("b/two.json", "a.jsonl", "b/.hidden/no.json", ".no.json", "b/no.txt"):
         written(tmp_path / name, BAD)
     (tmp_path / "b/again").symlink_to(tmp_path)
-    shown = json.loads(called("schema", "check", tmp_path, "--format", "json").out)
+    shown = json.loads(call_command("schema", "check", tmp_path, "--format", "json").out)
     assert [found["file"] for found in shown["files"]] == [str(tmp_path / "a.jsonl"), str(tmp_path / "b/two.json")]
 
 
 def test_many_problems_are_counted(tmp_path: Path) -> None:
     """Of a document with more problems than `--max-errors` the others are counted."""
     path = written(tmp_path / "v.json", {"id": "a", "vector": ["x"] * 9})
-    ended = called("schema", "check", "--schema", "vector.types.vector", "--max-errors", 2, path)
+    ended = call_command("schema", "check", "--schema", "vector.types.vector", "--max-errors", 2, path)
     assert len([line for line in ended.out.splitlines() if line.startswith("  vector.")]) == 2
     assert "and 7 more" in ended.out
 
@@ -271,7 +271,7 @@ def test_a_file_that_is_no_json_is_one_line(kind: str, name: str, tmp_path: Path
     """A file without sound JSON is a finding of one line, which says why and where; from stdin too."""
     data, said = NO_JSON[kind]
     file = written(tmp_path / name, data) if name != "-" else name
-    ended = ran("schema", "check", file, stdin=data) if name == "-" else called("schema", "check", file)
+    ended = run_command("schema", "check", file, stdin=data) if name == "-" else call_command("schema", "check", file)
     assert (ended.code, ended.err, ended.out.count("\n")) == (1, "", 1)
     assert ended.out.startswith(f"{'stdin' if name == '-' else file}: ")
     assert said in ended.out
@@ -284,7 +284,7 @@ def test_a_file_that_is_no_json_is_one_line(kind: str, name: str, tmp_path: Path
 )
 def test_a_file_that_is_not_there(command: tuple[str, ...], name: str, said: str) -> None:
     """A file that does not exist is a usage error of one line, in which no name moves the cursor."""
-    ended = called(*command, name)
+    ended = call_command(*command, name)
     assert (ended.code, ended.out.count("\n"), ended.err.count("\n")) == (2, 0, 1)
     assert said in ended.err
     assert "\x1b" not in ended.err
@@ -292,7 +292,7 @@ def test_a_file_that_is_not_there(command: tuple[str, ...], name: str, said: str
 
 def test_a_folder_without_json(tmp_path: Path) -> None:
     """A folder in which there is nothing to check is said to be so, and the other arguments are checked."""
-    ended = called("schema", "check", tmp_path, REQUEST)
+    ended = call_command("schema", "check", tmp_path, REQUEST)
     assert ended.code == 2
     assert f"{tmp_path}: there is no .json, .ndjson or .jsonl file" in ended.err
     assert ended.out == "2 files, 1 document, 0 not valid, 1 file could not be checked\n"
@@ -301,7 +301,7 @@ def test_a_folder_without_json(tmp_path: Path) -> None:
 def test_the_others_are_checked(tmp_path: Path) -> None:
     """One file that cannot be read keeps no other from being checked, and the exit code is 2."""
     bad = written(tmp_path / "bad.json", BAD)
-    ended = called("schema", "check", tmp_path / "no.json", bad, REQUEST)
+    ended = call_command("schema", "check", tmp_path / "no.json", bad, REQUEST)
     assert ended.code == 2
     assert f"{bad}: not a valid" in ended.out
     assert ended.out.endswith("3 files, 2 documents, 1 not valid, 1 file could not be checked\n")
@@ -312,12 +312,12 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     huge = tmp_path / "huge.json"
     with huge.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    ended = called("schema", "check", huge)
+    ended = call_command("schema", "check", huge)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert "measures more than 64.0 MiB" in ended.err
     assert "--max-bytes" in ended.err
     lines = written(tmp_path / "x.ndjson", b" " * 4000 + b"\n" + json.dumps(BAD).encode())
-    ended = called("schema", "check", "--max-bytes", 1000, lines)
+    ended = call_command("schema", "check", "--max-bytes", 1000, lines)
     assert ended.code == 1
     assert ended.out.startswith(f"{lines}:1: measures more than 1000 bytes")
     assert f"{lines}:2: not a valid" in ended.out
@@ -327,12 +327,12 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 def test_a_file_without_end() -> None:
     """A device is not read, whether it is taken for one document or for lines; the output of a program is."""
     for more in ((), ("--lines",)):
-        ended = called("schema", "check", *more, "--max-bytes", 100_000, "/dev/zero")
+        ended = call_command("schema", "check", *more, "--max-bytes", 100_000, "/dev/zero")
         assert (ended.code, ended.err.count("\n")) == (2, 1)
     reading, writing = os.pipe()
     os.write(writing, REQUEST.read_bytes())
     os.close(writing)
-    ended = called("schema", "check", f"/dev/fd/{reading}")
+    ended = call_command("schema", "check", f"/dev/fd/{reading}")
     os.close(reading)
     assert ended.code == 0, ended
 
@@ -346,7 +346,7 @@ def test_no_file_brings_it_down(tmp_path_factory: pytest.TempPathFactory, data: 
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_bytes(data)
     for more in ([], ["--lines"], ["--schema", "common.operation_context"]):
-        ended = called("schema", "check", path, "--format", "json", *more)
+        ended = call_command("schema", "check", path, "--format", "json", *more)
         shown = json.loads(ended.out)
         expected = 2 if shown["unreadable"] else 1 if shown["invalid"] else 0
         assert ended.code == expected
@@ -355,12 +355,12 @@ def test_no_file_brings_it_down(tmp_path_factory: pytest.TempPathFactory, data: 
 
 def test_lint_says_what_is_wrong_with_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`schema lint` ends with 0 on the shipped schemas, with 1 and a line of a missing file, and with 2 on a slip."""
-    assert called("schema", "lint").out.endswith("checked: no findings\n")
+    assert call_command("schema", "lint").out.endswith("checked: no findings\n")
     root = tmp_path / "schemas"
     shutil.copytree(resources.folder("schemas"), root)
     (root / "llm" / "llm.types.message.json").unlink()
     monkeypatch.setenv("CORPUS_SCHEMAS_ROOT", str(root))
-    ended = called("schema", "lint", "--rule", "missing")
+    ended = call_command("schema", "lint", "--rule", "missing")
     assert (ended.code, "llm/llm.types.message.json: does not exist" in ended.out) == (1, True)
-    ended = called("schema", "lint", "--rule", "nothing")
+    ended = call_command("schema", "lint", "--rule", "nothing")
     assert (ended.code, "there is no rule 'nothing'; use missing, " in ended.err) == (2, True)

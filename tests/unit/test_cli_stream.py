@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, called, environment, ran
+from cli_runs import COMMAND, call_command, environment, run_command
 
 from pytest_corpus import resources
 from pytest_corpus.spec.goldens import GOLDENS, Golden
@@ -33,7 +33,7 @@ def written(path: Path, data: bytes) -> Path:
 def test_golden_streams_are_valid(golden: Golden, mode: str) -> None:
     """Each golden stream is valid in every mode, as a stream of its component and of no other."""
     for component in STREAMING:
-        ended = called("stream", "check", GOLDEN / golden.file, "--component", component, "--mode", mode)
+        ended = call_command("stream", "check", GOLDEN / golden.file, "--component", component, "--mode", mode)
         shown = ": valid " if component == golden.component else ": not a valid "
         if component == golden.component or mode != "lazy":
             assert shown in ended.out
@@ -43,7 +43,7 @@ def test_golden_streams_are_valid(golden: Golden, mode: str) -> None:
 def test_what_a_verdict_says(tmp_path: Path) -> None:
     """A verdict names file, component, transport, mode, frames and end; errors follow with frame, type and path."""
     path = written(tmp_path / "s.ndjson", FRAME + FRAME.replace(b'"x"', b"7") + FRAME)
-    ended = called("stream", "check", path, "--component", "llm")
+    ended = call_command("stream", "check", path, "--component", "llm")
     assert ended.code == 1
     head, chunk, terminal = ended.out.splitlines()
     assert head == f"{path}: not a valid llm stream (NDJSON, strict): 3 frames, not ended, 2 errors"
@@ -54,7 +54,9 @@ def test_what_a_verdict_says(tmp_path: Path) -> None:
 def test_a_verdict_as_json(tmp_path: Path) -> None:
     """`--format json` gives each stream's report in parts, errors of the stream itself with no frame."""
     path = written(tmp_path / "s.ndjson", FRAME)
-    ended = called("stream", "check", path, GOLDEN / "llm/llm_stream.ndjson", "--component", "llm", "--format", "json")
+    ended = call_command(
+        "stream", "check", path, GOLDEN / "llm/llm_stream.ndjson", "--component", "llm", "--format", "json"
+    )
     shown = json.loads(ended.out)
     assert (ended.code, shown["valid"]) == (1, False)
     bad, good = shown["streams"]
@@ -64,11 +66,11 @@ def test_a_verdict_as_json(tmp_path: Path) -> None:
 
 def test_the_component_is_never_guessed() -> None:
     """Without component and schema it is asked for, even where the file's name would tell."""
-    ended = called("stream", "check", GOLDEN / "llm/llm_stream.ndjson")
+    ended = call_command("stream", "check", GOLDEN / "llm/llm_stream.ndjson")
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert "--component llm|embedding|graph" in ended.err
     for schema in ("llm.envelope.stream.success", "https://corpusos.com/schemas/llm/llm.envelope.success.json"):
-        assert called("stream", "check", GOLDEN / "llm/llm_stream.ndjson", "--schema", schema).code == 0
+        assert call_command("stream", "check", GOLDEN / "llm/llm_stream.ndjson", "--schema", schema).code == 0
 
 
 @pytest.mark.parametrize(("argv", "said"), [
@@ -82,7 +84,7 @@ def test_the_component_is_never_guessed() -> None:
 ])  # fmt: skip
 def test_arguments_that_make_no_sense(argv: list[str], said: str) -> None:
     """An argument that the validator refuses is a usage error, never a traceback."""
-    ended = called("stream", "check", "-", *argv)
+    ended = call_command("stream", "check", "-", *argv)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
 
@@ -92,29 +94,30 @@ def test_transports(tmp_path: Path) -> None:
     events = b"".join(b"data: %s\n\n" % frame.strip() for frame in (FRAME, LAST))
     named, plain = written(tmp_path / "s.sse", events), written(tmp_path / "s.txt", events)
     assert (
-        ": valid llm stream (server-sent events, strict)" in called("stream", "check", named, "--component", "llm").out
+        ": valid llm stream (server-sent events, strict)"
+        in call_command("stream", "check", named, "--component", "llm").out
     )
-    assert called("stream", "check", plain, "--component", "llm", "--sse").code == 0
-    ended = called("stream", "check", plain, "--component", "llm")
+    assert call_command("stream", "check", plain, "--component", "llm", "--sse").code == 0
+    ended = call_command("stream", "check", plain, "--component", "llm")
     assert ended.code == 1
     assert "say --sse" in ended.out
     lines = written(tmp_path / "t.sse", FRAME + LAST)
-    assert "say --ndjson" in called("stream", "check", lines, "--component", "llm").out
-    assert called("stream", "check", lines, "--component", "llm", "--ndjson").code == 0
+    assert "say --ndjson" in call_command("stream", "check", lines, "--component", "llm").out
+    assert call_command("stream", "check", lines, "--component", "llm", "--ndjson").code == 0
 
 
 def test_overlay_frames(tmp_path: Path) -> None:
     """`--framing events` reads the gateway overlay, which is refused as canonical frames."""
     lines = [json.loads((GOLDEN / f"llm/llm_stream_frame_{event}.json").read_bytes()) for event in ("data", "end")]
     path = written(tmp_path / "o.ndjson", "\n".join(map(json.dumps, lines)).encode())
-    assert called("stream", "check", path, "--component", "llm", "--framing", "events").code == 0
-    assert "FRAMING" in called("stream", "check", path, "--component", "llm").out
+    assert call_command("stream", "check", path, "--component", "llm", "--framing", "events").code == 0
+    assert "FRAMING" in call_command("stream", "check", path, "--component", "llm").out
 
 
 def test_many_errors_are_counted(tmp_path: Path) -> None:
     """Of many errors --max-errors are shown and the others counted."""
     path = written(tmp_path / "s.ndjson", b"nonsense\n" * 50)
-    ended = called("stream", "check", path, "--component", "llm", "--max-errors", 3)
+    ended = call_command("stream", "check", path, "--component", "llm", "--max-errors", 3)
     assert ended.out.count("FRAME_JSON") == 3
     assert "50 errors" in ended.out
     assert "and 47 more" in ended.out
@@ -128,14 +131,14 @@ def test_many_errors_are_counted(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_a_file_that_is_no_stream_is_one_line(data: bytes, said: str, tmp_path: Path) -> None:
     """A file that plainly is not a stream is one finding of one line, not an error for each frame."""
-    ended = called("stream", "check", written(tmp_path / "x", data), "--component", "llm")
+    ended = call_command("stream", "check", written(tmp_path / "x", data), "--component", "llm")
     assert (ended.code, ended.err, ended.out.count("\n")) == (1, "", 1)
     assert said in ended.out
 
 
 def test_a_stream_that_is_cut_off(tmp_path: Path) -> None:
     """A last frame that ends in the middle is an error with a hint at the cause."""
-    ended = called("stream", "check", written(tmp_path / "x", FRAME + LAST[:30]), "--component", "llm")
+    ended = call_command("stream", "check", written(tmp_path / "x", FRAME + LAST[:30]), "--component", "llm")
     assert ended.code == 1
     assert "frame 2: FRAME_JSON" in ended.out
     assert "is the stream cut off?" in ended.out
@@ -143,10 +146,10 @@ def test_a_stream_that_is_cut_off(tmp_path: Path) -> None:
 
 def test_stdin() -> None:
     """`-` is stdin."""
-    ended = ran("stream", "check", "-", "--component", "llm", stdin=FRAME + LAST)
+    ended = run_command("stream", "check", "-", "--component", "llm", stdin=FRAME + LAST)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("stdin: valid llm stream")
-    assert called("stream", "check", "-", "-", "--component", "llm").code == 2
+    assert call_command("stream", "check", "-", "-", "--component", "llm").code == 2
 
 
 # The peak of getrusage is no good: a process inherits that of the one that started it.
@@ -168,7 +171,7 @@ def test_memory_is_bounded(kind: str, tmp_path: Path) -> None:
         for _ in range(160):
             file.write(FRAME * (1_000_000 // len(FRAME)) if kind == "frames" else b"x" * 1_000_000)
         file.write(LAST if kind == "frames" else b"")
-    ended = ran(
+    ended = run_command(
         *("stream", "check", path, "--component", "llm", "--mode", "lazy"), command=(sys.executable, "-c", MEASURED)
     )
     assert ended.code == (kind == "one line"), ended.out

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, ROOT, called, environment, ran
+from cli_runs import COMMAND, ROOT, call_command, environment, run_command
 
 from pytest_corpus.commands import verify
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_an_empty_folder(tmp_path: Path) -> None:
     """Without an adapter the embedded ones are verified, which is said, and nothing is left in the folder."""
-    ended = ran("verify", *ONE, cwd=tmp_path)
+    ended = run_command("verify", *ONE, cwd=tmp_path)
     assert ended.code == 0, ended.out
     assert "no --adapter is given" in ended.err
     assert "adapter pytest_corpus.reference:all" in ended.out
@@ -57,7 +57,9 @@ def test_a_project_is_left_out(folder: Path) -> None:
 
     `--report` is relative to that folder.
     """
-    ended = ran("verify", "--adapter", "mine:sound", "--component", "llm", "--report", "here.json", *ONE, cwd=folder)
+    ended = run_command(
+        "verify", "--adapter", "mine:sound", "--component", "llm", "--report", "here.json", *ONE, cwd=folder
+    )
     assert ended.code == 0, ended.out + ended.err
     assert "no --adapter" not in ended.err
     assert "test_own" not in ended.out
@@ -69,7 +71,7 @@ def test_a_project_is_left_out(folder: Path) -> None:
 
 def test_violations(folder: Path) -> None:
     """A violated MUST ends with 1, and what failed has an id without a folder in it."""
-    ended = ran("verify", "--adapter", "mine:broken", *ONE, cwd=folder)
+    ended = run_command("verify", "--adapter", "mine:broken", *ONE, cwd=folder)
     assert ended.code == 1
     assert "\n  test:     corpus/llm/test_capabilities_shape.py::" in ended.out, ended.out
 
@@ -83,19 +85,19 @@ def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.M
     """`--component` may be repeated, take several with commas, in any case; each is verified once."""
     asked: list[list[str]] = []
     monkeypatch.setattr(verify, "run_pytest", lambda _, told, *_more: asked.append(told) or 0)
-    called("verify", *given)
+    call_command("verify", *given)
     assert "--corpus-components=llm,vector" in asked[0]
 
 
 def test_a_component_that_does_not_answer(folder: Path) -> None:
     """A component that is asked for and does not answer is a violation, not a pass."""
     (folder / "mine.py").write_text(ADAPTERS + "\n\ndef one():\n    return {'llm': sound()['llm']}\n")
-    assert ran("verify", "--adapter=mine:one", "--component", "graph", *ONE, cwd=folder).code == 1
+    assert run_command("verify", "--adapter=mine:one", "--component", "graph", *ONE, cwd=folder).code == 1
 
 
 def test_several_adapters(folder: Path) -> None:
     """Each adapter has its own attestation; the worst of them decides."""
-    ended = ran(
+    ended = run_command(
         *("verify", "--format=json", "--adapter", "a=mine:sound", "--adapter", "b=mine:broken", "--component", "llm"),
         *("--report", "x.json", *ONE),
         cwd=folder,
@@ -116,7 +118,7 @@ def test_several_adapters(folder: Path) -> None:
 ])  # fmt: skip
 def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
     """A name with a slip ends with 2 and the nearest, before anything runs."""
-    ended = called("verify", *argv)
+    ended = call_command("verify", *argv)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert said in ended.err
     assert "\x1b" not in ended.err
@@ -128,7 +130,7 @@ def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
 ])  # fmt: skip
 def test_what_cannot_be_verified_ends_with_2(argv: list[str], said: str, folder: Path) -> None:
     """A usage error of pytest, and a run of no test, end with 2: nothing was verified."""
-    ended = ran("verify", *argv, cwd=folder)
+    ended = run_command("verify", *argv, cwd=folder)
     assert ended.code == 2, ended.out
     assert said in ended.out + ended.err
     assert "Traceback" not in ended.out + ended.err
@@ -169,7 +171,7 @@ def test_an_adapter_that_ends_the_process_well(tmp_path: Path, more: tuple[str, 
     path = tmp_path / "r.json"
     path.write_text('{"verdict": "conformant", "complete": true}')
     given = ("--adapter=ending:Ending", "--component", "llm", f"--format={form}", "--report=r.json")
-    ended = ran("verify", *given, *more, cwd=tmp_path)
+    ended = run_command("verify", *given, *more, cwd=tmp_path)
     assert not path.exists() or json.loads(path.read_bytes())["verdict"] == "partial"
     assert ended.code == 3, ended.out + ended.err
     said = "pytest-corpus verify: pytest ended with 0, but it ended before the suite did, so nothing is verified"
@@ -190,7 +192,7 @@ def test_a_pytest_that_ends_badly(
     """Any other end of pytest has an exit code that is not 0, and a sentence if the code alone does not tell."""
     (tmp_path / "pytest.py").write_text(f"import os, signal\n{how}\n")  # found before the real one
     monkeypatch.chdir(tmp_path)
-    ended = called("verify", "--adapter=ending:Ending", "--component", "llm", *FEW)
+    ended = call_command("verify", "--adapter=ending:Ending", "--component", "llm", *FEW)
     assert ended.code == code
     assert said in ended.err
 
@@ -203,14 +205,14 @@ def test_a_plugin_that_leaves_tests_out(tmp_path: Path) -> None:
     )
     path = f"{tmp_path}:{ROOT}"
     given = ("verify", "--component", "llm")
-    ended = ran(*given, cwd=tmp_path, PYTEST_PLUGINS="fewer", PYTEST_ADDOPTS="", PYTHONPATH=path)
+    ended = run_command(*given, cwd=tmp_path, PYTEST_PLUGINS="fewer", PYTEST_ADDOPTS="", PYTHONPATH=path)
     assert ended.code != 0
     assert "conformant" not in ended.out
 
 
 def test_what_only_tells_verifies_nothing(tmp_path: Path) -> None:
     """pytest's own lists need no attestation."""
-    ended = ran("verify", "--component", "llm", "--", "--collect-only", "-q", cwd=tmp_path)
+    ended = run_command("verify", "--component", "llm", "--", "--collect-only", "-q", cwd=tmp_path)
     assert (ended.code, ended.err.count("nothing is verified")) == (0, 0)
 
 

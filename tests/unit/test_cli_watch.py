@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 
 from pytest_corpus.commands import watch
 
@@ -49,7 +49,7 @@ def test_a_fix_shows_the_next_finding(
         return {}
 
     monkeypatch.setattr(watch, "_wait_for_change", change)
-    ended = called("watch", "--adapter", "mine:factory")
+    ended = call_command("watch", "--adapter", "mine:factory")
     assert ended.code == 0, ended
     assert ended.out.count("waiting for a change") >= 2
     assert "  hint:" in ended.out
@@ -80,7 +80,7 @@ def test_changes_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_folder_that_is_not_there() -> None:
     """It is one sentence."""
-    ended = called("watch", "--adapter", "mine:factory", "--folder", "nowhere")
+    ended = call_command("watch", "--adapter", "mine:factory", "--folder", "nowhere")
     assert (ended.code, ended.err) == (2, "pytest-corpus watch: --folder nowhere: there is no such folder\n")
 
 

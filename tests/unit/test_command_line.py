@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_runs import called
+from cli_runs import call_command
 
 from pytest_corpus import cli
 from pytest_corpus.commands.completion import SHELLS
@@ -106,8 +106,8 @@ def test_options_of_bundles_say_so() -> None:
 def test_completion(shell: str) -> None:
     """The script for each shell knows commands, actions and options."""
     pytest.importorskip("shtab")
-    script = called("completion", shell)
+    script = call_command("completion", shell)
     assert script.code == 0
     for word in ("edition", "diff", "schema-version"):
         assert word in script.out
-    assert called("completion", "cmd").code == 2
+    assert call_command("completion", "cmd").code == 2

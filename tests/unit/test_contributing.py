@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -112,7 +112,7 @@ def ran(tree: Path, *argv: str, folder: Path | None = None) -> str:
     environment = {**os.environ, **own}
     for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER"):
         environment.pop(name, None)
-    return process(sys.executable, *argv, cwd=folder or tree, env=environment).stdout
+    return run_process(sys.executable, *argv, cwd=folder or tree, env=environment).stdout
 
 
 def command(tree: Path, *argv: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus import resources
 from pytest_corpus.golden import Change, GoldenError, check, check_text, diff, generate, make_golden
@@ -104,7 +104,7 @@ def test_every_operation_has_messages_that_can_be_made(op: str) -> None:
         assert check_text(row, make_golden(row).encode()) == []
 
 
-@pytest.mark.parametrize(("file", "said"), documents(Path(__file__).with_name("golden_made.txt")))
+@pytest.mark.parametrize(("file", "said"), read_json_rows(Path(__file__).with_name("golden_made.txt")))
 def test_what_is_made_is_realistic(file: str, said: str) -> None:
     """The made messages read like messages: models, roles, unit vectors, counts that agree, and no noise."""
     text = make_golden(BY_FILE[file])

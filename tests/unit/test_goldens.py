@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import from_schema, mutated, second_opinion
-from tables import lines
+from tables import read_rows
 
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import registry
@@ -127,7 +127,7 @@ def lies(place: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("row", lines(Path(__file__).with_name("golden_parts.txt")))
+@pytest.mark.parametrize("row", read_rows(Path(__file__).with_name("golden_parts.txt")))
 def test_parts_repeat_what_the_wholes_say(row: str) -> None:
     """The goldens of types, frames and steps of batches are cut from those of envelopes and streams."""
     part, wholes = row.split(" = ")

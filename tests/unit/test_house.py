@@ -16,7 +16,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 
 import pytest_corpus
 
@@ -292,5 +292,5 @@ def test_an_unknown_name() -> None:
 def test_importing_the_package_imports_nothing_else() -> None:
     """The names cost nothing until they are used."""
     code = "import pytest_corpus, sys; print([name for name in sys.modules if name.startswith('pytest_corpus.')])"
-    done = process(sys.executable, "-c", code)
+    done = run_process(sys.executable, "-c", code)
     assert done.stdout.strip() == "[]"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import pytest
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
@@ -172,7 +172,9 @@ def graph() -> ReferenceGraph:
     return adapter
 
 
-@pytest.mark.parametrize(("dialect", "text", "records"), documents(Path(__file__).with_name("reference_dialects.txt")))
+@pytest.mark.parametrize(
+    ("dialect", "text", "records"), read_json_rows(Path(__file__).with_name("reference_dialects.txt"))
+)
 def test_each_dialect_answers(graph: ReferenceGraph, dialect: str, text: str, records: list[Any]) -> None:
     """Patterns, conditions, order and counts, in unary and in streamed answers."""
     frames = stream(graph, "stream_query", {"text": text, "dialect": dialect, "params": {"name": "Bob"}})

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from instances import mutated, second_opinion
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import (
@@ -58,7 +58,7 @@ def with_response_format(folder: Path, **schema: object) -> Path:
     return root
 
 
-SHOWN = documents(Path(__file__).with_name("values_shown.txt"))
+SHOWN = read_json_rows(Path(__file__).with_name("values_shown.txt"))
 
 
 @pytest.mark.parametrize(("path", "value", "shown"), SHOWN, ids=[f"{row[0]}-{n}" for n, row in enumerate(SHOWN)])

@@ -13,7 +13,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 from sample_envelopes import ERROR, SUCCESS
 
 from pytest_corpus import resources, schema_registry
@@ -229,5 +229,5 @@ schema_registry.registry().problems("llm.types.chunk", {})
 heavy()
 """
     root = Path(resources.__file__).parent.parent
-    ran = process(sys.executable, "-c", code, cwd=root)
+    ran = run_process(sys.executable, "-c", code, cwd=root)
     assert ran.stdout.splitlines() == ["[]", "['jsonschema_rs']", "['jsonschema_rs']"]

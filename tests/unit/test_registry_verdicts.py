@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import mutated, with_every_text
 from sample_envelopes import CANARY, COMPLETION, ERROR, SUCCESS
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus.schema_registry import SchemaValidationError, json_problems, registry
 
@@ -88,7 +88,7 @@ def test_json_problems_looks_everywhere() -> None:
 # Explanations.
 
 
-COMPLETE = documents(Path(__file__).with_name("completion_problems.txt"))
+COMPLETE = read_json_rows(Path(__file__).with_name("completion_problems.txt"))
 
 
 @pytest.mark.parametrize(("kind", "change", "expected"), COMPLETE, ids=[row[0] for row in COMPLETE])

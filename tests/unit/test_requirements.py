@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tables import documents
+from tables import read_json_rows
 
 from pytest_corpus import resources
 from pytest_corpus.reports.catalogue import make_examples, read_rulings, requirements_of_ruling, rulings_of
@@ -84,7 +84,7 @@ def test_an_entry_speaks_of_the_components_of_its_folder(ending: str, wanted: tu
     assert (entry.components, entry.needs) == (wanted, ())
 
 
-@pytest.mark.parametrize(("number", "line", "form"), documents(Path(__file__).with_name("malformed_entries.txt")))
+@pytest.mark.parametrize(("number", "line", "form"), read_json_rows(Path(__file__).with_name("malformed_entries.txt")))
 def test_a_malformed_entry_is_named(number: int, line: str, form: str) -> None:
     """One sentence names the module, the line and the form that it must have."""
     lines = ["LLM-TEST-1 MUST: Text.", "  from R7", "  hint: advice"]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import process
+from cli_runs import run_process
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import documents, patched
+from tables import apply_changes, read_json_rows
 
 from pytest_corpus import resources
 from pytest_corpus.authoring.folding import find_match
@@ -72,7 +72,7 @@ def only_each_other(it: Document) -> None:
     it["$defs"] = {"Inner": {"type": "string"}, "Outer": {"items": {"$ref": "#/$defs/Inner"}}}
 
 
-PLANTED = documents(Path(__file__).with_name("lint_planted.txt"))
+PLANTED = read_json_rows(Path(__file__).with_name("lint_planted.txt"))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_rule_alone_finds_its_fault(
     rule: str, file: str, path: str, changes: dict[str, Any], damaged: Callable[[str, Damage], Path]
 ) -> None:
     """A planted fault is one rule's finding, at its place, and no other's."""
-    findings = found(damaged(file, partial(patched, changes=changes)))
+    findings = found(damaged(file, partial(apply_changes, changes=changes)))
     assert {one for one, _, _ in findings} == {rule}
     assert path in {where for _, _, where in findings}
     assert rule == "cycle" or file in {where for _, where, _ in findings}
@@ -118,12 +118,12 @@ def test_a_schema_that_nothing_uses_is_not_reachable(damaged: Callable[[str, Dam
     assert [one for one in found(root) if one[0] != "widens"] == [("reachable", spec, "")]
 
 
-@pytest.mark.parametrize(("file", "changes"), documents(Path(__file__).with_name("lint_allowed.txt")))
+@pytest.mark.parametrize(("file", "changes"), read_json_rows(Path(__file__).with_name("lint_allowed.txt")))
 def test_what_json_schema_allows_passes(
     file: str, changes: dict[str, Any], damaged: Callable[[str, Damage], Path]
 ) -> None:
     """Annotations, data that looks like a schema, relative references, anchors and plain patterns are fine."""
-    root = damaged(file, partial(patched, changes=changes))
+    root = damaged(file, partial(apply_changes, changes=changes))
     assert lint(root, rules=RULES.keys() - {"widens"}) == []
 
 
@@ -144,13 +144,13 @@ def rounds(rows: list[tuple[str, dict[str, Any]]]) -> list[dict[str, dict[str, A
     return found
 
 
-@pytest.mark.parametrize("changed", rounds(documents(Path(__file__).with_name("lint_narrowed.txt"))), ids=len)
+@pytest.mark.parametrize("changed", rounds(read_json_rows(Path(__file__).with_name("lint_narrowed.txt"))), ids=len)
 def test_a_later_edition_that_narrows_is_found(
     changed: dict[str, dict[str, Any]], damaged: Callable[[str, Damage], Path], copied: Path
 ) -> None:
     """Each way in which edition 1.1.0 refuses what 1.0.0 accepts is a finding in the file with the rule."""
     for file, changes in changed.items():
-        damaged(file, partial(patched, changes=changes))
+        damaged(file, partial(apply_changes, changes=changes))
     assert {finding.file for finding in lint(copied, rules=["widens"])} == changed.keys()
 
 
@@ -296,7 +296,7 @@ def test_lint_leaves_nothing_behind(damaged: Callable[[str, Damage], Path], tmp_
     """Also where strings have to be found for a pattern of one's own, no file is written."""
     elder = damaged(CHUNK, lambda it: it["properties"]["text"].update(pattern="^[A-Z]{3}-[0-9]{4}$"))
     code = f"from pytest_corpus.schema_lint import lint; print(len(lint({str(elder)!r})))"
-    ran = process(sys.executable, "-c", code, cwd=tmp_path)
+    ran = run_process(sys.executable, "-c", code, cwd=tmp_path)
     assert ran.stdout == "0\n"
     assert list(tmp_path.iterdir()) == []
 

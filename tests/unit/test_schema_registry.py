@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import documents, from_schema, mutated
 from sample_envelopes import SUCCESS
-from tables import lines
+from tables import read_rows
 
 from pytest_corpus import resources, schema_registry
 from pytest_corpus.authoring.folding import Folder, generate_variants
@@ -134,7 +134,7 @@ def test_module_functions_use_the_shared_registry() -> None:
 
 
 ROOT = resources.folder("schemas")
-PRINTED = dict(line.split(" ", 1) for line in lines(Path(__file__).with_name("printed_schemas.txt")))
+PRINTED = dict(line.split(" ", 1) for line in read_rows(Path(__file__).with_name("printed_schemas.txt")))
 
 
 @pytest.mark.parametrize("component", PRINTED)

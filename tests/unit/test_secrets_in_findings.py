@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import lines
+from tables import read_rows
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
@@ -37,7 +37,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.words import OBJECTS, TEXTS, VECTORS
 from pytest_corpus.suites.llm.support.component import COMPONENT
 
-SECRETS = [*lines(Path(__file__).with_name("secrets.txt")), "a\nb\x1b[31mred"]
+SECRETS = [*read_rows(Path(__file__).with_name("secrets.txt")), "a\nb\x1b[31mred"]
 
 
 def ids(secret: str) -> str:

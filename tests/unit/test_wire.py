@@ -11,7 +11,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
-from tables import documents
+from tables import read_json_rows
 from wire_requests import CLIENT, COMPLETE, complete
 
 from pytest_corpus import wire
@@ -238,14 +238,14 @@ def test_errors_travel_between_processes(case: EdgeCase) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("op", "args"), documents(Path(__file__).with_name("arguments_allowed.txt")))
+@pytest.mark.parametrize(("op", "args"), read_json_rows(Path(__file__).with_name("arguments_allowed.txt")))
 def test_what_the_documents_allow_passes(op: str, args: dict[str, Any]) -> None:
     """`prompt` and `text` may stand in for `messages` and `vector` (SCHEMA 6.3); null counts as absent."""
     wire.ArgsValidator(op)(args, "c")
 
 
 @pytest.mark.parametrize(("op", "args", "path"), [
-    *documents(Path(__file__).with_name("arguments_forbidden.txt")),
+    *read_json_rows(Path(__file__).with_name("arguments_forbidden.txt")),
     ("vector.query", {"vector": [10**400, float("nan")], "top_k": 1}, "args.vector"),
 ])  # fmt: skip
 def test_what_the_documents_forbid_is_refused(op: str, args: dict[str, Any], path: str) -> None:

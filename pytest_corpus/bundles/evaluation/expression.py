@@ -165,7 +165,7 @@ class Interpreter:
         return (self.value(node.elt, inner) for inner in self._iterate(node, names))
 
     def _iterate(self, node: Comprehension, names: Names) -> Iterator[Names]:
-        """Yield the variables for each round of a comprehension. As in Python, the first iterable is evaluated now."""
+        """Yield the variables for each round of a comprehension. The first iterable is evaluated now, as in Python."""
         first = run_builtin(iter, self.value(node.generators[0].iter, names))
         return self._loop(node.generators, 0, first, dict(names))
 

@@ -88,7 +88,7 @@ class SigtermHandler:
         self.terminated = False
 
     def watch(self) -> None:
-        """Install the handler; a second call does nothing."""
+        """Install the handler of SIGTERM; a second call does nothing."""
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._terminate)

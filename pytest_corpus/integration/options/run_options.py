@@ -159,42 +159,42 @@ class Options:
 
 def read_options(config: pytest.Config) -> Options:
     """Return the options of a run. Raises pytest.UsageError if one has an invalid value."""
-    profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or default_profile(os.environ)]
+    profile = PROFILES[_read_choice(config, "profile", tuple(PROFILES)) or default_profile(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))
     if not allowed and (refused := refuse_profile(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
     reached, call_timeout = files.read_connection(config, profile.call_timeout)
-    level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
-    declared, deviations = files.deviations(config, _value(config, "deviations"), drafting=drafting)
+    level = cast("Level | None", _read_choice(config, "evidence", EVIDENCE_LEVELS))
+    declared, deviations = files.deviations(config, _read_value(config, "deviations"), drafting=drafting)
     most = limits.MOST_REPETITIONS
-    repeat = _number(config, "repeat", 1, f"a whole number from 1 to {most}", least=1, most=most)
+    repeat = _read_number(config, "repeat", 1, f"a whole number from 1 to {most}", least=1, most=most)
     # The note on coverage in the attestation (BEHAVIORAL_CONFORMANCE 12).
     floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
-    dialects, given_dialects = files.dialects(config, _value(config, "dialects"))
+    dialects, given_dialects = files.dialects(config, _read_value(config, "dialects"))
     width = f"auto, or a whole number from 1 to {limits.MOST_IN_FLIGHT}"
     delay = f"a number of seconds from 0 to {limits.MOST_WRITE_DELAY_S}"
     return Options(
-        adapters=tuple(_values(config, "adapter")),
-        clients=tuple(_values(config, "client")),
+        adapters=tuple(_read_values(config, "adapter")),
+        clients=tuple(_read_values(config, "client")),
         components=_check_components(_split_values(config, "components")),
         globs=_check_globs(_split_values(config, "requirement")),
-        level=_choice(config, "level", LEVELS) or "must",
+        level=_read_choice(config, "level", LEVELS) or "must",
         reports=_report_paths(config),
         transcript=_transcript_path(config),
         recording=_recording_path(config),
-        record=usual_mode(_choice(config, "record", MODES), os.environ, "once"),
-        instant=_choice(config, "recording-speed", SPEEDS) == "instant",
+        record=usual_mode(_read_choice(config, "record", MODES), os.environ, "once"),
+        instant=_read_choice(config, "recording-speed", SPEEDS) == "instant",
         folder=config.invocation_params.dir,
         notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
-        seed=_number(config, "seed", 0, "a whole number"),
-        edition=_choice(config, "schema-version", SCHEMA_VERSIONS),
-        requirements=_find_edition(_value(config, "edition")),
+        seed=_read_number(config, "seed", 0, "a whole number"),
+        edition=_read_choice(config, "schema-version", SCHEMA_VERSIONS),
+        requirements=_find_edition(_read_value(config, "edition")),
         call_timeout=call_timeout,
-        write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=limits.MOST_WRITE_DELAY_S)
-        if _value(config, "write-delay")
+        write_delay=_read_number(config, "write-delay", 0.0, delay, least=0, most=limits.MOST_WRITE_DELAY_S)
+        if _read_value(config, "write-delay")
         else None,
-        max_namespaces=_number(
+        max_namespaces=_read_number(
             config,
             "max-namespaces",
             limits.MAX_NAMESPACES,
@@ -211,30 +211,30 @@ def read_options(config: pytest.Config) -> Options:
         repeat=repeat,
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
-        budget=read_budget(_value(config, "budget")),
+        budget=read_budget(_read_value(config, "budget")),
         shard=_read_suite_shard(config, profile, repeat),
         concurrency=None
-        if _value(config, "concurrency") in (None, "auto")
-        else _number(config, "concurrency", 1, width, least=1, most=limits.MOST_IN_FLIGHT),
-        estimate=_estimates(config),
+        if _read_value(config, "concurrency") in (None, "auto")
+        else _read_number(config, "concurrency", 1, width, least=1, most=limits.MOST_IN_FLIGHT),
+        estimate=_wants_estimate(config),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
         connection=reached,
     )
 
 
-def _values(config: pytest.Config, name: str) -> list[str]:
+def _read_values(config: pytest.Config, name: str) -> list[str]:
     given = config.getoption(f"corpus_{name}")
     return list(given or config.getini(f"corpus_{name}") or [])
 
 
-def _estimates(config: pytest.Config) -> bool:
+def _wants_estimate(config: pytest.Config) -> bool:
     if config.getoption("corpus_estimate") and config.getoption("dist", "no") != "no":
         raise pytest.UsageError("--corpus-estimate runs no test, so it needs no workers: leave out -n")
     return bool(config.getoption("corpus_estimate"))
 
 
-def _value(config: pytest.Config, name: str) -> str | None:
+def _read_value(config: pytest.Config, name: str) -> str | None:
     key = setting(name)
     given = config.getoption(key)
     value = given if given is not None else config.getini(key)
@@ -242,11 +242,11 @@ def _value(config: pytest.Config, name: str) -> str | None:
 
 
 def _split_values(config: pytest.Config, name: str) -> list[str]:
-    return [part.strip() for given in _values(config, name) for part in str(given).split(",") if part.strip()]
+    return [part.strip() for given in _read_values(config, name) for part in str(given).split(",") if part.strip()]
 
 
-def _choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
-    value = _value(config, name)
+def _read_choice(config: pytest.Config, name: str, allowed: Sequence[str]) -> str | None:
+    value = _read_value(config, name)
     if value is not None and value.lower() not in allowed:
         near = f"{hint} " if value.isalpha() and (hint := suggest(value.lower(), allowed)) else ""
         raise pytest.UsageError(f"--corpus-{name}={value}: {near}use {' or '.join(allowed)}")
@@ -283,11 +283,11 @@ def _find_edition(name: str | None) -> Edition:
 
 def _report_paths(config: pytest.Config) -> tuple[Path, ...]:
     """Return the paths of the reports, without the JUnit file, which pytest writes."""
-    declared = [*_values(config, "adapter"), *_values(config, "client")]
+    declared = [*_read_values(config, "adapter"), *_read_values(config, "client")]
     labels = [label or spec for label, spec in map(split_label, declared)]
     taken: dict[str, str] = {}
     found = []
-    for given in _values(config, "report"):
+    for given in _read_values(config, "report"):
         path, shown = _check_report_path(config, given), f"--corpus-report={printable(given)}"
         file = os.path.normcase(os.path.realpath(path))
         if file in taken:
@@ -315,7 +315,7 @@ def _transcript_path(config: pytest.Config) -> Path | None:
     """Return the path of the transcript; None if the option is not given."""
     path = _lines_file_path(config, "transcript")
     if path is not None and config.getoption("reruns", None):
-        shown = f"--corpus-transcript={printable(_value(config, 'transcript') or '')}"
+        shown = f"--corpus-transcript={printable(_read_value(config, 'transcript') or '')}"
         raise pytest.UsageError(f"{shown}: a test that --reruns repeats has no single record; leave one of the two out")
     return path
 
@@ -331,7 +331,7 @@ def _recording_path(config: pytest.Config) -> Path | None:
 
 def _lines_file_path(config: pytest.Config, name: str) -> Path | None:
     """Return the path of a file of JSON lines that the run may write; None if the option is not given."""
-    given = _value(config, name)
+    given = _read_value(config, name)
     if given is None:
         return None
     path, shown = config.invocation_params.dir / given, f"--corpus-{name}={printable(given)}"
@@ -342,12 +342,12 @@ def _lines_file_path(config: pytest.Config, name: str) -> Path | None:
     return path
 
 
-def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:
+def _read_number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:
     """Return the value of an option as a number of the same type as its default.
 
     `form` describes valid values in the error message.
     """
-    value = _value(config, name)
+    value = _read_value(config, name)
     if value is None:
         return usual
     with suppress(ValueError):
@@ -366,7 +366,7 @@ def read_budget(value: str | None) -> Budget:
 
 def read_shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
     """Return the part of the suite, or of each bundle, to run; None for all of it."""
-    value = _value(config, "shard")
+    value = _read_value(config, "shard")
     try:
         return None if value is None else parse_shard(value, most)
     except ValueError as error:

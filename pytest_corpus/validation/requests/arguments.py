@@ -28,7 +28,7 @@ class ArgsValidator:
     schema_versions: tuple[str, ...] = SCHEMA_VERSIONS
 
     def __call__(self, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-        """Return if the arguments are valid. Raises ArgsValidationError otherwise."""
+        """Raise ArgsValidationError unless the arguments are valid."""
         if not isinstance(args, dict):
             raise ArgsValidationError(f"{case_id}: args must be a JSON object", case_id, "args")
         validate_rules(self.op, args, case_id)
@@ -36,7 +36,7 @@ class ArgsValidator:
 
 
 def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-    """Return if the arguments satisfy the rules of `spec/arguments.py`. Raises ArgsValidationError otherwise."""
+    """Raise ArgsValidationError unless the arguments satisfy the rules of `spec/arguments.py`."""
     for rule in RULES.get(op, ()):
         for path, said in _rule_faults(rule, args):
             raise ArgsValidationError(f"{case_id}: {said} ({rule.source})", case_id, path)
@@ -45,12 +45,10 @@ def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -
 def validate_request_schema(
     op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE, schema_versions: Iterable[str] = SCHEMA_VERSIONS
 ) -> None:
-    """Return if the arguments satisfy the operation's request schema (R42) in one of the editions.
+    """Raise ArgsValidationError unless one of the editions accepts the arguments by the operation's request schema
+    (R42).
 
     A key that SCHEMA 6.3 accepts instead of a required key is accepted here too.
-
-    Raises:
-        ArgsValidationError: no edition accepts the arguments.
     """
     problems: list[Problem] = []
     for edition in request_editions(op, schema_versions):

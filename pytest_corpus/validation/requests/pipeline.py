@@ -65,21 +65,18 @@ def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in 
 
 
 def validate_envelope_common(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Return if an envelope is a dict with the required keys, this operation and a valid context.
-
-    Raises:
-        WireValidationError: otherwise.
-    """
+    """Raise WireValidationError unless an envelope has the required keys, this operation and a valid context."""
     validate_envelope_shape(envelope, case_id)
     validate_op_field(envelope, expected_op, case_id)
     validate_ctx_field(envelope, case_id)
 
 
 def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
-    """Return if an envelope is a dict with `op`, `ctx` and `args` (SCHEMA 6.3).
+    """Raise an error unless an envelope is a dict with `op`, `ctx` and `args` (SCHEMA 6.3).
 
     Raises:
-        EnvelopeTypeError, EnvelopeShapeError: otherwise.
+        EnvelopeTypeError: it is not a dict.
+        EnvelopeShapeError: a key is missing.
     """
     fields = string_keyed_members(envelope, case_id)
     missing = [key for key in REQUIRED_KEYS if key not in fields]
@@ -88,7 +85,7 @@ def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
 
 
 def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Return if `op` is exactly this operation (SCHEMA 6.3). Raises EnvelopeShapeError otherwise."""
+    """Raise EnvelopeShapeError unless `op` is exactly this operation (SCHEMA 6.3)."""
     op = string_keyed_members(envelope, case_id).get("op")
     if issubclass(type(op), str):
         op = str.__str__(op)
@@ -98,14 +95,15 @@ def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CA
 
 
 def validate_ctx_field(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
-    """Return if `ctx` is an object with valid members (SCHEMA 3.2).
+    """Raise an error unless `ctx` is an object with valid members (SCHEMA 3.2).
 
     As in edition 1.1.0, members may be null and undocumented keys are ignored (SPECIFICATION 4; R8). If only edition
     1.0.0 is accepted, its schema refuses both. `deadline_ms` is absolute epoch milliseconds, at least 1. Nested values
     that are not JSON are left to the round trip.
 
     Raises:
-        EnvelopeTypeError, CtxValidationError: otherwise.
+        EnvelopeTypeError: the envelope is not a dict.
+        CtxValidationError: `ctx` is missing or not valid.
     """
     fields = string_keyed_members(envelope, case_id)
     if "ctx" not in fields or not issubclass(type(fields["ctx"]), dict):

@@ -119,4 +119,4 @@ class DeprecatedFieldWarning(DeprecationWarning):
 
 
 class SchemaAssertionError(SchemaValidationError, AssertionError):
-    """The same error as an assertion, so that a test fails instead of erring."""
+    """A SchemaValidationError that is also an AssertionError, so that pytest reports a failed test, not an error."""

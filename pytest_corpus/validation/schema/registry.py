@@ -65,7 +65,7 @@ class Validator:
         yield from self._explain(instance)
 
     def validate(self, instance: object) -> None:
-        """Return if an instance is valid (SCHEMA 12.D). Raises SchemaValidationError otherwise."""
+        """Raise SchemaValidationError unless an instance is valid (SCHEMA 12.D)."""
         if problems := list(self.iter_errors(instance)):
             name, golden = self._schema.name, golden_for(self._schema.name, self._edition, instance)
             raise SchemaValidationError(name, self._edition, problems, golden=golden)
@@ -165,7 +165,7 @@ class SchemaRegistry:
         return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
     def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """Return if an instance is valid. Raises SchemaValidationError otherwise; its text begins with `context`."""
+        """Raise SchemaValidationError, with a text that begins with `context`, unless an instance is valid."""
         self._require(name, instance, edition, context, SchemaValidationError)
 
     def assert_valid(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:

@@ -334,7 +334,7 @@ def canonical_defects(frame: dict[Any, Any], *, null_ms: bool) -> Iterator[Defec
 
 
 def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
-    """Yield the defects in the keys of an overlay frame whose schema is not used."""
+    """Yield the defects in the keys of an overlay frame, for frames that are not checked by a schema."""
     if "data" not in frame:
         yield ErrorType.FRAME_SHAPE, "is missing", "data"
     extra = [str(key) for key in frame if key not in EVENT_KEYS]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from edits import Room
-from tables import lines
+from tables import read_rows
 
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
@@ -104,5 +104,5 @@ def __getattr__(name: str) -> type[Any]:
 def first() -> dict[str, str]:
     """The requirement that comes first, by the name of the adapter."""
     named = {row.name: row.requirement for file in ROOM.files for row in file.rows.values() if row.requirement}
-    table = (line.split(" ", 1) for line in lines(Path(__file__).with_name("first.txt")))
+    table = (line.split(" ", 1) for line in read_rows(Path(__file__).with_name("first.txt")))
     return {**dict(table), **named}
