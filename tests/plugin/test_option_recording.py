@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_runs import ran
+from cli_runs import run_command
 from inner_runs import REFERENCE, Project, said, status_by_id
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -108,7 +108,7 @@ def test_a_suite_replays_without_its_provider(
     written = ("--corpus-report=r.json", "--corpus-report=r.svg", "--corpus-transcript=t.jsonl")
     result = project.run_apart(NAMED, FEW, FILE, instant, *written)
     again = project.report()
-    judged = ran("judge", "t.jsonl", "--report", "j.json", cwd=project.path)
+    judged = run_command("judge", "t.jsonl", "--report", "j.json", cwd=project.path)
     assert status_by_id(project.report("j.json")) == status_by_id(live), judged
     assert (status_by_id(again), again["runs"]) == (status_by_id(live), live["runs"]), said(result)
     (provider,) = again["provider"]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 import pytest
-from cli_runs import ran
+from cli_runs import run_command
 from inner_runs import Project, said, status_by_id, violated
 
 ADAPTER = '''
