@@ -215,8 +215,8 @@ class Settling:
             if self.known.seconds is None:
                 self.known.seconds = self._given
             if self.known.seconds is None:
-                name, forget = f"{self._subject.component} settling", lambda: setattr(self.known, "seconds", None)
-                self._keep(self._subject.shared.find(name, self._measure, forget))
+                shared, forget = self._subject.shared, lambda: setattr(self.known, "seconds", None)
+                self._keep(shared.find(f"{type(shared).__name__} settling", self._measure, forget))
         if not self.known.seconds:
             self.known.written.clear()
             self.known.applied.clear()
