@@ -187,7 +187,7 @@ def generate_variants(folder: Folder, schema: Schema) -> Iterator[Any]:
 
 @cache
 def find_match(patterns: tuple[str, ...]) -> str | None:
-    """Return a string that matches all these ECMA 262 patterns, a common one if possible; None if none was found."""
+    """Return a string that matches all these ECMA 262 patterns, or None. Typical strings are tried first."""
     python = tuple(pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern for pattern in patterns)
 
     def matches(text: str) -> bool:

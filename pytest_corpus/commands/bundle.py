@@ -342,7 +342,7 @@ def _declared_adapters(given: Iterable[str]) -> dict[str, Declaration]:
 
 
 def _has_failed(of: Mapping[str, Any]) -> bool:
-    """True if a threshold of the section fails, or if it is a part of a bundle and a case did not pass (R80)."""
+    """True if a threshold fails, or if thresholds were not judged and a case did not pass (R80)."""
     cases = of["cases"]
     bad = of["verdict"] == "not_judged" and cases["failed"] + cases["error"]
     return bool(bad) or of["verdict"] == "failed"

@@ -150,7 +150,7 @@ FEW = 8  # a partial run lists each requirement of a component if there are at m
 
 
 def limit_to_run_part(verdict: Verdict) -> tuple[Verdict, list[str]]:
-    """For a partial run, return the verdict with only the requirements that ran, and other violated requirements."""
+    """Return the verdict of a partial run for the requirements that ran, and the ids of other violated ones."""
     parts, others = [], []
     for part in verdict.components if verdict.gaps else ():
         ran = [status for status in part.statuses if status.tests]

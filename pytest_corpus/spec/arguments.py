@@ -88,7 +88,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 class Alternative:
     """A key that SCHEMA 6.3 accepts instead of a key that the request schema requires.
 
-    Both keys (`key` is the required one) are in the object at `path`, which is written as in `Choice`.
+    The object at `path`, which is written as in `Choice`, has `key`, the required one, or `other`.
     """
 
     key: str

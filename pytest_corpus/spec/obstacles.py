@@ -228,7 +228,7 @@ def _pattern(obstacle: Obstacle) -> re.Pattern[str]:
 
 @cache
 def _most_fixed_first() -> list[Obstacle]:
-    """Return the obstacles with the most specific texts first, in which order they are compared."""
+    """Return the obstacles in the order in which they are compared: the most specific texts first."""
     return sorted(Obstacle, key=lambda each: -sum(len(text) for text, *_ in Formatter().parse(each.text)))
 
 

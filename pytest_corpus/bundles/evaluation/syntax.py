@@ -132,7 +132,7 @@ def _check_call(node: ast.Call, names: frozenset[str]) -> None:
 
 
 def _arguments_of(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
-    """Check a call of an allowed function or method; return the arguments that are ordinary values."""
+    """Check that the called function or method is allowed; return the arguments, without the types of `isinstance`."""
     arguments, function = node.args, node.func
     if isinstance(function, ast.Attribute):
         name = function.attr

@@ -72,7 +72,7 @@ def find_contradictions(
 def _requirements_key(document: Mapping[str, Any]) -> bytes:
     """Return a digest of everything that `_check_requirements` depends on; empty if the date of the run matters.
 
-    Durations count only if their format is not the one that runs write.
+    Durations are left out if they have the format that runs write.
     """
     import orjson  # light commands do without it
 
@@ -183,7 +183,7 @@ def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[s
 
 
 def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """Yield differences from the entry that the tests demand (`made`), and values that no test can cause."""
+    """Yield differences from the entry that the tests produce (`made`), and values that no test can cause."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons

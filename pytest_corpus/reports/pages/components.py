@@ -43,7 +43,7 @@ def render_pages() -> dict[str, str]:
 
 @cache
 def _environment() -> Environment:
-    """Return the environment of the templates, with what they ask of an operation."""
+    """Return the environment of the templates, with the functions that they call for an operation."""
     found = templates(Path(__file__).parent / "templates")
     found.filters.update(code=code, codes=codes, paragraph=paragraph, as_json=as_json)
     found.globals.update(
@@ -143,7 +143,7 @@ def _result(operation: Operation) -> tuple[str, list[tuple[str, ...]]]:
 
 
 def _rules(operation: Operation) -> Iterator[str]:
-    """Yield the sentences on arguments that no schema says."""
+    """Yield the rules for arguments that no schema expresses, one sentence each."""
     yield from map(_rule_text, RULES.get(operation.op, ()))
     if other := ALTERNATIVES.get(operation.op):
         yield f"{code(other.other)} may stand in the place of {code(other.key)} (SCHEMA 6.3)"

@@ -77,7 +77,7 @@ def _schema_of_key(folder: Folder, folded: Folded, key: str) -> Schema:
 
 
 def _without_null(folder: Folder, schema: Schema) -> Folded:
-    """Return the collected rules; if the schema allows null and one other branch, with the rules of that branch."""
+    """Return the collected rules of a schema; if it is a union of null and one branch, add the rules of the branch."""
     folded = folder.fold(schema)
     for choice in folded.choices:
         others = [branch for branch in choice if folder.fold(branch).types != ("null",)]

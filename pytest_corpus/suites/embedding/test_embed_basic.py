@@ -86,7 +86,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @rules("the_text EMB-EMBED-3, letter_by_letter EMB-EMBED-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
-    """The text of a result equals the sent text; blanks and forms of characters should be equal, too."""
+    """The text of a result equals the sent text; blanks and Unicode normal forms should be equal, too."""
     batches.expect_texts_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 

@@ -310,7 +310,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-TRUNC-2")
 def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -> None:
-    """Of generated lengths around the limit, exactly the longer ones are refused or truncated.
+    """Of generated texts around the limit, exactly the texts above the limit are refused or truncated.
 
     If the limit does not count characters, only texts within it are judged.
     """

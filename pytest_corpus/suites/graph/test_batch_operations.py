@@ -91,7 +91,7 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-3", transaction="GRA-TXN-5")
 def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) -> None:
-    """Operations that write one, two or three nodes have successful results in order, which count these nodes."""
+    """Each operation, with one, two or three nodes, has a successful result at its place that counts these nodes."""
     reply, sizes = batches.send_sound(graph, name)
     result = expect.success(reply, f"a {name} to work")
     found = results(result)
@@ -119,7 +119,7 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None
 @pytest.mark.requirement("GRA-NODE-8")
 @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
 def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
-    """NaN or an infinity in a node makes the batch refused, or the operation or the node reported as failed."""
+    """If a node has NaN or an infinity, the batch is refused, or the operation or the node is reported as failed."""
     sandbox = require_carrier(graph)
     reply = sandbox.call_many("batch", put(sandbox, sandbox.node("a", corpus_size=number)))
     expect.either(reply, "BadRequest")

@@ -134,7 +134,7 @@ def test_a_filter_compares_values(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-BULK-5")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> None:
-    """A term that is not a plain value lists only nodes that satisfy it, or is refused permanently."""
+    """A filter term that is not a plain value selects only nodes that satisfy the term, or is refused permanently."""
     sandbox = batches.listable_place(graph)
     sandbox.put(sandbox.node("a", corpus_size=1), sandbox.node("b", corpus_size=2))
     wanted = {"corpus_group": sandbox.group, "corpus_size": batches.PREDICATES[kind]}

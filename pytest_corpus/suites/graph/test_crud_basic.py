@@ -91,7 +91,7 @@ NESTED: dict[str, Any] = {
 @core("GRA-NODE-1")
 @pytest.mark.parametrize("where", WHERE)
 def test_a_node_is_read_back(graph: Graph, where: str) -> None:
-    """Every operation that shows nodes shows a written node, in the default namespace, another one, or of a tenant."""
+    """Every operation that shows nodes shows a written node: in the default or another namespace, and of a tenant."""
     graph.require("upsert_nodes")
     sandbox = place_at(graph, where)
     written = sandbox.put(sandbox.node("a"))
@@ -138,7 +138,7 @@ def test_an_id_is_any_text(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_is_seen(graph: Graph) -> None:
-    """After three updates there is one node with the last value, even if it repeats an older value under a new key."""
+    """After three updates there is one node with the last value, even if it is an older value, with a new key."""
     sandbox = graph.sandbox("upsert_nodes")
     others = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
@@ -183,7 +183,7 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
 @rules("schema GRA-NODE-4, counts GRA-NODE-5")
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str, count: int) -> None:
-    """Results of the schema count new nodes, and then the same nodes updated, and report no failures."""
+    """Two upserts, of new nodes and of the same nodes again, return valid results that count all and no failures."""
     for reply in upsert_twice(graph, count):
         if requirement == "GRA-NODE-4":
             expect_audited("GRA-NODE-4", reply, graph, claim="an upsert to work")

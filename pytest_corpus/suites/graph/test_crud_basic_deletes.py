@@ -289,7 +289,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> None:
-    """A term that is not a plain value deletes only nodes that satisfy it, or is refused, also with ids (R131)."""
+    """A filter term that is not a plain value selects only nodes that meet it, or is refused; also with ids (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put(
         *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))

@@ -98,7 +98,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
 @pytest.mark.requirement("COM-IDEM-4")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, kind: str) -> None:
-    """Two concurrent deletes of one thing under one key have the same answer, even if the provider is slow."""
+    """Two concurrent deletes of one node or edge under one key have the same answer, even if the provider is slow."""
     graph.require("upsert_nodes", f"delete_{kind}", *(["upsert_edges"] if kind == "edges" else []))
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
@@ -167,7 +167,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-IDEM-8")
 def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
-    """A write is carried out even if it was made before under keys that differ from its key in a case or a sign."""
+    """A write is carried out even if it was made before under keys that differ only in letter case or a sign."""
     sandbox = graph.sandbox("upsert_nodes")
     early, late = sandbox.node("a"), sandbox.node("a")
     *others, key = keys_alike()

@@ -134,7 +134,7 @@ def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: 
 @pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
-    """A term that is not a plain value follows only edges that satisfy it, or is refused permanently."""
+    """A filter term that is not a plain value selects only what satisfies the term, or is refused permanently."""
     sandbox, _ = queries.filterable_place(graph)
     args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_size": batches.PREDICATES[kind]}}
     reply = sandbox.call("traversal", args)

@@ -69,7 +69,7 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
 
 
 def claimed_ddl(graph: Graph) -> str:
-    """Return a dialect with claimed DDL: capabilities have a key with the word `ddl` that is true or lists it."""
+    """Return a dialect for which DDL is claimed: a capability with `ddl` in its key is true or lists the dialect."""
     claims = graph.claims("ddl")
     every = any(value is True for value in claims)
     listed = {name for value in claims if isinstance(value, list) for name in value if isinstance(name, str)}

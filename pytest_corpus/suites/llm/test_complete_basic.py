@@ -79,7 +79,7 @@ def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement:
 @rules("finish_reason LLM-COMPLETE-2, totals LLM-COMPLETE-3, tool_calls LLM-COMPLETE-9, tokens LLM-COMPLETE-10")
 @pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
 def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
-    """A completion has a documented finish reason, the tool call that this reason announces, and a true usage."""
+    """A completion has a documented finish reason, the tool call that it announces, and a usage that adds up."""
     llm.require("complete")
     reply = llm.complete_once(**{name: llm.limit(value) for name, value in changed.items()})
     llm.require_fit(reply)

@@ -274,7 +274,7 @@ def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete"
 
 
 def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
-    """Return the arguments of a request with a tool, for a model that offers tools, with some changed."""
+    """Return the arguments of a request with a tool to a model that offers tools; `changed` replaces some of them."""
     able = llm.models_with("supports_tools")
     model = {"model": able[0]} if able and llm.model not in able else {}
     return {
@@ -301,7 +301,7 @@ def require_tools_of(llm: LLM, operation: str) -> None:
 
 
 def require_use(llm: LLM, claimed: bool | None) -> None:
-    """Check that a tool is claimed, or is called nevertheless, because an unknown argument may be ignored."""
+    """Raise NotApplicable if tools are neither claimed nor called; an adapter may ignore an unknown argument."""
     require_tools(llm)
     expect.applicable(claimed is not None or tool_calls_of(llm), "tools are not claimed, and not used")
 

@@ -171,7 +171,7 @@ def test_stop_sequences_end_a_completion(llm: LLM) -> None:
 
 
 def text_of(llm: LLM, args: dict[str, Any], otherwise: dict[str, Any] | None = None) -> str:
-    """Return the text of a completion; with `otherwise`, if the first arguments are refused permanently."""
+    """Return the text of a completion; if `args` are refused permanently, send the arguments `otherwise` instead."""
     reply = llm.call("complete", args)
     if otherwise is not None and not expect.either(reply, *PERMANENT):
         reply = llm.call("complete", otherwise)

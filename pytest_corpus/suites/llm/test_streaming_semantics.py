@@ -113,7 +113,7 @@ def long_stream(llm: LLM) -> StreamReply:
 
 
 def require_usage(found: Iterable[bool]) -> None:
-    """Check that a chunk reports usage."""
+    """Raise NotApplicable unless at least one of the values is True: each says if a chunk reports usage."""
     expect.applicable(any(found), "no chunk reports usage")
 
 

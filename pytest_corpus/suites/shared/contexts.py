@@ -29,7 +29,7 @@ def odd_key(**more: str) -> dict[str, str]:
 
 
 def keys_alike() -> list[dict[str, str]]:
-    """Return contexts with similar new keys (R139). Each key differs from the last one in case, a sign or a blank."""
+    """Return contexts with similar new keys (R139). Each differs from the last in letter case, a sign or a blank."""
     stem = new_key()["idempotency_key"]
     return [{"idempotency_key": f"{stem}{end}"} for end in ("A_b", "a-b", "a_b ", "a_b")]
 

@@ -55,7 +55,7 @@ def transport_of(subject: Subject) -> str:
 
 
 def remote_of(subject: Subject) -> RemoteAdapter:
-    """Return the remote adapter. Without one, the gate admits no test."""
+    """Return the remote adapter. Tests of transports do not run without one."""
     assert subject.client.remote is not None
     return subject.client.remote
 
@@ -170,7 +170,7 @@ def require_answer(seen: SeenExchange) -> SeenExchange:
 
 @contextmanager
 def judge_on(seen: SeenExchange) -> Iterator[None]:
-    """Judge the conditions in this block on an exchange."""
+    """Let the findings of the checks in this block show this exchange."""
     look_at(seen.exchange)
     yield
 
@@ -240,7 +240,7 @@ def require_no_delay(seen: SeenExchange) -> SeenExchange:
 
 
 def is_busy(body: Any) -> bool:
-    """True if a value is an error that says nothing about the transport."""
+    """True if a value is an error of a busy adapter, from which nothing follows about the transport."""
     return looks_like_error(body) and bool(set(error_names(body)) & set(BUSY))
 
 

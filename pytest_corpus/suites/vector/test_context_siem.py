@@ -125,7 +125,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 
 @pytest.mark.requirement("COM-IDEM-8")
 def test_keys_that_resemble_each_other_are_two(vector: Vector) -> None:
-    """A write is carried out even if it was made before under keys that differ from its key in a case or a sign."""
+    """A write is carried out even if it was made before under keys that differ only in letter case or a sign."""
     sandbox = vector.sandbox()
     early = vector.item(20, {"kind": "early"})
     late = {**early, "metadata": {"kind": "late"}}

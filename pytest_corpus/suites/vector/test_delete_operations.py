@@ -179,7 +179,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 @pytest.mark.core
 @rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
-    """Every vector that matches the filter is deleted, even of many; vectors with other values or none stay."""
+    """All vectors that match the filter are deleted, even many; vectors with another value or without one stay."""
     vector.features.need_filter_deletes()
     kept = [vector.item(170, {"kind": "A"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]

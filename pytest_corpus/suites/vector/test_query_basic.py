@@ -140,7 +140,7 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
 @pytest.mark.core
 @rules("there VEC-QUERY-7, left_out VEC-QUERY-16")
 def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
-    """Each match has the metadata that were stored under its id, with or without a filter, unless left out."""
+    """Each match has the metadata that were stored under its id, with or without a filter, unless they are left out."""
     sandbox, items = five_directions(vector)
     asked: list[dict[str, Any]] = [{}, {"include_metadata": True}, {"include_vectors": True}]
     for more in asked if requirement == "VEC-QUERY-7" else [{"include_metadata": False}]:

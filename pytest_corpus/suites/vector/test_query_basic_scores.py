@@ -87,7 +87,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
 
 @remembered
 def send_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
-    """Send a vector of zeros and one of huge components; return ids and answers to upserts and queries."""
+    """Upsert a vector of zeros and a huge one; return for each: id, reply to the upsert, replies to two queries."""
     other, found = vector.item(20), list[tuple[Any, ...]]()
     sandbox = vector.sandbox(other, metric=metric)
     for component in (0.0, HUGE):

@@ -140,7 +140,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
 
 @core("VEC-UPSERT-4")
 def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
-    """The new vector replaces the old vector, in ranking and answers, if written alone, in a batch or twice."""
+    """A vector that is written again, alone, in a batch or twice, replaces the old one in ranking and answers."""
     alone, batched, twice = firsts = [vector.item(degrees) for degrees in (10, 16, 22)]
     other = vector.item(100)
     sandbox = vector.sandbox(*firsts, other)
@@ -310,7 +310,7 @@ def test_an_id_may_be_any_text(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_may_name_a_namespace(vector: Vector) -> None:
-    """An item may repeat the namespace of its batch. With another namespace it is refused, or stored in one of both."""
+    """An item may repeat the namespace of its batch. With another one it is refused, or stored in one of the two."""
     vector.features.need_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)

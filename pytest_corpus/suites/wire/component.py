@@ -124,7 +124,7 @@ class ClientTarget(Target):
         return envelope
 
     def run_builder(self, op: str) -> Built:
-        """Return the result of an operation's builder.
+        """Call the builder of an operation and return the result.
 
         Raises NotApplicable if there is no builder, NotAssessed if the builder is ambiguous.
         """

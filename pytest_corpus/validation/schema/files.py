@@ -38,7 +38,7 @@ class SchemaTable:
         """Return the schema with a name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
-        """Return the schema with a name, and the edition that the name demands, or None.
+        """Return the schema with a name, and the edition that the name demands (None: any edition).
 
         Raises:
             UnknownSchemaError, UnknownEditionError

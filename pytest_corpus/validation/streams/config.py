@@ -54,13 +54,11 @@ class ValidationMode(Enum):
 class ValidationConfig:
     """The configuration of the validation of a stream.
 
-    The terminal is the frame that ends a stream.
-
     Args:
-        envelope_schema_id: the schema of the stream: the component's success or stream envelope, or the frame of its
-            streaming operation. It can replace `component`, and its version can replace `edition`. The union of overlay
-            frames (``llm.stream.frames.ndjson.schema``) means ``framing="event"``. SCHEMA 6.2 names the unary success
-            envelope; it is treated as the stream envelope, because no frame can satisfy it (R3).
+        envelope_schema_id: the schema of the stream. Its name can replace `component` and, with a version, `edition`.
+            Allowed are success and stream envelopes, the frame of a streaming operation, and the union of overlay
+            frames (``llm.stream.frames.ndjson.schema``), which means ``framing="event"``. A success envelope, as in
+            SCHEMA 6.2, counts as the stream envelope, because no frame can satisfy it (R3).
         component: the component of the stream; it must have a streaming operation.
         mode: a `ValidationMode` or its name in any case.
         max_frame_bytes: the largest size of a frame as UTF-8 JSON.
@@ -213,11 +211,9 @@ def _make_plan(schemas: SchemaRegistry, component: str, edition: str | None, fra
 
 
 def _frame_schema(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
-    """Return the schema of a success frame around a chunk (SPECIFICATION 4.2.3.1), in the fastest form for the
-    validator.
+    """Return a schema for success frames that contain a chunk (SPECIFICATION 4.2.3.1), which is quick to validate.
 
-    It has one level instead of the three in the files, and counts keys: if only four keys are allowed, a frame with
-    four keys has all of them.
+    It is flat, unlike the schema files. It requires four keys and allows only four, so that none can be missing.
     """
     return {
         "type": "object",

@@ -343,7 +343,7 @@ def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
 
 
 def end_problems(chunk: object) -> list[Problem]:
-    """Return the problem because of which a chunk does not state if it is final; an empty list if it does."""
+    """Return a list with the problem of the `is_final` of a chunk; empty if it is a boolean."""
     if not isinstance(chunk, dict):
         return [Problem("", "type", "must be object", "")]
     if "is_final" not in chunk:

@@ -174,7 +174,7 @@ class EmbeddingCalls(Texts):
         return next(iter(all_embeddings_of(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """Send a new request to embed a text; return the vector. Raises Undecided without one (`vector_in`)."""
+        """Send a new request to embed a text and return the vector. Raises Undecided if the answer has no vector."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
     def vector_once(self, name: str, text: str, **changed: Any) -> list[float]:
@@ -182,7 +182,7 @@ class EmbeddingCalls(Texts):
         return self.vector_in(self.ask_once(name, text, **changed), name, text, **changed)
 
     def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
-        """Return the vector in an answer. Raises Undecided if it has none, which another requirement may report."""
+        """Return the vector in an answer. Raises Undecided if it has no vector; another requirement may report this."""
         found = vector_of(self.embedding(reply))
         if found is None:
             raise missing_vector(self, name, text, reply, changed)

@@ -133,7 +133,7 @@ class GraphCapabilities(Subject):
 
     @property
     def at_once(self) -> int:
-        """The number of items in one request."""
+        """The largest number of items that the suite puts into one request."""
         return min(MOST_AT_ONCE, self.capabilities.limit("max_batch_ops") or MOST_AT_ONCE)
 
     @property
@@ -209,7 +209,7 @@ class GraphCapabilities(Subject):
             raise obstacle
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
-        """Return an operation of a batch or a transaction. Raises NotApplicable if capabilities list only others."""
+        """Return an operation of a batch or a transaction. Raises NotApplicable if only other operations are listed."""
         return {"op": self.operation_names.spell(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> GraphSandbox:

@@ -32,7 +32,7 @@ class Readers:
 
     @reading_apart()
     def correct_for_nodes(self) -> Mapping[str, bool]:
-        """Return by operation True if it shows exactly the nodes that the suite wrote."""
+        """Return for each operation True if it shows exactly the nodes that the suite wrote."""
         with self._graph.client.provider.paused():
             return self._graph.shared.find_once("node_readers", lambda: _node_readers(self._graph))
 
@@ -73,7 +73,7 @@ class Readers:
             sandbox.expect_values(name, values, "the nodes that were written")
 
     def skip_if_others_work(self, name: str, others: Mapping[str, bool]) -> None:
-        """Check that an operation works. Raises NotApplicable for a query of an unknown dialect if others work."""
+        """Check that an operation works. Raises NotApplicable for a query of an unknown dialect if another works."""
         try:
             self._graph.require(name)
         except NotAssessed as unknown:
@@ -89,7 +89,7 @@ def _choose(readers: Mapping[str, bool], purpose: str) -> list[str]:
 
 @reading_apart()
 def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """Return by operation True if it shows exactly the content of every sandbox, before and after a first write."""
+    """Return for each operation True if it shows exactly the content of a sandbox, before and after a first write."""
     readers = {name: True for name in NODE_READERS if graph.works(name)}
     for sandbox, wanted in _written_nodes(graph):
         for name, correct in readers.items():
@@ -113,7 +113,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, lis
 
 @reading_apart()
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """Return by operation True if it shows exactly the edges of the plain nodes and of another sandbox."""
+    """Return for each operation True if it shows exactly the edges of the plain nodes and of another sandbox."""
     readers = {
         name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
@@ -137,7 +137,7 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
 
 
 def _follow(readers: dict[str, bool], sandbox: GraphSandbox, source: str, target: Mapping[str, str]) -> None:
-    """Set operations to False in `readers` that do not show that the edges of a node lead only to this other node."""
+    """In `readers`, set an operation to False unless it shows that all edges of `source` lead to the node `target`."""
     for name, correct in readers.items():
         found, wanted = try_look(sandbox.ends, name, source), sandbox.expected_ends(name, target)
         # Plain requests may have added edges between the same seeds, which only a traversal shows.
@@ -234,7 +234,7 @@ class GraphProbe(Probe):
 
 
 def _edges(group: str) -> str:
-    """Return the name under which the edges of a group settle, apart from its nodes."""
+    """Return a name for the edges of a group of nodes, because their writes become visible separately."""
     return f"{group} edges"
 
 

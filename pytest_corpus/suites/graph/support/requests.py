@@ -205,7 +205,7 @@ class GraphRequests(Requests):
         return {**edge, "properties": {"corpus_value": secret}}
 
     def _good(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
-        """Return valid requests with a secret in each place for content."""
+        """Return valid requests whose contents, such as ids and properties, contain a secret."""
         graph, node, edge = self._graph, self._node(secret), self._edge(secret)
         item = self._carried({"nodes": [node]})
         requests: list[tuple[str, dict[str, Any]]] = [

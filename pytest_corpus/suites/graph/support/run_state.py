@@ -115,7 +115,7 @@ _SEVERAL = {"upsert_nodes": SEVERAL_NODES, "upsert_edges": SEVERAL_EDGES}
 
 @dataclass(slots=True)
 class GraphActions(Actions):
-    """The operations that a test called in its sandboxes, alone or in batches, with the kinds of their use."""
+    """The operations that a test called in its sandboxes, alone or in batches, with peculiarities of the calls."""
 
     _nodes: set[tuple[Any, ...]] = field(default_factory=set)
     _places: set[tuple[str | None, str | None]] = field(default_factory=set)
@@ -127,7 +127,7 @@ class GraphActions(Actions):
         self._places.clear()
 
     def note(self, name: str, args: Mapping[str, Any], place: tuple[str | None, str | None]) -> None:
-        """Note a call of an operation in a place, a pair of tenant and namespace."""
+        """Note a call of an operation; `place` is a pair of tenant and namespace."""
         self.done.add(name)
         if place[1] is not None:
             self.done.add(IN_A_NAMESPACE)

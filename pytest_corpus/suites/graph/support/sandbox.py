@@ -176,15 +176,15 @@ class GraphSandbox(EdgeViews):
         return GraphSandbox(self.graph, self.tag, namespace=namespace, tenant=tenant)
 
     def put(self, *nodes: Mapping[str, Any]) -> list[str]:
-        """Write nodes; return their values."""
+        """Write nodes; return the `corpus_value` of each node."""
         return self._write("upsert_nodes", "nodes", nodes)
 
     def put_named(self, names: Iterable[str]) -> dict[str, str]:
-        """Write a plain node for each name; return their values by name."""
+        """Write a plain node for each name; return the values of the nodes by name."""
         return dict(zip(names, self.put(*map(self.node, names)), strict=True))
 
     def link(self, *edges: Mapping[str, Any]) -> list[str]:
-        """Write edges; return their values."""
+        """Write edges; return the `corpus_value` of each edge."""
         return self._write("upsert_edges", "edges", edges)
 
     def _write(self, name: str, kind: str, items: tuple[Mapping[str, Any], ...]) -> list[str]:

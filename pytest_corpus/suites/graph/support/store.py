@@ -128,7 +128,7 @@ class GraphStore(Store):
                 return
 
     def _delete_things(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
-        """Delete things of earlier tests, first of one kind, then of the other; yield True for each place."""
+        """Delete nodes and edges of earlier tests; yield for each request True if it deleted any."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
             places = by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
             size = MOST_IDS if self._shared.takes_long_lists else self._graph.at_once

@@ -26,7 +26,10 @@ SMALL = 128
 
 @dataclass(slots=True)
 class LLMShared(Shared):
-    """By operation and optional argument, True if it is accepted; and True if short and long completions are."""
+    """The results of trials: `taken` is True if an operation accepts an optional argument, by (operation, argument).
+
+    `brief` is True if a small `max_tokens` is accepted, `roomy` if a large one is; None before the trial.
+    """
 
     learnt = (*Shared.learnt, "taken", "brief", "roomy")
 
@@ -232,7 +235,7 @@ class LLMCapabilities(Windows):
 
     @remembered_by_all
     def ask_once(self, name: str, **changed: Any) -> Reply | StreamReply:
-        """Send a plain request with some arguments changed to `complete` or `stream`, once a run."""
+        """Call `complete` or `stream`, once a run, with a plain request in which some arguments are changed."""
         reply = self.invoke(name, self.change_arguments(name, changed))
         if (
             changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT)
@@ -243,7 +246,7 @@ class LLMCapabilities(Windows):
         return reply
 
     def change_arguments(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return plain arguments with these changes; with tools without a token limit, which could cut off the call."""
+        """Return plain arguments with these changes. With tools, omit the token limit, which could cut a call off."""
         plain = self.requests.minimal(name)
         if "tools" in changed:
             plain.pop("max_tokens", None)
@@ -253,7 +256,7 @@ class LLMCapabilities(Windows):
         return self.ask_once(name, model=model)
 
     def complete_once(self, **changed: Any) -> Reply:
-        """Send a plain request with some arguments changed to `complete`, once a run."""
+        """Call `complete`, once a run, with a plain request in which some arguments are changed."""
         reply = self.ask_once("complete", **changed)
         assert isinstance(reply, Reply)
         return reply

@@ -67,7 +67,7 @@ class LLM(LLMCapabilities):
         return self.stream("stream", self.requests.args(**changed))
 
     def ask(self, name: str, **changed: Any) -> Reply | StreamReply:
-        """Send a plain request with some arguments changed to `complete` or `stream`."""
+        """Call `complete` or `stream` with a plain request in which some arguments are changed."""
         return self.invoke(name, self.requests.args(**changed))
 
     def half_window_text(self) -> str:

@@ -47,13 +47,13 @@ def call_with_wrong_types(subject: Subject, name: str) -> Reply | StreamReply:
 
 @remembered_by_all
 def send_no_object(subject: Subject, value: Any) -> Reply:
-    """Send a value that is not a request to `handle`."""
+    """Call `handle` with a value that is not a request object."""
     return subject.send(value)
 
 
 @remembered_by_all
 def stream_no_object(subject: Subject, value: Any) -> StreamReply:
-    """Send a value that is not a request to `handle_stream`."""
+    """Call `handle_stream` with a value that is not a request object."""
     return subject.send_stream(value)
 
 

@@ -127,13 +127,13 @@ def operations_at_provider(subject: Subject) -> list[str]:
 
 
 def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
-    """Return the ops at which an operation calls the provider. Raises NotAssessed if no op is called."""
+    """Return the ops of the provider that an operation calls. Raises NotAssessed if it calls none."""
     subject.faults.provider_op(name)
     return subject.shared.provider_ops[name]
 
 
 def obstacle_to(subject: Subject, fact: str) -> NotAssessed:
-    """Return the reason if the adapter passed on no such context member, to the probe or in a request.
+    """Return the reason for not assessing an adapter that passed this context member on in no way that the suite sees.
 
     Raises:
         Undecided: the provider is reached through a tunnel, which cannot see the member.

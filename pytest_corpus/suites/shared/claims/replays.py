@@ -36,7 +36,7 @@ def expect_same_result(first: Reply, again: Reply) -> None:
 
 
 def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
-    """Send the first call under a new key: an unusual key, or a plain key if the unusual one is refused.
+    """Send the first call under an unusual new key, or a plain one if it is refused; return the context and the reply.
 
     Args:
         call: makes the call in a context.
@@ -164,7 +164,7 @@ def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
 
 
 def require_countable_calls(subject: Subject) -> None:
-    """Check that calls of the provider can be counted, because none of them may only look up the key."""
+    """Raise NotAssessed behind a tunnel, which cannot tell calls that do the work from calls that look up a key."""
     expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 

@@ -100,7 +100,7 @@ class VectorAuditor(ComponentAuditor):
 class Vector(VectorCalls):
     """The vector component.
 
-    Plain requests name a home and a scratch namespace. They are created just before the first call that names them.
+    Plain requests name a main and a scratch namespace. They are created just before the first call that names them.
     """
 
     parts = Parts(

@@ -95,7 +95,7 @@ class Preparation:
             self._vector.shared.unmade.append(obstacle)
 
     def _needed_things(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the name of each thing that a request needs, and the step that makes the thing."""
+        """Yield the name of each namespace or vector that a request needs, and the function that makes it."""
         names = {str(each.get("namespace", "default")) for each in objects_in(args, "queries")}
         doomed = self._vector.shared.to_delete
         plain = set() if self._vector.occupied else {self._places.main_namespace, self._places.scratch}

@@ -15,7 +15,7 @@ Item = Mapping[str, Any]
 
 
 def objects_in(args: Any, *keys: str) -> list[Mapping[str, Any]]:
-    """Return the arguments of a request, and the objects in the lists under these keys; each may name a namespace."""
+    """Return the objects that may name a namespace: the arguments, and the objects in the lists under these keys."""
     if not isinstance(args, Mapping):
         return []
     inner = [each for key in keys if isinstance(args.get(key), list) for each in args[key]]
@@ -36,7 +36,7 @@ def ids_in(args: Any) -> list[str]:
 
 
 def namespace_of(tenant: str | None, name: str) -> Thing:
-    """Return the store's record key of a namespace, of a tenant or without one."""
+    """Return the key by which the store records a namespace; `tenant` is None without a tenant."""
     return ("vector", tenant, None, "namespace"), name
 
 

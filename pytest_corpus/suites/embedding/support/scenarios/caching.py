@@ -28,7 +28,7 @@ CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 
 def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
-    """Return a text that the first operation caches, and a new text that resembles it in the way `kind`."""
+    """Return a text that the first operation caches, and a new text that resembles it; `kind` names the resemblance."""
     embedding.require_new_texts()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
     if embedding.small:
@@ -107,7 +107,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
 
 
 def rest_after_cut(embedding: Embedding, text: str) -> str:
-    """Return the part of a text that truncation left, as another instance reports it, or else its beginning."""
+    """Return the part of a text that remains after truncation, as another instance reports it, or its beginning."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         return text[: embedding.stated_limit()]

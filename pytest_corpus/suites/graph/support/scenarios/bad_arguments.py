@@ -105,7 +105,7 @@ PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
 def expect_rest(reply: Reply, at: int, written: list[str]) -> list[str]:
-    """Return the items that must be left of an upsert with one unusable item: the others, or none if it was refused."""
+    """Check that the bad item of an upsert is reported, and return `written`; return [] if the upsert is refused."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
         return []
@@ -174,7 +174,7 @@ def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
 
 
 def expect_counts(result: Any, written: int) -> None:
-    """Check that the result of a request without failures counts its items, and no failures."""
+    """Check that the result of a request counts `written` items as written, and none as failed."""
     expect.applicable(processed_count(result) is not None, "the result counts nothing (R123)")
     expect.check(processed_count(result) == written, f"a count of {written}", f"{processed_count(result)}", "result")
     is_right = not (result.get("failed_count") or failed_items(result))

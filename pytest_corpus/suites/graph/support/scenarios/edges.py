@@ -62,7 +62,7 @@ def edges_with_words(sandbox: GraphSandbox, what: str) -> dict[str, words.Item]:
 
 
 def ends(graph: Graph, sandbox: GraphSandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
-    """Return the targets of the edges from a node, as an operation shows them."""
+    """Return the targets that an operation shows for the edges from a node."""
     found = sandbox.ends(reader, source)
     given = reader != "traversal" and "links" in graph.dialects.row(str(graph.dialect)).supplied
     if given and found != wanted and found == sorted(set(wanted)):

@@ -165,7 +165,8 @@ def compare_edges(trial: Trial[World]) -> None:
 def take_plain(graph: Graph) -> None:
     """Carry out every kind of write alone and in batches and transactions; compare the content after each step.
 
-    If writes are visible late, each number of steps has its own sandbox, so that one wait is enough for all.
+    If writes are visible late, the first step is done in one sandbox, the first two in another, and so on;
+    then one wait is enough for all comparisons.
     """
     carriers = [name for name in MANY if graph.operation_names.carries(name)]
     writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]

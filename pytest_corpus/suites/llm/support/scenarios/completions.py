@@ -21,7 +21,7 @@ from pytest_corpus.suites.llm.support.requests import user
 
 
 def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return two different conversations that resemble each other in the way `kind`."""
+    """Return two different conversations that resemble each other; `kind` names the resemblance."""
     start = [user(text)]
     pairs = {
         "last_message": (llm.turns(text, "ok", "a"), llm.turns(text, "ok", "b")),
@@ -168,8 +168,7 @@ def expect_own_answer(
         learnt: True if another test made the first request, so it is not made again.
 
     Raises:
-        NotApplicable: a request is refused permanently, and `binding` does not bind every LLM to accept it (R53,
-    R117).
+        NotApplicable: a request is refused permanently, and `binding` is false: an LLM may refuse it (R53, R117).
     """
     llm.faults.provider_op(operation)
     if llm.small:

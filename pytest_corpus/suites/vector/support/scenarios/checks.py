@@ -80,7 +80,7 @@ def expect_refused_or_reported(reply: Reply, *families: str) -> None:
 
 
 def points_at(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> bool:
-    """True if the reported failures name exactly the wrong items: by index, under edition 1.0.0 by id (R14)."""
+    """True if the reported failures name exactly the wrong items: by index, or by id under edition 1.0.0 (R14)."""
     if edition == "1.0.0":
         named = sorted(str(failure.get("id")) for failure in reply.failed_items)
         return named == sorted(str(item.get("id")) for item in wrong.values())
@@ -389,7 +389,7 @@ def random_vector(chance: random.Random, dimensions: int) -> list[float]:
 def offer_in_turn(
     vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
 ) -> Iterator[list[tuple[VectorSandbox, Item]]]:
-    """Yield sandboxes of these names and tenants with one vector each, one or two at a time; none if refused."""
+    """Yield one or two sandboxes at a time, each with its name, tenant and vector; leave refused ones out."""
     size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
         due = wanted[start : start + size]

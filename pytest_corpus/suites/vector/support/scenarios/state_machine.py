@@ -193,7 +193,7 @@ class VectorContents:
                 )
 
     def differ(self, *said: str, about: Iterable[str] = ()) -> NoReturn:
-        """Raise a violation about these ids."""
+        """Raise a Violation with these texts; `about` are the ids that it concerns."""
         raise Violation(*said, about=(str(self.names.index(name)) for name in about if name in self.names))
 
 
